@@ -1,0 +1,106 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+
+#include <memory>
+#include <optional>
+
+#include "flexicase/kernel.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace flexicase;
+
+namespace {
+
+using AnyMatrix = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
+using Doubles = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Out = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+DType dtype_of(nb::dlpack::dtype t) {
+  using Code = nb::dlpack::dtype_code;
+  const auto code = static_cast<Code>(t.code);
+  if (code == Code::Bool && t.bits == 8) return DType::u8;
+  if (code == Code::UInt && t.bits == 8) return DType::u8;
+  if (code == Code::UInt && t.bits == 16) return DType::u16;
+  if (code == Code::UInt && t.bits == 32) return DType::u32;
+  if (code == Code::UInt && t.bits == 64) return DType::u64;
+  if (code == Code::Int && t.bits == 8) return DType::i8;
+  if (code == Code::Int && t.bits == 16) return DType::i16;
+  if (code == Code::Int && t.bits == 32) return DType::i32;
+  if (code == Code::Int && t.bits == 64) return DType::i64;
+  if (code == Code::Float && t.bits == 32) return DType::f32;
+  if (code == Code::Float && t.bits == 64) return DType::f64;
+  throw nb::type_error("unsupported entry type");
+}
+
+// Keeps the array alive beside what is derived from it.
+struct BoundMatrix : Matrix {
+  explicit BoundMatrix(const AnyMatrix& a)
+      : Matrix({a.data(), dtype_of(a.dtype()), static_cast<std::int64_t>(a.shape(0)),
+                static_cast<std::int64_t>(a.shape(1)), a.stride(0), a.stride(1)}),
+        array(a) {}
+  AnyMatrix array;
+};
+
+template <class T, class V>
+auto owned_array(V&& values) {
+  auto* copy = new std::vector<T>(values.begin(), values.end());
+  nb::capsule owner(copy, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return nb::ndarray<nb::numpy, T, nb::ndim<1>>(copy->data(), {copy->size()}, owner);
+}
+
+std::vector<double> to_vector(const std::optional<Doubles>& array) {
+  if (!array) return {};
+  return {array->data(), array->data() + array->size()};
+}
+
+}  // namespace
+
+void bind_select(nb::module_& m) {
+  nb::class_<BoundMatrix>(m, "Matrix", "An error matrix (individuals × cases) ready for selection.")
+      .def("__init__",
+           [](BoundMatrix* self, const AnyMatrix& a) {
+             new (self) BoundMatrix(a);
+           },
+           "errors"_a)
+      .def("bad_entry", &BoundMatrix::bad_entry, "Row and column of the first NaN or -inf, or None.")
+      .def("memory", &BoundMatrix::memory, "Bytes held beyond the matrix itself.")
+      .def("zeros", [](const BoundMatrix& self) { return owned_array<std::int64_t>(self.zeros()); },
+           "(cases,) exact zeros per case.")
+      .def("groups", [](BoundMatrix& self) { return owned_array<std::int64_t>(self.kinds()); },
+           "(individuals,) the first individual with the same errors.");
+
+  nb::class_<Kernel>(m, "Kernel", "A prepared selection.")
+      .def("__init__",
+           [](Kernel* self, std::shared_ptr<BoundMatrix> matrix, const std::optional<Doubles>& weights, bool ranked,
+              int tolerance, const std::optional<Doubles>& epsilon, std::int64_t batch, std::int64_t depth,
+              bool random_depth, double slippage) {
+             new (self) Kernel(std::move(matrix), {to_vector(weights), ranked, static_cast<Tolerance>(tolerance),
+                                                   to_vector(epsilon), batch, depth, random_depth, slippage});
+           },
+           "matrix"_a, "weights"_a.none(), "ranked"_a, "tolerance"_a, "epsilon"_a.none(), "batch"_a, "depth"_a,
+           "random_depth"_a, "slippage"_a)
+      .def("draw",
+           [](Kernel& self, std::uint64_t k0, std::uint64_t k1, std::uint64_t first_event, std::uint64_t event_step,
+              int threads, Out<std::int64_t> indices, Out<std::int64_t> evaluations, Out<std::int64_t> distinct,
+              Out<std::int64_t> cases_used, Out<std::uint8_t> ended) {
+             const bool counts = ended.size() == indices.size();
+             Request request{{k0, k1}, first_event, event_step, indices.data()};
+             if (counts) {
+               request.evaluations = evaluations.data();
+               request.evaluations_distinct = distinct.data();
+               request.cases_used = cases_used.data();
+               request.ended = ended.data();
+             }
+             self.ready(counts);
+             const auto n = static_cast<std::int64_t>(indices.size());
+             nb::gil_scoped_release release;
+             self.draw(request, n, threads);
+           },
+           "k0"_a, "k1"_a, "first_event"_a, "event_step"_a, "threads"_a, "indices"_a, "evaluations"_a,
+           "evaluations_distinct"_a, "cases_used"_a, "ended"_a);
+}

@@ -1,0 +1,13 @@
+#include <nanobind/nanobind.h>
+
+#include "flexicase/select.hpp"
+
+namespace nb = nanobind;
+
+void bind_select(nb::module_& m);
+
+NB_MODULE(_native, m) {
+  m.doc() = "Native kernels of flexicase.";
+  m.def("isa", [] { return flexicase::isa().name; }, "Name of the instruction set that the kernels use here.");
+  bind_select(m);
+}

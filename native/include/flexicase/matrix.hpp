@@ -1,0 +1,62 @@
+// An error matrix and what selection derives from it, each part computed when first needed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "flexicase/select.hpp"
+
+namespace flexicase {
+
+class Matrix {
+ public:
+  // The view must stay valid. Reads every entry once.
+  explicit Matrix(const MatrixView& view);
+
+  // Whether there is no NaN and no -inf.
+  bool usable() const { return usable_; }
+
+  // Row and column of the first entry that is NaN or -inf, by rows.
+  std::optional<std::pair<std::int64_t, std::int64_t>> bad_entry() const;
+
+  const MatrixView& original() const { return original_; }
+
+  // Bytes held beyond the caller's matrix.
+  std::size_t memory() const;
+
+  // Exact zeros per column.
+  std::vector<std::int64_t> zeros() const;
+
+  // For every individual, the first one with the same errors.
+  const std::vector<std::int32_t>& kinds();
+  std::int64_t kind_count();
+
+  // Sets of best for the exact filter. Kinds may be left out if no event could need them.
+  const Planes& planes(bool with_kinds);
+
+ private:
+  void group_rows();
+  void build_sets();
+
+  MatrixView original_;
+  MatrixView values_;  // the original, or codes
+  bool usable_ = true;
+  std::unique_ptr<std::uint8_t[]> codes_;
+  std::vector<std::uint64_t> minima_;  // bytes in the type of values_
+  std::vector<std::uint64_t> best_;
+  std::vector<std::int32_t> best_count_;
+  std::vector<std::int32_t> best_kinds_;
+  std::vector<std::int32_t> only_best_;
+  std::vector<std::uint8_t> two_valued_;
+  std::vector<std::int32_t> kind_;
+  std::vector<std::uint64_t> first_of_kind_;
+  std::int64_t kind_count_ = 0;
+  bool all_single_ = false;
+  bool planes_have_kinds_ = false;
+  Planes planes_;
+};
+
+}  // namespace flexicase

@@ -1,0 +1,129 @@
+// Plain data shared by the selection code: matrices, plans, requests, scratch space.
+//
+// The inner loops are compiled once per instruction set (see select/isa.inl), so these are
+// structs of raw pointers; whoever fills them owns the memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "flexicase/rng.hpp"
+
+namespace flexicase {
+
+enum class DType { u8, i8, u16, i16, u32, i32, u64, i64, f32, f64 };
+
+// Errors (rows are individuals, columns are cases) as the caller holds them; strides in elements.
+struct MatrixView {
+  const void* data = nullptr;
+  DType type = DType::f64;
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  std::int64_t row_stride = 0;
+  std::int64_t col_stride = 0;
+};
+
+// What the exact filter works on: per case the set of individuals with the best error of all.
+struct Planes {
+  MatrixView values;                           // the errors, or their one-byte codes
+  std::int64_t words = 0;                      // 64-bit words per set
+  const std::uint64_t* best = nullptr;         // (cols, words)
+  const std::uint64_t* first_of_kind = nullptr;  // (words,) one individual per distinct error vector
+  const std::int32_t* kind = nullptr;          // (rows,) that individual, for every individual
+  const std::int32_t* best_count = nullptr;    // (cols,) size of best
+  const std::int32_t* best_kinds = nullptr;    // (cols,) distinct error vectors in best
+  const std::int32_t* only_best = nullptr;     // (cols,) the individual if best has just one, else -1
+  const std::uint8_t* two_valued = nullptr;    // (cols,) every error is either the best or the worst
+  std::int64_t kinds = 0;                      // distinct error vectors in all
+};
+
+enum class OrderKind { uniform, weighted, ranked };
+
+inline constexpr int window_levels = 3;
+
+// How cases are ordered. Tables are made once per kernel.
+struct OrderPlan {
+  OrderKind kind = OrderKind::uniform;
+  std::int64_t cases = 0;
+  // weighted
+  const double* weights = nullptr;                       // (cases,) scaled so that the largest is 1
+  const double* wheel = nullptr;                         // (cases,) running sums
+  std::int64_t positive = 0;                             // cases of positive weight
+  double horizon[window_levels] = {};                    // clock readings that bound the windows
+  const std::uint32_t* reachable[window_levels] = {};    // (cases, padded to 16) the largest key that may ring before
+  // ranked
+  const std::int32_t* by_rank = nullptr;       // (cases,) cases, heaviest first
+  const std::int32_t* group_of_rank = nullptr;  // (cases,) which group of equal weights
+  const std::int32_t* group_start = nullptr;   // (groups + 1,)
+  std::int64_t groups = 0;
+};
+
+enum class Tolerance { none = 0, fixed = 1, mad = 2, dynamic_mad = 3 };
+
+// The filter that keeps its pool as a list: everything that is not plain exact lexicase.
+struct ListPlan {
+  MatrixView values;
+  Tolerance tolerance = Tolerance::none;
+  const double* epsilon = nullptr;      // (cols,) for fixed
+  double* mad = nullptr;                // (cols,) for mad, filled when first needed
+  double* columns = nullptr;            // (cols, rows) copies for mad, filled when first needed
+  std::uint8_t* mad_ready = nullptr;    // (cols,)
+  std::uint8_t* columns_ready = nullptr;  // (cols / 8,) one flag per tile of columns
+  const std::int32_t* kind = nullptr;   // as in Planes; null if all error vectors differ
+  std::int64_t batch = 1;
+  std::int64_t depth = 0;
+  bool random_depth = false;
+  double slippage = 0.0;
+};
+
+enum class Ended : std::uint8_t { one_left = 0, cases_exhausted = 1, cut_short = 2 };
+
+// Which events to run and where their outcome goes; counts are optional.
+struct Request {
+  Key key{};
+  std::uint64_t first_event = 0;
+  std::uint64_t event_step = 1;
+  std::int64_t* indices = nullptr;
+  std::int64_t* evaluations = nullptr;
+  std::int64_t* evaluations_distinct = nullptr;
+  std::int64_t* cases_used = nullptr;
+  std::uint8_t* ended = nullptr;
+};
+
+// Scratch space of one thread, one block of bytes carved up by the code that uses it.
+struct Scratch {
+  std::byte* memory = nullptr;
+  std::size_t size = 0;
+};
+
+// The inner loops for one instruction set.
+struct Isa {
+  const char* name;
+
+  // One-byte codes that keep the order of every column, or false if there are none.
+  bool (*encode)(const MatrixView&, std::uint8_t* codes);
+
+  // Smallest entry per column, in the matrix's own type; false if there is NaN or -inf.
+  bool (*column_minima)(const MatrixView&, void* minima);
+
+  // Bits of the entries equal to their column's minimum: (cols, words).
+  void (*best_sets)(const MatrixView&, const void* minima, std::uint64_t* best);
+
+  // Whether each column of codes has two values at most.
+  void (*two_valued)(const MatrixView& codes, const std::uint8_t* minima, std::uint8_t* flags);
+
+  // Per-row hashes; equal rows have equal hashes. `keys` has cols + 16 entries.
+  void (*row_hashes)(const MatrixView&, const std::uint64_t* keys, std::uint64_t* hashes);
+
+  // Exact zeros per column.
+  void (*count_zeros)(const MatrixView&, std::int64_t* zeros);
+
+  std::size_t (*scratch_size)(const OrderPlan&, std::int64_t rows, std::int64_t words);
+  void (*draw_planes)(const Planes&, const OrderPlan&, const Request&, std::int64_t begin, std::int64_t end, Scratch);
+  void (*draw_list)(const ListPlan&, const OrderPlan&, const Request&, std::int64_t begin, std::int64_t end, Scratch);
+};
+
+// The best the processor has, or the one asked for by FLEXICASE_ISA (base, avx2, avx512).
+const Isa& isa();
+
+}  // namespace flexicase

@@ -1,0 +1,3 @@
+#define FX_ISA base
+#define FX_ISA_NAME "base"
+#include "isa.inl"

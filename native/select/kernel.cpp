@@ -1,0 +1,162 @@
+#include "flexicase/kernel.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+#include <thread>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+namespace flexicase {
+
+namespace {
+
+constexpr double expected_in_window = 12.0;
+constexpr std::size_t most_column_bytes = std::size_t{1} << 30;
+constexpr std::size_t huge_page = std::size_t{1} << 21;
+
+// Pages that cost nothing until they are written; large ones where the system gives them.
+double* reserve_columns(std::size_t bytes) {
+  const std::size_t rounded = (bytes + huge_page - 1) / huge_page * huge_page;
+  void* memory = std::aligned_alloc(huge_page, rounded);
+#if defined(__linux__)
+  if (memory != nullptr) madvise(memory, rounded, MADV_HUGEPAGE);
+#endif
+  return static_cast<double*>(memory);
+}
+
+}  // namespace
+
+void Kernel::Free::operator()(void* p) const { std::free(p); }
+
+Kernel::Kernel(std::shared_ptr<Matrix> matrix, KernelOptions options)
+    : matrix_(std::move(matrix)),
+      options_(std::move(options)),
+      exact_(options_.tolerance == Tolerance::none && options_.batch == 1 && !options_.random_depth &&
+             options_.depth >= matrix_->original().cols && options_.slippage == 0.0) {
+  plan_order();
+  if (!exact_) plan_list();
+}
+
+void Kernel::plan_order() {
+  order_.cases = matrix_->original().cols;
+  if (options_.weights.empty()) return;
+  if (options_.ranked) {
+    plan_ranks();
+  } else {
+    plan_wheel();
+  }
+}
+
+void Kernel::plan_ranks() {
+  const auto n = static_cast<std::size_t>(order_.cases);
+  const std::vector<double>& weights = options_.weights;
+  ranks_.resize(3 * n + 1);
+  std::int32_t* by_rank = ranks_.data();
+  std::int32_t* group_of_rank = by_rank + n;
+  std::int32_t* group_start = group_of_rank + n;
+  std::iota(by_rank, by_rank + n, 0);
+  std::stable_sort(by_rank, by_rank + n, [&](std::int32_t a, std::int32_t b) {
+    return weights[static_cast<std::size_t>(a)] > weights[static_cast<std::size_t>(b)];
+  });
+  std::int32_t groups = 0;
+  for (std::size_t r = 0; r < n; ++r) {
+    const auto weight = [&](std::size_t rank) { return weights[static_cast<std::size_t>(by_rank[rank])]; };
+    if (r == 0 || weight(r) != weight(r - 1)) group_start[groups++] = static_cast<std::int32_t>(r);
+    group_of_rank[r] = groups - 1;
+  }
+  group_start[groups] = static_cast<std::int32_t>(n);
+  order_.kind = OrderKind::ranked;
+  order_.by_rank = by_rank;
+  order_.group_of_rank = group_of_rank;
+  order_.group_start = group_start;
+  order_.groups = groups;
+}
+
+void Kernel::plan_wheel() {
+  const auto n = static_cast<std::size_t>(order_.cases);
+  const std::vector<double>& weights = options_.weights;
+  wheel_.resize(n);
+  std::partial_sum(weights.begin(), weights.end(), wheel_.begin());
+  const std::size_t stride = (n + 15) / 16 * 16;
+  reachable_.assign(window_levels * stride, 0);
+  double horizon = expected_in_window / wheel_.back();
+  for (int level = 0; level < window_levels; ++level, horizon *= 4) {
+    std::uint32_t* reachable = reachable_.data() + static_cast<std::size_t>(level) * stride;
+    for (std::size_t c = 0; c < n; ++c) {
+      const double key = -std::expm1(-horizon * weights[c]) * 0x1p32 + 1.0;
+      reachable[c] = weights[c] == 0.0 ? 0 : key >= 0xFFFFFFFFu ? 0xFFFFFFFFu : static_cast<std::uint32_t>(key);
+    }
+    order_.horizon[level] = horizon;
+    order_.reachable[level] = reachable;
+  }
+  order_.kind = OrderKind::weighted;
+  order_.weights = weights.data();
+  order_.wheel = wheel_.data();
+}
+
+void Kernel::plan_list() {
+  const MatrixView& m = matrix_->original();
+  list_.values = m;
+  list_.tolerance = options_.tolerance;
+  list_.epsilon = options_.epsilon.data();
+  list_.batch = options_.batch;
+  list_.depth = options_.depth;
+  list_.random_depth = options_.random_depth;
+  list_.slippage = options_.slippage;
+  if (options_.tolerance != Tolerance::mad) return;
+  const auto cols = static_cast<std::size_t>(m.cols);
+  mad_.resize(cols);
+  flags_.assign(2 * cols + 1, 0);
+  list_.mad = mad_.data();
+  list_.mad_ready = flags_.data();
+  list_.columns_ready = flags_.data() + cols;
+  const std::size_t bytes = static_cast<std::size_t>(m.rows) * cols * sizeof(double);
+  const bool in_place = m.type == DType::f64 && m.row_stride == 1;
+  if (!in_place && bytes <= most_column_bytes) columns_.reset(reserve_columns(bytes));
+  list_.columns = columns_.get();
+}
+
+void Kernel::ready(bool counts) {
+  if (exact_) {
+    planes_ = &matrix_->planes(counts);
+  } else if (counts && list_.kind == nullptr) {
+    const auto& kinds = matrix_->kinds();
+    if (matrix_->kind_count() < matrix_->original().rows) list_.kind = kinds.data();
+  }
+}
+
+void Kernel::run(const Request& request, std::int64_t begin, std::int64_t end, Scratch scratch) const {
+  if (exact_) {
+    isa().draw_planes(*planes_, order_, request, begin, end, scratch);
+  } else {
+    isa().draw_list(list_, order_, request, begin, end, scratch);
+  }
+}
+
+void Kernel::draw(const Request& request, std::int64_t n, int threads) {
+  const MatrixView& m = matrix_->original();
+  const std::size_t size = isa().scratch_size(order_, m.rows, (m.rows + 63) / 64) + 64;
+  const auto work = [&](std::vector<std::byte>& memory, std::int64_t begin, std::int64_t end) {
+    if (memory.size() < size) memory.resize(size);
+    const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
+    run(request, begin, end, {memory.data() + (64 - address % 64) % 64, size - 64});
+  };
+  const std::int64_t workers = std::clamp<std::int64_t>(threads, 1, std::max<std::int64_t>(n, 1));
+  std::vector<std::thread> others;
+  for (std::int64_t t = 1; t < workers; ++t) {
+    others.emplace_back([&, t] {
+      std::vector<std::byte> memory;
+      work(memory, n * t / workers, n * (t + 1) / workers);
+    });
+  }
+  std::unique_lock lock(scratch_mutex_, std::try_to_lock);
+  std::vector<std::byte> spare;
+  work(lock.owns_lock() ? scratch_ : spare, 0, n / workers);
+  for (std::thread& other : others) other.join();
+}
+
+}  // namespace flexicase

@@ -1,0 +1,234 @@
+// Lexicase with the pool as a list of individuals: epsilon filters, batches, truncation, slippage.
+
+// Errors of one case as doubles, and their MAD, computed when first needed. Several threads may
+// want the same column: each flag goes 0 (empty), 1 (being filled by somebody), 2 (ready), and
+// whoever finds 1 computes into its own buffer instead of waiting.
+template <class T>
+struct Columns {
+  const ListPlan& p;
+  double* own;   // (rows,)
+  double* work;  // (rows,)
+  static constexpr i64 tile = 8;
+
+  const double* get(i64 c) {
+    const i64 rows = p.values.rows;
+    const T* data = static_cast<const T*>(p.values.data);
+    if constexpr (std::is_same_v<T, double>) {
+      if (p.values.row_stride == 1) return data + c * p.values.col_stride;
+    }
+    if (p.columns != nullptr) {
+      u8* flag = p.columns_ready + c / tile;
+      u8 seen = __atomic_load_n(flag, __ATOMIC_ACQUIRE);
+      if (seen == 2) return p.columns + c * rows;
+      if (seen == 0 && __atomic_compare_exchange_n(flag, &seen, u8{1}, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        fill_tile(c / tile * tile);
+        __atomic_store_n(flag, u8{2}, __ATOMIC_RELEASE);
+        return p.columns + c * rows;
+      }
+    }
+    for (i64 r = 0; r < rows; ++r) own[r] = static_cast<double>(data[r * p.values.row_stride + c * p.values.col_stride]);
+    return own;
+  }
+
+  double mad(i64 c, const double* column) {
+    u8* flag = p.mad_ready + c;
+    if (__atomic_load_n(flag, __ATOMIC_ACQUIRE) == 2) return p.mad[c];
+    const double value = median_absolute_deviation(column, p.values.rows, work);
+    u8 seen = 0;
+    if (__atomic_compare_exchange_n(flag, &seen, u8{1}, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+      p.mad[c] = value;
+      __atomic_store_n(flag, u8{2}, __ATOMIC_RELEASE);
+    }
+    return value;
+  }
+
+ private:
+  void fill_tile(i64 c) {
+    const i64 rows = p.values.rows;
+    const i64 wide = p.values.cols - c < tile ? p.values.cols - c : tile;
+    const T* data = static_cast<const T*>(p.values.data) + c * p.values.col_stride;
+    double* out = p.columns + c * rows;
+    for (i64 r = 0; r < rows; ++r) {
+      const T* x = data + r * p.values.row_stride;
+      __builtin_prefetch(x + 16 * p.values.row_stride);
+      for (i64 j = 0; j < wide; ++j) out[j * rows + r] = static_cast<double>(x[j * p.values.col_stride]);
+    }
+  }
+};
+
+template <class Walker, class T>
+class ListEvents {
+ public:
+  ListEvents(const ListPlan& plan, const OrderPlan& order, const Request& request, Scratch scratch)
+      : p(plan), request(request), cases(order.cases), carver{scratch.memory}, walker(order, carver), columns{plan, nullptr, nullptr} {
+    const i64 rows = p.values.rows;
+    pool = carver.take<i32>(rows);
+    values = carver.take<double>(rows);
+    exact = carver.take<T>(rows);
+    columns.own = carver.take<double>(rows);
+    columns.work = carver.take<double>(rows);
+    stamps = carver.take<u32>(rows);
+    for (i64 r = 0; r < rows; ++r) stamps[r] = 0;
+  }
+
+  void run(i64 begin, i64 end) {
+    for (i64 i = begin; i < end; ++i) {
+      event(event_state(request.key, request.first_event + static_cast<u64>(i) * request.event_step), i);
+    }
+  }
+
+ private:
+  void event(u64 state, i64 i) {
+    const bool counts = request.ended != nullptr;
+    i64 depth = p.depth < cases ? p.depth : cases;
+    if (p.random_depth && cases > 0) {
+      depth = static_cast<i64>(Stream{lane_state(state, Lane::depth)}.bounded(static_cast<u64>(cases))) + 1;
+    }
+    Stream slips{lane_state(state, Lane::slippage)};
+    size = p.values.rows;
+    whole = true;
+    i64 used = 0;
+    i64 evaluations = 0;
+    i64 evaluations_distinct = 0;
+    Ended ended = Ended::one_left;
+    while (size > 1) {
+      if (p.slippage > 0 && slips.unit() < p.slippage) {
+        ended = Ended::cut_short;
+        break;
+      }
+      if (used == depth) {
+        ended = used == cases ? Ended::cases_exhausted : Ended::cut_short;
+        break;
+      }
+      const i64 batch = p.batch < depth - used ? p.batch : depth - used;
+      if (counts) {
+        const i64 distinct = kinds();
+        evaluations += size * batch;
+        evaluations_distinct += distinct > 1 ? distinct * batch : 0;
+      }
+      filter(state, used, batch);
+      used += batch;
+    }
+    if (used > 0) walker.finish();
+    const i64 chosen = static_cast<i64>(Stream{lane_state(state, Lane::pick)}.bounded(static_cast<u64>(size)));
+    request.indices[i] = whole ? chosen : pool[chosen];
+    if (!counts) return;
+    request.evaluations[i] = evaluations;
+    request.evaluations_distinct[i] = evaluations_distinct;
+    request.cases_used[i] = used;
+    request.ended[i] = static_cast<u8>(ended);
+  }
+
+  i32 next_case(u64 state, i64 used) { return used == 0 ? walker.first(state) : walker.next(); }
+
+  void filter(u64 state, i64 used, i64 batch) {
+    const i32 c = next_case(state, used);
+    if (batch == 1 && p.tolerance == Tolerance::none) return keep_exact(c);
+    if (batch == 1 && p.tolerance == Tolerance::mad) {
+      const double* column = columns.get(c);
+      const double epsilon = columns.mad(c, column);
+      if (!whole) {
+        for (i64 k = 0; k < size; ++k) values[k] = column[pool[k]];
+        column = values;
+      }
+      return keep_within(column, epsilon);
+    }
+    double epsilon = tolerance_of(c);
+    load(c, false);
+    for (i64 b = 1; b < batch; ++b) {
+      const i32 more = next_case(state, used + b);
+      epsilon += tolerance_of(more);
+      load(more, true);
+    }
+    if (p.tolerance == Tolerance::dynamic_mad) epsilon = median_absolute_deviation(values, size, columns.work);
+    keep_within(values, epsilon);
+  }
+
+  double tolerance_of(i32 c) {
+    if (p.tolerance == Tolerance::fixed) return p.epsilon[c];
+    if (p.tolerance == Tolerance::mad) return columns.mad(c, columns.get(c));
+    return 0.0;
+  }
+
+  const T* column_of(i32 c) const { return static_cast<const T*>(p.values.data) + c * p.values.col_stride; }
+
+  i64 member(i64 k) const { return whole ? k : pool[k]; }
+
+  void load(i32 c, bool add) {
+    const T* column = column_of(c);
+    for (i64 k = 0; k < size; ++k) {
+      const double v = static_cast<double>(column[member(k) * p.values.row_stride]);
+      values[k] = add ? values[k] + v : v;
+    }
+  }
+
+  void keep_exact(i32 c) {
+    const T* column = column_of(c);
+    for (i64 k = 0; k < size; ++k) exact[k] = column[member(k) * p.values.row_stride];
+    T least = exact[0];
+    for (i64 k = 1; k < size; ++k) least = exact[k] < least ? exact[k] : least;
+    keep([&](i64 k) { return exact[k] == least; });
+  }
+
+  void keep_within(const double* x, double epsilon) {
+    double lanes[8];
+    for (int j = 0; j < 8; ++j) lanes[j] = x[0];
+    i64 k = 0;
+    for (; k + 8 <= size; k += 8) {
+      for (int j = 0; j < 8; ++j) lanes[j] = x[k + j] < lanes[j] ? x[k + j] : lanes[j];
+    }
+    for (; k < size; ++k) lanes[0] = x[k] < lanes[0] ? x[k] : lanes[0];
+    double least = lanes[0];
+    for (int j = 1; j < 8; ++j) least = lanes[j] < least ? lanes[j] : least;
+    const double limit = least + epsilon;
+    keep([&](i64 k) { return x[k] <= limit; });
+  }
+
+  template <class Test>
+  [[gnu::always_inline]] void keep(Test&& test) {
+    i64 kept = 0;
+    if (whole) {
+      for (i64 k = 0; k < size; ++k) {
+        pool[kept] = static_cast<i32>(k);
+        kept += test(k);
+      }
+    } else {
+      for (i64 k = 0; k < size; ++k) {
+        pool[kept] = pool[k];
+        kept += test(k);
+      }
+    }
+    if (kept == 0) return;  // only if the errors were changed under our feet
+    whole = false;
+    size = kept;
+  }
+
+  i64 kinds() {
+    if (p.kind == nullptr) return size;
+    if (++stamp == 0) {
+      for (i64 r = 0; r < p.values.rows; ++r) stamps[r] = 0;
+      stamp = 1;
+    }
+    i64 distinct = 0;
+    for (i64 k = 0; k < size; ++k) {
+      u32& seen = stamps[p.kind[member(k)]];
+      distinct += seen != stamp;
+      seen = stamp;
+    }
+    return distinct;
+  }
+
+  const ListPlan& p;
+  const Request& request;
+  i64 cases;
+  Carver carver;
+  Walker walker;
+  Columns<T> columns;
+  i32* pool;
+  double* values;
+  T* exact;
+  u32* stamps;
+  u32 stamp = 0;
+  i64 size = 0;
+  bool whole = true;  // the pool is everybody, and the list is not written yet
+};

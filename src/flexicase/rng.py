@@ -1,0 +1,191 @@
+"""Random streams: one 128-bit key per call, one counter-based stream per selection event.
+
+Every draw is a pure function of (key, event, lane, counter), so events can be computed in any
+order, on any number of threads, natively or here, and give the same bits. A *lane* keeps the draws
+of one purpose apart from the others: a selection that never needs its tie-break, or that skips the
+cases which cannot matter, leaves all other draws as they are.
+
+The generator is SplitMix64 (Steele, Lea, Flood, OOPSLA 2014) in counter form. The order of the
+cases comes from 32-bit keys made by a keyed bijection of the case number, so no two cases of an
+event ever share a key.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Seed = int | np.integer | np.random.Generator | np.random.SeedSequence | None
+
+MASK64 = (1 << 64) - 1
+GOLDEN = 0x9E3779B97F4A7C15
+LANE_STEP = 0xD1B54A32D192ED03
+
+
+class Lane(IntEnum):
+    """What a stream's draws are used for."""
+
+    PICK = 1  # the random choice among the candidates left
+    FIRST = 2  # the first case of an order
+    KEYS = 3  # the keys that order the other cases
+    LOW_BITS = 4  # further bits of those keys, for weighted orders
+    RANKED = 5  # upper bounds, positions and ties of a ranked order
+    DEPTH = 6  # how many cases a randomly truncated event looks at
+    SLIPPAGE = 7  # whether an event ends early
+    SAMPLE = 8  # down-samples, cohorts: drawn once per selector
+    BASELINE = 9  # tournaments, roulette wheels and the like
+
+
+class Key(NamedTuple):
+    """The 128 random bits that a seed stands for."""
+
+    k0: int
+    k1: int
+
+
+def mix64(x: int) -> int:
+    """Finalise 64 bits as SplitMix64 does."""
+    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & MASK64
+    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & MASK64
+    return x ^ (x >> 31)
+
+
+def key_from_seed(seed: Seed) -> Key:
+    """Turn anything accepted as ``seed=`` into a key.
+
+    A ``Generator`` is advanced, so two calls with the same generator differ.
+
+    Raises:
+        TypeError: ``seed`` is of another type.
+        ValueError: ``seed`` is a negative integer.
+    """
+    if isinstance(seed, int | np.integer) and not isinstance(seed, bool | np.bool_):
+        return _key_from_int(int(seed))
+    if seed is None:
+        return Key(secrets.randbits(64), secrets.randbits(64))
+    if isinstance(seed, np.random.Generator):
+        raw = seed.bytes(16)
+        return Key(int.from_bytes(raw[:8], "little"), int.from_bytes(raw[8:], "little"))
+    if isinstance(seed, np.random.SeedSequence):
+        words = seed.generate_state(2, np.uint64)
+        return Key(int(words[0]), int(words[1]))
+    raise TypeError(
+        "seed must be an int, a numpy.random.Generator, a numpy.random.SeedSequence or None, "
+        f"not {type(seed).__name__}"
+    )
+
+
+def _key_from_int(seed: int) -> Key:
+    if seed < 0:
+        raise ValueError(f"seed must not be negative, got {seed}")
+    k0, k1 = 0, GOLDEN
+    while True:
+        k0 = mix64((k0 + (seed & MASK64) + GOLDEN) & MASK64)
+        k1 = mix64(k1 ^ k0)
+        seed >>= 64
+        if not seed:
+            return Key(k0, k1)
+
+
+def event_state(key: Key, event: int) -> int:
+    """The state from which all streams of one event start."""
+    return mix64((key.k0 + mix64((key.k1 + event * GOLDEN) & MASK64)) & MASK64)
+
+
+def lane_state(state: int, lane: Lane) -> int:
+    """The state of one lane of an event."""
+    return mix64((state + lane * LANE_STEP) & MASK64)
+
+
+@dataclass(slots=True)
+class Stream:
+    """The draws of one lane, in sequence."""
+
+    state: int
+
+    @classmethod
+    def of(cls, key: Key, event: int, lane: Lane) -> Stream:
+        """The stream of ``lane`` in ``event``."""
+        return cls(lane_state(event_state(key, event), lane))
+
+    def word(self) -> int:
+        """64 random bits."""
+        self.state = (self.state + GOLDEN) & MASK64
+        return mix64(self.state)
+
+    def unit(self) -> float:
+        """A float uniform on [0, 1) with 53 random bits."""
+        return (self.word() >> 11) * 2.0**-53
+
+    def bounded(self, n: int) -> int:
+        """An integer uniform on 0 … n-1, without bias (Lemire, TOMACS 2019)."""
+        product = self.word() * n
+        if product & MASK64 < n:
+            threshold = (MASK64 + 1 - n) % n
+            while product & MASK64 < threshold:
+                product = self.word() * n
+        return product >> 64
+
+
+def case_keys(lane: int, n_cases: int) -> NDArray[np.uint32]:
+    """The sort keys of all cases of one event, all different.
+
+    Args:
+        lane: A lane's state; its low half keys the first round, its high half the second.
+        n_cases: Number of cases.
+
+    Returns:
+        (n_cases,) keys.
+    """
+    x = np.arange(n_cases, dtype=np.uint32) * np.uint32(0x9E3779B1) + np.uint32(lane & 0xFFFFFFFF)
+    x ^= x >> np.uint32(16)
+    x *= np.uint32(0x7FEB352D)
+    x ^= np.uint32(lane >> 32)
+    x ^= x >> np.uint32(15)
+    x *= np.uint32(0x846CA68B)
+    x ^= x >> np.uint32(16)
+    return x
+
+
+LOG_SERIES = tuple(1.0 / k for k in range(19, 0, -2))
+LN2 = 0.6931471805599453
+
+
+def negative_log(v: NDArray[np.float64]) -> NDArray[np.float64]:
+    """-log(v) for 0 < v < 1 from IEEE basic operations only, so that every platform agrees.
+
+    Args:
+        v: (k,) numbers strictly between 0 and 1.
+    """
+    mantissa, exponent = np.frexp(v)
+    small = mantissa < 0.7071067811865476
+    mantissa = np.where(small, mantissa * 2.0, mantissa)
+    exponent = np.where(small, exponent - 1, exponent)
+    s = (mantissa - 1.0) / (mantissa + 1.0)
+    z = s * s
+    series = np.full_like(z, LOG_SERIES[0])
+    for coefficient in LOG_SERIES[1:]:
+        series = series * z + coefficient
+    return -(exponent * LN2 + (2.0 * s) * series)
+
+
+def exponential_keys(state: int, n_cases: int) -> NDArray[np.float64]:
+    """Standard exponential variables, one per case, increasing with the case keys.
+
+    Args:
+        state: An event's state.
+        n_cases: Number of cases.
+
+    Returns:
+        (n_cases,) positive numbers; sorting them divided by the weights is a roulette wheel
+        without replacement (Efraimidis and Spirakis, 2006).
+    """
+    high = case_keys(lane_state(state, Lane.KEYS), n_cases).astype(np.uint64)
+    low = case_keys(lane_state(state, Lane.LOW_BITS), n_cases).astype(np.uint64) >> np.uint64(12)
+    numerator = (high << np.uint64(21)) | (low << np.uint64(1)) | np.uint64(1)
+    return negative_log((np.uint64(1 << 53) - numerator).astype(np.float64) * 2.0**-53)

@@ -1,0 +1,1 @@
+"""Parent selection on error matrices."""

@@ -1,0 +1,150 @@
+"""`select` and `Selector`: parents from an error matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexicase.checks import check_count
+from flexicase.rng import Key, Seed, key_from_seed
+from flexicase.selection.backend import Backend, resolve_backend
+from flexicase.selection.kernel import Kernel
+from flexicase.selection.matrix import NanPolicy, as_error_matrix
+from flexicase.selection.registry import resolve_method
+
+
+@runtime_checkable
+class Method(Protocol):
+    """A selection method: prepares a kernel for one error matrix."""
+
+    def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
+        """A kernel that draws events from ``matrix``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Selection:
+    """The outcome of ``n`` selection events.
+
+    The counts are None when they were not asked for (``counts=False``) and for methods that do
+    not look at cases one after another.
+
+    Attributes:
+        indices: (n,) int64, the chosen parents.
+        evaluations: (n,) int64, the paper's measure: sizes of the pool summed over the cases
+            looked at, before each (10, then 3, then 1 left: 10 + 3 = 13).
+        evaluations_distinct: (n,) int64, the same with one individual per distinct error vector.
+        cases_used: (n,) int64, how many cases were looked at.
+        ended: (n,) uint8, why the event ended: 0 one candidate left, 1 cases exhausted (random
+            choice among those left), 2 cut short by a depth limit or slippage, 3 an elite.
+    """
+
+    indices: NDArray[np.int64]
+    evaluations: NDArray[np.int64] | None = None
+    evaluations_distinct: NDArray[np.int64] | None = None
+    cases_used: NDArray[np.int64] | None = None
+    ended: NDArray[np.uint8] | None = None
+
+    def __len__(self) -> int:
+        """How many parents were chosen."""
+        return len(self.indices)
+
+
+class Selector:
+    """Selection from one error matrix: prepared once, then drawn from as often as needed.
+
+    ``draw(3)`` and then ``draw(2)`` gives the same five parents as ``draw(5)``. The selector may
+    read ``errors`` at every draw; do not change the array while it is in use.
+
+    Args:
+        errors: (n_individuals, n_cases) numbers, lower is better.
+        method: A method's name (`flexicase.methods` lists them) or object.
+        seed: An int, a `numpy.random.Generator`, a `SeedSequence`, or None for fresh randomness.
+        nan: ``"raise"`` refuses NaN, ``"worst"`` counts it as the worst error.
+        backend: ``"native"`` or ``"reference"``; by default the environment variable
+            ``FLEXICASE_BACKEND``, else native. Both give the same draws.
+
+    Example:
+        >>> import flexicase as fx
+        >>> selector = fx.Selector([[0, 1], [1, 0], [1, 1]], "lexicase", seed=1)
+        >>> sorted(set(selector.draw(20).indices.tolist()))
+        [0, 1]
+    """
+
+    __slots__ = ("_kernel", "_key", "_next_event")
+
+    def __init__(
+        self,
+        errors: ArrayLike,
+        method: str | Method = "lexicase",
+        *,
+        seed: Seed = None,
+        nan: NanPolicy = "raise",
+        backend: Backend | None = None,
+    ) -> None:
+        """Check everything and prepare."""
+        chosen = resolve_method(method)
+        resolved = resolve_backend(backend)
+        self._key = key_from_seed(seed)
+        self._kernel: Kernel = chosen.prepare(as_error_matrix(errors, nan), self._key, resolved)
+        self._next_event = 0
+
+    def draw(self, n: int = 1, *, counts: bool = True, threads: int = 1) -> Selection:
+        """Select ``n`` parents, with replacement.
+
+        Args:
+            n: How many.
+            counts: Whether to keep the counts; the parents are the same either way.
+            threads: Threads to use; the outcome does not depend on it.
+        """
+        if type(n) is not int or n < 0:
+            n = check_count(n, "n")
+        if type(threads) is not int or threads < 1:
+            threads = check_count(threads, "threads", 1)
+        start = self._next_event
+        self._next_event = start + n
+        out = self._kernel.draw(self._key, range(start, start + n), bool(counts), threads)
+        if not out.counted:
+            return Selection(out.indices)
+        return Selection(out.indices, out.evaluations, out.evaluations_distinct, out.cases_used, out.ended)
+
+
+def select(
+    errors: ArrayLike,
+    n: int = 1,
+    method: str | Method = "lexicase",
+    *,
+    seed: Seed = None,
+    counts: bool = True,
+    threads: int = 1,
+    nan: NanPolicy = "raise",
+    backend: Backend | None = None,
+) -> Selection:
+    """Select ``n`` parents from an error matrix, with replacement.
+
+    Args:
+        errors: (n_individuals, n_cases) numbers, lower is better. With no cases (0 columns) the
+            choice is uniformly random.
+        n: How many parents.
+        method: A method's name (`flexicase.methods` lists them) or object.
+        seed: An int, a `numpy.random.Generator`, a `SeedSequence`, or None for fresh randomness.
+        counts: Whether to keep the counts; the parents are the same either way.
+        threads: Threads to use; the outcome does not depend on it.
+        nan: ``"raise"`` refuses NaN, ``"worst"`` counts it as the worst error.
+        backend: ``"native"`` or ``"reference"``; see `Selector`.
+
+    Raises:
+        TypeError: An argument is of the wrong type.
+        ValueError: An argument has a value that makes no sense; nothing has happened.
+
+    Example:
+        >>> import flexicase as fx
+        >>> errors = [[0, 0, 3], [1, 0, 0], [2, 2, 2]]
+        >>> s = fx.select(errors, 4, "ranked-num-nonzeros", seed=7)
+        >>> len(s.indices), bool((s.evaluations >= 3).all())
+        (4, True)
+    """
+    return Selector(errors, method, seed=seed, nan=nan, backend=backend).draw(n, counts=counts, threads=threads)

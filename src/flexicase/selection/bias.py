@@ -1,0 +1,115 @@
+"""Bias metrics: how heavy a case is, from the errors of the whole population on it.
+
+Definitions follow Troise and Helmuth (GPTP XV, 2018): duplicates count, nothing is smoothed and
+nothing is normalised. Heavier cases come earlier in a weighted or ranked order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexicase.checks import check_weights, nearest
+
+Weights: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CaseStatistics:
+    """What a bias may look at: per-case summaries of an error matrix, computed when asked for.
+
+    Attributes:
+        errors: (n_individuals, n_cases) the error matrix.
+        zeros: (n_cases,) how many individuals have error exactly 0.
+    """
+
+    errors: NDArray[np.generic]
+    zeros: NDArray[np.int64]
+
+    @property
+    def nonzeros(self) -> NDArray[np.int64]:
+        """(n_cases,) how many individuals have an error other than 0."""
+        return len(self.errors) - self.zeros
+
+    @cached_property
+    def average(self) -> Weights:
+        """(n_cases,) mean error."""
+        return np.asarray(self.errors.mean(axis=0, dtype=np.float64))
+
+    @cached_property
+    def median(self) -> Weights:
+        """(n_cases,) median error; the mean of the two middle values for an even population."""
+        return np.asarray(np.median(self.errors.astype(np.float64), axis=0))
+
+    @cached_property
+    def variance(self) -> Weights:
+        """(n_cases,) population variance of the errors."""
+        return np.asarray(self.errors.var(axis=0, dtype=np.float64))
+
+
+BiasFunction: TypeAlias = Callable[[CaseStatistics], ArrayLike]
+Bias: TypeAlias = str | BiasFunction | ArrayLike
+
+
+def _inverse(values: ArrayLike, at_zero: float) -> Weights:
+    values = np.asarray(values, dtype=np.float64)
+    return np.divide(1.0, values, out=np.full_like(values, at_zero), where=values != 0)
+
+
+BIASES: dict[str, BiasFunction] = {
+    "num_zeros": lambda s: s.zeros,
+    "num_nonzeros": lambda s: s.nonzeros,
+    "average": lambda s: s.average,
+    "median": lambda s: s.median,
+    "variance": lambda s: s.variance,
+    "num_zeros_inverse": lambda s: _inverse(s.zeros, at_zero=2.0),
+    "num_nonzeros_inverse": lambda s: _inverse(s.nonzeros, at_zero=2.0),
+    "average_inverse": lambda s: _inverse(s.average, at_zero=2.0),
+    "median_inverse": lambda s: _inverse(s.median, at_zero=2.0),
+    "variance_inverse": lambda s: _inverse(s.variance, at_zero=200.0),
+}
+
+
+def biases() -> list[str]:
+    """Names of the built-in bias metrics.
+
+    Example:
+        >>> import flexicase as fx
+        >>> fx.biases()[:2]
+        ['num_zeros', 'num_nonzeros']
+    """
+    return list(BIASES)
+
+
+def check_bias(bias: Bias) -> None:
+    """Refuse an unknown bias name before anything is computed."""
+    if isinstance(bias, str) and bias.replace("-", "_") not in BIASES:
+        raise ValueError(f"unknown bias {bias!r}{nearest(bias, BIASES)}")
+
+
+def case_weights(bias: Bias, statistics: CaseStatistics) -> Weights:
+    """The weight of every case.
+
+    Args:
+        bias: A name, a callable, or the weights themselves.
+        statistics: The population's errors, summarised per case.
+
+    Returns:
+        (n_cases,) finite, non-negative weights.
+
+    Raises:
+        ValueError: The name is unknown, or the weights are negative, not finite or of the wrong shape.
+    """
+    n_cases = len(statistics.zeros)
+    if isinstance(bias, str):
+        check_bias(bias)
+        return check_weights(BIASES[bias.replace("-", "_")](statistics), n_cases, f"bias {bias!r}")
+    if callable(bias):
+        name = getattr(bias, "__name__", type(bias).__name__)
+        return check_weights(bias(statistics), n_cases, f"bias {name}()")
+    return check_weights(bias, n_cases, "weights")

@@ -1,0 +1,85 @@
+"""Epsilon filters: how far from the best error a candidate may be and still survive a case.
+
+La Cava, Spector and Danai, "Epsilon-lexicase selection for regression" (GECCO 2016), and La Cava,
+Helmuth, Spector and Moore, "A probabilistic and multi-objective analysis of lexicase selection and
+epsilon-lexicase selection" (ECJ 2019), which names the three variants.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexicase.checks import check_choice
+
+MadMode: TypeAlias = Literal["static", "semi-dynamic", "dynamic"]
+MAD_MODES = ("static", "semi-dynamic", "dynamic")
+
+
+@dataclass(frozen=True, slots=True)
+class Mad:
+    """Epsilon is the median absolute deviation of the errors on a case.
+
+    Attributes:
+        mode: ``"static"``: an individual passes a case if it is within epsilon of the best of the
+            whole population, and lexicase runs on pass/fail. ``"semi-dynamic"``: epsilon from the
+            whole population, the best from the pool. ``"dynamic"``: both from the pool, in which
+            duplicates count.
+    """
+
+    mode: MadMode = "semi-dynamic"
+
+    def __post_init__(self) -> None:
+        check_choice(self.mode, "mode", MAD_MODES)
+
+
+Epsilon: TypeAlias = float | ArrayLike | str | Mad | None
+
+
+def check_epsilon(epsilon: Epsilon) -> NDArray[np.float64] | Mad | None:
+    """Turn anything accepted as ``epsilon=`` into a number, an array, a `Mad` or None.
+
+    Raises:
+        ValueError: A name is unknown, or a number is negative or NaN.
+        TypeError: ``epsilon`` is of another type.
+    """
+    if epsilon is None or isinstance(epsilon, Mad):
+        return epsilon
+    if isinstance(epsilon, str):
+        return _mad_by_name(epsilon)
+    try:
+        values = np.array(epsilon, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"epsilon must be a number, one number per case, 'mad' or None, got {epsilon!r:.80}") from None
+    if values.ndim > 1:
+        raise ValueError(f"epsilon must be a number or one number per case, got shape {values.shape}")
+    if not (values >= 0).all():
+        found: Any = values if values.ndim == 0 else values[np.argmin(values >= 0)]
+        where = "" if values.ndim == 0 else f" for case {int(np.argmin(values >= 0))}"
+        raise ValueError(f"epsilon must not be negative or NaN, got {float(found)}{where}")
+    return values
+
+
+def _mad_by_name(name: str) -> Mad:
+    if name == "mad":
+        return Mad()
+    mode = name.removeprefix("mad-")
+    check_choice(name, "epsilon", ["mad", *(f"mad-{m}" for m in MAD_MODES)])
+    return Mad(mode)  # type: ignore[arg-type]
+
+
+def median(values: NDArray[np.float64]) -> float:
+    """The median; the mean of the two middle values for an even number."""
+    ordered = np.sort(values)
+    k = len(ordered)
+    return float((ordered[(k - 1) // 2] + ordered[k // 2]) / 2.0)
+
+
+def median_absolute_deviation(values: NDArray[np.float64]) -> float:
+    """MAD of some errors; an infinite error deviates by 0 from an infinite median."""
+    middle = median(values)
+    with np.errstate(invalid="ignore"):
+        return median(np.where(values == middle, 0.0, np.abs(values - middle)))

@@ -1,0 +1,88 @@
+"""What a selection kernel is told, and what it gives back: the seam between Python and native."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexicase.rng import Key
+
+
+class Ended(IntEnum):
+    """Why a selection event stopped looking at cases."""
+
+    ONE_LEFT = 0
+    CASES_EXHAUSTED = 1
+    CUT_SHORT = 2
+    ELITE = 3
+
+
+class Tolerance(Enum):
+    """How far from the pool's best a survivor may be."""
+
+    NONE = 0
+    FIXED = 1
+    MAD = 2
+    DYNAMIC_MAD = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelSpec:
+    """One lexicase filter, with everything resolved to numbers.
+
+    Attributes:
+        weights: (n_cases,) case weights, or None for the uniform order.
+        ranked: Whether the weights are used by ranked instead of weighted shuffle.
+        tolerance: The filter.
+        epsilon: (n_cases,) for `Tolerance.FIXED`.
+        batch: Cases that are summed before each filtering.
+        depth: Cases that an event looks at, at most.
+        random_depth: Draw the depth anew for every event, uniformly from 1 … n_cases.
+        slippage: Probability of ending an event before any one case.
+    """
+
+    weights: NDArray[np.float64] | None = None
+    ranked: bool = False
+    tolerance: Tolerance = Tolerance.NONE
+    epsilon: NDArray[np.float64] | None = None
+    batch: int = 1
+    depth: int = 2**31 - 1
+    random_depth: bool = False
+    slippage: float = 0.0
+
+
+@dataclass(slots=True)
+class Events:
+    """The outcome of some selection events; counts are arrays of length 0 when not asked for."""
+
+    indices: NDArray[np.int64]
+    evaluations: NDArray[np.int64]
+    evaluations_distinct: NDArray[np.int64]
+    cases_used: NDArray[np.int64]
+    ended: NDArray[np.uint8]
+
+    @classmethod
+    def empty(cls, n: int, counts: bool) -> Events:
+        """Room for ``n`` events."""
+        block = np.empty((4 if counts else 1, n), dtype=np.int64)
+        if not counts:
+            none = np.empty(0, dtype=np.int64)
+            return cls(block[0], none, none, none, np.empty(0, dtype=np.uint8))
+        return cls(block[0], block[1], block[2], block[3], np.empty(n, dtype=np.uint8))
+
+    @property
+    def counted(self) -> bool:
+        """Whether the counts were kept."""
+        return len(self.ended) == len(self.indices)
+
+
+class Kernel(Protocol):
+    """Draws selection events from one error matrix."""
+
+    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Events:
+        """Run the events with these numbers."""
+        ...

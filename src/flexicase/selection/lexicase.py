@@ -1,0 +1,155 @@
+"""`Lexicase`: the family of lexicase filters, put together from small parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexicase.checks import check_count, check_fraction
+from flexicase.rng import Key
+from flexicase.selection.backend import Backend, make_kernel
+from flexicase.selection.bias import case_weights, check_bias
+from flexicase.selection.elitism import Elitist
+from flexicase.selection.epsilon import Epsilon, Mad, check_epsilon, median_absolute_deviation
+from flexicase.selection.kernel import Kernel, KernelSpec, Tolerance
+from flexicase.selection.matrix import ErrorMatrix
+from flexicase.selection.orders import Order, Ranked, Uniform, Weighted
+from flexicase.selection.sampling import Part, Parts, Sample
+
+ORDER_NAMES: dict[str, type[Order]] = {"uniform": Uniform, "weighted": Weighted, "ranked": Ranked}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Lexicase:
+    """Lexicase selection and its variants (Spector 2012; Helmuth, Spector and Matheson 2015).
+
+    Attributes:
+        order: In which sequence cases are looked at: `Uniform`, `Weighted` or `Ranked`.
+        epsilon: How far from the best a survivor may be: None (exactly the best), a number, one
+            number per case, or `Mad` (``"mad"`` is semi-dynamic). Fixed numbers are added to the
+            best error of the pool.
+        sample: Which part of the matrix is used: `DownSample`, `InformedDownSample`, `Cohorts`.
+        batch: Cases whose errors are summed before each filtering: batch lexicase selection
+            (Aenugu and Spector, GECCO 2019). Fixed and MAD epsilons are summed likewise.
+        depth: Cases looked at, at most: truncated lexicase selection (Spector, La Cava,
+            Shanabrook, Helmuth and Pantridge, GPTP XV, 2018); ``"random"`` draws the depth from
+            1 … n_cases anew for every event.
+        slippage: Probability, before each case, of ending with a random member of the pool.
+        elitism: The first so many events return the individuals with the lowest total error.
+
+    Example:
+        >>> import flexicase as fx
+        >>> method = fx.Lexicase(order=fx.Ranked("num_nonzeros"), epsilon="mad")
+        >>> fx.select([[0.0, 1.0], [0.5, 0.0]], 3, method, seed=1).indices.shape
+        (3,)
+    """
+
+    order: Order | str = field(default_factory=Uniform)
+    epsilon: Epsilon = None
+    sample: Sample | None = None
+    batch: int = 1
+    depth: int | Literal["random"] | None = None
+    slippage: float = 0.0
+    elitism: int = 0
+
+    def __post_init__(self) -> None:
+        """Check what can be checked without a matrix."""
+        order = resolve_order(self.order)
+        object.__setattr__(self, "order", order)
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        check_count(self.batch, "batch", 1)
+        if self.depth is not None and self.depth != "random":
+            check_count(self.depth, "depth", 0)
+        check_fraction(self.slippage, "slippage")
+        check_count(self.elitism, "elitism", 0)
+
+    def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
+        """A kernel that draws events from ``matrix``."""
+        if self.sample is None:
+            kernel: Kernel = self._kernel(matrix, None, backend)
+        else:
+            parts = self.sample.parts(matrix, key)
+            kernels = [self._kernel(matrix.take(p.individuals, p.cases), p.cases, backend) for p in parts]
+            kernel = Parts(parts, kernels)
+        return Elitist(matrix, key, self.elitism, kernel) if self.elitism else kernel
+
+    def spec(self, matrix: ErrorMatrix, cases: NDArray[np.int64] | None = None) -> tuple[ErrorMatrix, KernelSpec]:
+        """Resolve everything that depends on the errors.
+
+        Args:
+            matrix: The (part of the) error matrix to select from.
+            cases: The part's columns in the whole matrix; None if it is the whole.
+
+        Returns:
+            The matrix to filter (pass/fail for static epsilon) and the filter.
+        """
+        weights = self._weights(matrix, cases)
+        tolerance, fixed = Tolerance.NONE, None
+        if isinstance(self.epsilon, Mad):
+            if self.epsilon.mode == "static":
+                matrix = pass_fail(matrix)
+            else:
+                tolerance = Tolerance.DYNAMIC_MAD if self.epsilon.mode == "dynamic" else Tolerance.MAD
+        elif self.epsilon is not None:
+            fixed = self._fixed_epsilon(matrix.n_cases, cases)
+            tolerance = Tolerance.FIXED if fixed.any() else Tolerance.NONE
+        return matrix, KernelSpec(
+            weights=weights,
+            ranked=isinstance(self.order, Ranked),
+            tolerance=tolerance,
+            epsilon=fixed,
+            batch=self.batch,
+            depth=2**31 - 1 if self.depth is None or self.depth == "random" else int(self.depth),
+            random_depth=self.depth == "random",
+            slippage=float(self.slippage),
+        )
+
+    def _kernel(self, matrix: ErrorMatrix, cases: NDArray[np.int64] | None, backend: Backend) -> Kernel:
+        return make_kernel(*self.spec(matrix, cases), backend)
+
+    def _weights(self, matrix: ErrorMatrix, cases: NDArray[np.int64] | None) -> NDArray[np.float64] | None:
+        if isinstance(self.order, Uniform) or matrix.n_cases == 0:
+            return None
+        assert not isinstance(self.order, str)
+        bias = self.order.bias
+        if cases is not None and not isinstance(bias, str) and not callable(bias):
+            bias = np.asarray(bias)[cases]
+        weights = case_weights(bias, matrix.statistics)
+        if isinstance(self.order, Ranked):
+            return weights
+        heaviest = weights.max()
+        return weights / heaviest if heaviest > 0 else None
+
+    def _fixed_epsilon(self, n_cases: int, cases: NDArray[np.int64] | None) -> NDArray[np.float64]:
+        values = np.asarray(self.epsilon, dtype=np.float64)
+        if values.ndim == 0:
+            return np.full(n_cases, values)
+        if cases is None and values.shape != (n_cases,):
+            raise ValueError(f"epsilon must have one value per case: expected shape ({n_cases},), got {values.shape}")
+        return values if cases is None else values[cases]
+
+
+def resolve_order(order: Order | str) -> Order:
+    """An order from its name, or as it is."""
+    if isinstance(order, str):
+        from flexicase.checks import check_choice
+
+        return ORDER_NAMES[check_choice(order, "order", ORDER_NAMES)]()
+    if not isinstance(order, Uniform | Weighted | Ranked):
+        raise TypeError(f"order must be Uniform, Weighted, Ranked or the name of one, got {order!r:.80}")
+    if not isinstance(order, Uniform):
+        check_bias(order.bias)
+    return order
+
+
+def pass_fail(matrix: ErrorMatrix) -> ErrorMatrix:
+    """0 where an error is within its case's MAD of the best of all, 1 elsewhere."""
+    from flexicase.selection.matrix import as_error_matrix
+
+    errors = matrix.values.astype(np.float64)
+    epsilon = np.array([median_absolute_deviation(column) for column in errors.T])
+    best = errors.min(axis=0) if matrix.n_cases else np.empty(0)
+    return as_error_matrix((errors > best + epsilon).astype(np.uint8))

@@ -1,0 +1,110 @@
+"""The error matrix as every method sees it: checked once, never copied unless it must be."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexicase import _native
+from flexicase.checks import check_choice
+from flexicase.selection.bias import CaseStatistics
+
+NanPolicy: TypeAlias = Literal["raise", "worst"]
+
+
+class ErrorMatrix:
+    """(n_individuals, n_cases) errors, lower is better, known to be numbers.
+
+    Attributes:
+        values: The errors as a NumPy array of a type the kernels read.
+    """
+
+    __slots__ = ("__dict__", "native", "values")
+
+    def __init__(self, values: NDArray[Any], native: _native.Matrix) -> None:
+        """Wrap an array that has been checked; use `as_error_matrix`."""
+        self.values = values
+        self.native = native
+
+    @property
+    def n_individuals(self) -> int:
+        """Number of rows."""
+        return self.values.shape[0]
+
+    @property
+    def n_cases(self) -> int:
+        """Number of columns."""
+        return self.values.shape[1]
+
+    @cached_property
+    def statistics(self) -> CaseStatistics:
+        """Per-case summaries, for biases."""
+        return CaseStatistics(self.values, self.native.zeros())
+
+    @cached_property
+    def groups(self) -> NDArray[np.int64]:
+        """(n_individuals,) the first individual with the same error vector."""
+        return self.native.groups()
+
+    def take(self, individuals: NDArray[np.int64] | None, cases: NDArray[np.int64] | None) -> ErrorMatrix:
+        """The part of the matrix with these rows and columns (None: all)."""
+        values = self.values if individuals is None else self.values[individuals]
+        values = values if cases is None else values[:, cases]
+        return ErrorMatrix(values, _native.Matrix(values))
+
+
+def as_error_matrix(errors: ArrayLike, nan: NanPolicy = "raise") -> ErrorMatrix:
+    """Check and wrap an error matrix.
+
+    Args:
+        errors: (n_individuals, n_cases) numbers: any array, list of lists, or CPU tensor.
+        nan: What to do with NaN: refuse it, or count it as the worst error.
+
+    Raises:
+        TypeError: ``errors`` holds something other than real numbers.
+        ValueError: Wrong shape, no individuals, NaN (unless ``nan="worst"``) or -inf.
+    """
+    check_choice(nan, "nan", ("raise", "worst"))
+    values = _as_numeric(errors)
+    if values.ndim != 2:
+        raise ValueError(
+            f"errors must be a matrix (individuals × cases), got {values.ndim} dimension(s), shape {values.shape}"
+        )
+    if values.shape[0] == 0:
+        raise ValueError(f"errors must have at least one individual, got shape {values.shape}")
+    if max(values.shape) >= 2**31:
+        raise ValueError(f"errors must have fewer than 2**31 individuals and cases, got shape {values.shape}")
+    matrix = _native.Matrix(values)
+    bad = matrix.bad_entry()
+    if bad is None:
+        return ErrorMatrix(values, matrix)
+    row, case = bad
+    if nan == "worst" and np.isnan(values).any():
+        return as_error_matrix(np.where(np.isnan(values), np.inf, values))
+    found = values[row, case]
+    hint = ' (nan="worst" counts it as the worst error)' if np.isnan(found) else ""
+    raise ValueError(f"errors must be numbers above -inf, but individual {row}, case {case} has {found}{hint}")
+
+
+def _as_numeric(errors: Any) -> NDArray[Any]:
+    values = errors if type(errors) is np.ndarray else _to_numpy(errors)
+    kind = values.dtype.kind
+    if kind not in "biuf":
+        raise TypeError(f"errors must be real numbers, got dtype {values.dtype}")
+    if values.dtype.itemsize > 8 or values.dtype == np.float16 or not values.dtype.isnative:
+        values = values.astype(np.float32 if values.dtype.itemsize == 2 and kind == "f" else np.float64 if kind == "f" else values.dtype.newbyteorder("="))
+    return values
+
+
+def _to_numpy(errors: Any) -> NDArray[Any]:
+    if hasattr(errors, "detach"):  # a torch tensor that may require a gradient
+        errors = errors.detach()
+    if not hasattr(errors, "__array__") and hasattr(errors, "__dlpack__"):
+        return np.from_dlpack(errors)
+    try:
+        return np.asarray(errors)
+    except ValueError as error:
+        raise ValueError(f"errors must be a matrix with rows of equal length: {error}") from None

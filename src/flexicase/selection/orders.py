@@ -1,0 +1,110 @@
+"""Orders: in which sequence a selection event looks at the cases (paper, section 2.3).
+
+A new order is drawn for every selection event; the weights behind it are computed once, from the
+whole population, when selection is prepared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexicase.rng import Key, Lane, Stream, case_keys, event_state, exponential_keys, lane_state
+from flexicase.selection.bias import Bias
+
+
+@dataclass(frozen=True, slots=True)
+class Uniform:
+    """Every permutation of the cases is equally likely: plain lexicase selection."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weighted:
+    """Weighted shuffle: a roulette wheel without replacement; cases of weight 0 come last.
+
+    Attributes:
+        bias: A bias metric's name (`flexicase.biases()` lists them), a callable from
+            `CaseStatistics` to (n_cases,) weights, or the weights themselves.
+    """
+
+    bias: Bias = "num_nonzeros"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranked:
+    """Ranked shuffle: rank by weight, draw an upper bound, then a rank below it, and repeat.
+
+    The bound is over the cases that remain, rank 1 is the largest weight, and equal weights are
+    put in random order anew for every event.
+
+    Attributes:
+        bias: As for `Weighted`.
+    """
+
+    bias: Bias = "num_nonzeros"
+
+
+Order: TypeAlias = Uniform | Weighted | Ranked
+
+
+def uniform_order(key: Key, event: int, n_cases: int) -> NDArray[np.int64]:
+    """Draw a uniformly random order of the cases.
+
+    Returns:
+        (n_cases,) a permutation of the case numbers.
+    """
+    keys = case_keys(lane_state(event_state(key, event), Lane.KEYS), n_cases).astype(np.int64)
+    if n_cases:
+        keys[Stream.of(key, event, Lane.FIRST).bounded(n_cases)] = -1
+    return np.argsort(keys, kind="stable")
+
+
+def weighted_order(key: Key, event: int, weights: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Draw an order by weighted shuffle.
+
+    The first case is drawn by spinning the wheel; the others by a race of exponential clocks,
+    which is the same distribution.
+
+    Args:
+        key: The selection's key.
+        event: Number of the selection event.
+        weights: (n_cases,) non-negative, at least one of them positive, the largest of them 1.
+
+    Returns:
+        (n_cases,) a permutation of the case numbers.
+    """
+    state = event_state(key, event)
+    clocks = np.full(len(weights), np.inf)
+    np.divide(exponential_keys(state, len(weights)), weights, out=clocks, where=weights > 0)
+    wheel = np.cumsum(weights)
+    spin = Stream.of(key, event, Lane.FIRST).unit() * wheel[-1]
+    clocks[np.searchsorted(wheel, spin, side="right")] = -1.0
+    return np.lexsort((case_keys(lane_state(state, Lane.KEYS), len(weights)), clocks))
+
+
+def ranked_order(key: Key, event: int, weights: NDArray[np.float64]) -> Iterator[int]:
+    """Draw an order by ranked shuffle, one case at a time.
+
+    Args:
+        key: The selection's key.
+        event: Number of the selection event.
+        weights: (n_cases,) only their order matters.
+
+    Yields:
+        The case numbers.
+    """
+    stream = Stream.of(key, event, Lane.RANKED)
+    ties = [list(np.flatnonzero(weights == w)) for w in np.unique(weights)[::-1]]
+    for remaining in range(len(weights), 0, -1):
+        position = stream.bounded(stream.bounded(remaining) + 1)
+        for tied in ties:
+            if position < len(tied):
+                break
+            position -= len(tied)
+        chosen = stream.bounded(len(tied)) if len(tied) > 1 else 0
+        tied[chosen], tied[-1] = tied[-1], tied[chosen]
+        yield int(tied.pop())

@@ -1,0 +1,81 @@
+"""Names of methods: the paper's five first, then the rest of the family."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flexicase.checks import nearest
+from flexicase.selection.bias import BIASES
+from flexicase.selection.epsilon import Mad
+from flexicase.selection.lexicase import Lexicase
+from flexicase.selection.orders import Ranked, Weighted
+from flexicase.selection.sampling import DownSample
+
+if TYPE_CHECKING:
+    from flexicase.selection.api import Method
+
+PAPER_METHODS = (
+    "lexicase",
+    "weighted-num-nonzeros",
+    "ranked-num-nonzeros",
+    "weighted-num-zeros",
+    "ranked-num-zeros",
+)
+
+_METHODS: dict[str, Method] = {}
+
+
+def register(name: str, method: Method) -> None:
+    """Give a method a name that `select` understands.
+
+    Raises:
+        ValueError: The name is taken.
+
+    Example:
+        >>> import flexicase as fx
+        >>> fx.register("my-lexicase", fx.Lexicase(slippage=0.01))
+        >>> "my-lexicase" in fx.methods()
+        True
+    """
+    if name in _METHODS:
+        raise ValueError(f"a method named {name!r} is already registered")
+    _METHODS[name] = method
+
+
+def methods() -> list[str]:
+    """Names of all methods, the paper's five first.
+
+    Example:
+        >>> import flexicase as fx
+        >>> fx.methods()[:3]
+        ['lexicase', 'weighted-num-nonzeros', 'ranked-num-nonzeros']
+    """
+    return list(_METHODS)
+
+
+def resolve_method(method: str | Method) -> Method:
+    """A method from its name, or as it is."""
+    if isinstance(method, str):
+        found = _METHODS.get(method) or _METHODS.get(method.lower().replace("_", "-"))
+        if found is None:
+            raise ValueError(f"unknown method {method!r}{nearest(method, _METHODS)}")
+        return found
+    if isinstance(method, type) or not hasattr(method, "prepare"):
+        raise TypeError(f"method must be a name or a method object, got {method!r:.80}")
+    return method
+
+
+def _register_all() -> None:
+    register("lexicase", Lexicase())
+    for bias in ("num_nonzeros", "num_zeros", *(b for b in BIASES if b not in ("num_nonzeros", "num_zeros"))):
+        register(f"weighted-{bias.replace('_', '-')}", Lexicase(order=Weighted(bias)))
+        register(f"ranked-{bias.replace('_', '-')}", Lexicase(order=Ranked(bias)))
+    register("epsilon-lexicase", Lexicase(epsilon=Mad("semi-dynamic")))
+    register("epsilon-lexicase-static", Lexicase(epsilon=Mad("static")))
+    register("epsilon-lexicase-dynamic", Lexicase(epsilon=Mad("dynamic")))
+    register("batch-lexicase", Lexicase(batch=10))
+    register("randomly-truncated-lexicase", Lexicase(depth="random"))
+    register("down-sampled-lexicase", Lexicase(sample=DownSample(0.1)))
+
+
+_register_all()
