@@ -23,32 +23,16 @@ using u32 = std::uint32_t;
 using i64 = std::int64_t;
 using u64 = std::uint64_t;
 
-#include "simd.inl"
 // clang-format off: these build on one another
+#include "simd.inl"
+#include "load.inl"
+#include "counting.inl"
 #include "prepare.inl"
 #include "order.inl"
 #include "planes.inl"
 #include "median.inl"
 #include "list.inl"
 // clang-format on
-
-// Calls f(T{}) with the entry type of a matrix.
-template <class F>
-auto with_type(DType type, F&& f) {
-  switch (type) {
-    case DType::u8: return f(std::uint8_t{});
-    case DType::i8: return f(std::int8_t{});
-    case DType::u16: return f(std::uint16_t{});
-    case DType::i16: return f(std::int16_t{});
-    case DType::u32: return f(std::uint32_t{});
-    case DType::i32: return f(std::int32_t{});
-    case DType::u64: return f(std::uint64_t{});
-    case DType::i64: return f(std::int64_t{});
-    case DType::f32: return f(float{});
-    case DType::f64: break;
-  }
-  return f(double{});
-}
 
 // Calls f(Tag<Walker>{}) with the walker of an order.
 template <class W>
@@ -63,29 +47,25 @@ auto with_walker(OrderKind kind, F&& f) {
   return f(Tag<RankedWalker>{});
 }
 
-std::size_t scratch_size(const OrderPlan& order, i64 rows, i64 words) {
+std::size_t scratch_size(const OrderPlan& order, i64 rows) {
   const std::size_t walker = with_walker(order.kind, [&](auto tag) { return decltype(tag)::Walker::scratch(order); });
-  return walker + static_cast<std::size_t>(words + 16) * 12 + static_cast<std::size_t>(rows + 16) * 40 + 1024;
+  return walker + static_cast<std::size_t>(rows + 64) * 64 + static_cast<std::size_t>(order.cases + 64) * 2 + 2048;
 }
 
 void draw_planes(const Planes& planes, const OrderPlan& order, const Request& request, i64 begin, i64 end, Scratch scratch) {
   with_walker(order.kind, [&](auto tag) {
-    with_type(planes.values.type, [&](auto zero) {
-      PlaneEvents<typename decltype(tag)::Walker, decltype(zero)> events(planes, order, request, scratch);
-      if (request.ended != nullptr) {
-        events.template run<true>(begin, end);
-      } else {
-        events.template run<false>(begin, end);
-      }
-    });
+    PlaneEvents<typename decltype(tag)::Walker> events(planes, order, request, scratch);
+    if (request.ended != nullptr) {
+      events.template run<true>(begin, end);
+    } else {
+      events.template run<false>(begin, end);
+    }
   });
 }
 
 void draw_list(const ListPlan& plan, const OrderPlan& order, const Request& request, i64 begin, i64 end, Scratch scratch) {
   with_walker(order.kind, [&](auto tag) {
-    with_type(plan.values.type, [&](auto zero) {
-      ListEvents<typename decltype(tag)::Walker, decltype(zero)>(plan, order, request, scratch).run(begin, end);
-    });
+    ListEvents<typename decltype(tag)::Walker>(plan, order, request, scratch).run(begin, end);
   });
 }
 
@@ -100,13 +80,17 @@ const Isa table = {
     .column_minima = [](const MatrixView& m, void* minima) {
       return with_type(m.type, [&](auto zero) { return column_minima<decltype(zero)>(m, minima); });
     },
-    .best_sets = [](const MatrixView& m, const void* minima, u64* best) {
-      with_type(m.type, [&](auto zero) { best_sets<decltype(zero)>(m, minima, best); });
+    .single_best = [](const MatrixView& m, const void* minima, i32* rows) {
+      return with_type(m.type, [&](auto zero) { return single_best<decltype(zero)>(m, minima, rows); });
+    },
+    .best_sets = [](const MatrixView& m, const void* minima, const i32* rows, i64 count, i64 words, u64* best) {
+      with_type(m.type, [&](auto zero) { best_sets<decltype(zero)>(m, minima, rows, count, words, best); });
     },
     .two_valued = two_valued,
     .row_hashes = [](const MatrixView& m, const u64* keys, u64* hashes) {
       with_type(m.type, [&](auto zero) { row_hashes<decltype(zero)>(m, keys, hashes); });
     },
+    .set_sizes = set_sizes,
     .count_zeros = [](const MatrixView& m, i64* zeros) {
       with_type(m.type, [&](auto zero) { count_zeros<decltype(zero)>(m, zeros); });
     },

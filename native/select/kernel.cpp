@@ -1,9 +1,11 @@
 #include "flexicase/kernel.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
+#include <system_error>
 #include <thread>
 
 #if defined(__linux__)
@@ -81,6 +83,13 @@ void Kernel::plan_wheel() {
   const std::vector<double>& weights = options_.weights;
   wheel_.resize(n);
   std::partial_sum(weights.begin(), weights.end(), wheel_.begin());
+  guide_.resize(std::bit_ceil(n));
+  std::int32_t c = 0;
+  for (std::size_t g = 0; g < guide_.size(); ++g) {
+    const double spin = static_cast<double>(g) / static_cast<double>(guide_.size()) * wheel_.back();
+    while (wheel_[static_cast<std::size_t>(c)] <= spin) ++c;
+    guide_[g] = c;
+  }
   const std::size_t stride = (n + 15) / 16 * 16;
   reachable_.assign(window_levels * stride, 0);
   double horizon = expected_in_window / wheel_.back();
@@ -96,6 +105,8 @@ void Kernel::plan_wheel() {
   order_.kind = OrderKind::weighted;
   order_.weights = weights.data();
   order_.wheel = wheel_.data();
+  order_.guide = guide_.data();
+  order_.guides = static_cast<std::int64_t>(guide_.size());
 }
 
 void Kernel::plan_list() {
@@ -138,25 +149,32 @@ void Kernel::run(const Request& request, std::int64_t begin, std::int64_t end, S
 }
 
 void Kernel::draw(const Request& request, std::int64_t n, int threads) {
-  const MatrixView& m = matrix_->original();
-  const std::size_t size = isa().scratch_size(order_, m.rows, (m.rows + 63) / 64) + 64;
-  const auto work = [&](std::vector<std::byte>& memory, std::int64_t begin, std::int64_t end) {
-    if (memory.size() < size) memory.resize(size);
-    const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
-    run(request, begin, end, {memory.data() + (64 - address % 64) % 64, size - 64});
-  };
+  const std::size_t size = isa().scratch_size(order_, matrix_->original().rows) + 64;
   const std::int64_t workers = std::clamp<std::int64_t>(threads, 1, std::max<std::int64_t>(n, 1));
-  std::vector<std::thread> others;
-  for (std::int64_t t = 1; t < workers; ++t) {
-    others.emplace_back([&, t] {
-      std::vector<std::byte> memory;
-      work(memory, n * t / workers, n * (t + 1) / workers);
-    });
-  }
   std::unique_lock lock(scratch_mutex_, std::try_to_lock);
   std::vector<std::byte> spare;
-  work(lock.owns_lock() ? scratch_ : spare, 0, n / workers);
-  for (std::thread& other : others) other.join();
+  std::vector<std::byte>& own = lock.owns_lock() ? scratch_ : spare;
+  if (own.size() < size) own.resize(size);
+  std::vector<std::vector<std::byte>> others(static_cast<std::size_t>(workers - 1));
+  for (auto& memory : others) memory.resize(size);
+
+  const auto work = [&](std::vector<std::byte>& memory, std::int64_t worker) noexcept {
+    const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
+    std::byte* aligned = memory.data() + (64 - address % 64) % 64;
+    run(request, n * worker / workers, n * (worker + 1) / workers, {aligned, size - 64});
+  };
+  std::vector<std::thread> running;
+  running.reserve(others.size());
+  std::int64_t started = 1;
+  try {
+    for (; started < workers; ++started) {
+      running.emplace_back([&, worker = started] { work(others[static_cast<std::size_t>(worker - 1)], worker); });
+    }
+  } catch (const std::system_error&) {  // no more threads to be had: their share is done here
+  }
+  work(own, 0);
+  for (std::int64_t worker = started; worker < workers; ++worker) work(own, worker);
+  for (std::thread& thread : running) thread.join();
 }
 
 }  // namespace flexicase

@@ -3,30 +3,29 @@
 // Errors of one case as doubles, and their MAD, computed when first needed. Several threads may
 // want the same column: each flag goes 0 (empty), 1 (being filled by somebody), 2 (ready), and
 // whoever finds 1 computes into its own buffer instead of waiting.
-template <class T>
 struct Columns {
   const ListPlan& p;
   double* own;   // (rows,)
-  double* work;  // (rows,)
+  double* work;  // (3, rows + 8)
   static constexpr i64 tile = 8;
 
   const double* get(i64 c) {
     const i64 rows = p.values.rows;
-    const T* data = static_cast<const T*>(p.values.data);
-    if constexpr (std::is_same_v<T, double>) {
-      if (p.values.row_stride == 1) return data + c * p.values.col_stride;
+    if (p.values.type == DType::f64 && p.values.row_stride == 1) {
+      return static_cast<const double*>(p.values.data) + c * p.values.col_stride;
     }
     if (p.columns != nullptr) {
       u8* flag = p.columns_ready + c / tile;
       u8 seen = __atomic_load_n(flag, __ATOMIC_ACQUIRE);
       if (seen == 2) return p.columns + c * rows;
       if (seen == 0 && __atomic_compare_exchange_n(flag, &seen, u8{1}, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-        fill_tile(c / tile * tile);
+        const i64 start = c / tile * tile;
+        load_columns(p.values, start, p.values.cols - start < tile ? p.values.cols - start : tile, p.columns + start * rows);
         __atomic_store_n(flag, u8{2}, __ATOMIC_RELEASE);
         return p.columns + c * rows;
       }
     }
-    for (i64 r = 0; r < rows; ++r) own[r] = static_cast<double>(data[r * p.values.row_stride + c * p.values.col_stride]);
+    load_columns(p.values, c, 1, own);
     return own;
   }
 
@@ -41,22 +40,9 @@ struct Columns {
     }
     return value;
   }
-
- private:
-  void fill_tile(i64 c) {
-    const i64 rows = p.values.rows;
-    const i64 wide = p.values.cols - c < tile ? p.values.cols - c : tile;
-    const T* data = static_cast<const T*>(p.values.data) + c * p.values.col_stride;
-    double* out = p.columns + c * rows;
-    for (i64 r = 0; r < rows; ++r) {
-      const T* x = data + r * p.values.row_stride;
-      __builtin_prefetch(x + 16 * p.values.row_stride);
-      for (i64 j = 0; j < wide; ++j) out[j * rows + r] = static_cast<double>(x[j * p.values.col_stride]);
-    }
-  }
 };
 
-template <class Walker, class T>
+template <class Walker>
 class ListEvents {
  public:
   ListEvents(const ListPlan& plan, const OrderPlan& order, const Request& request, Scratch scratch)
@@ -64,9 +50,9 @@ class ListEvents {
     const i64 rows = p.values.rows;
     pool = carver.take<i32>(rows);
     values = carver.take<double>(rows);
-    exact = carver.take<T>(rows);
+    exact = carver.take<u64>(rows);
     columns.own = carver.take<double>(rows);
-    columns.work = carver.take<double>(rows);
+    columns.work = carver.take<double>(3 * (rows + 8));
     stamps = carver.take<u32>(rows);
     for (i64 r = 0; r < rows; ++r) stamps[r] = 0;
   }
@@ -150,22 +136,17 @@ class ListEvents {
     return 0.0;
   }
 
-  const T* column_of(i32 c) const { return static_cast<const T*>(p.values.data) + c * p.values.col_stride; }
-
-  i64 member(i64 k) const { return whole ? k : pool[k]; }
+  const i32* members() const { return whole ? nullptr : pool; }
 
   void load(i32 c, bool add) {
-    const T* column = column_of(c);
-    for (i64 k = 0; k < size; ++k) {
-      const double v = static_cast<double>(column[member(k) * p.values.row_stride]);
-      values[k] = add ? values[k] + v : v;
-    }
+    if (!add) return load_doubles(p.values, c, members(), size, values);
+    load_doubles(p.values, c, members(), size, columns.work);
+    for (i64 k = 0; k < size; ++k) values[k] += columns.work[k];
   }
 
   void keep_exact(i32 c) {
-    const T* column = column_of(c);
-    for (i64 k = 0; k < size; ++k) exact[k] = column[member(k) * p.values.row_stride];
-    T least = exact[0];
+    load_ordered(p.values, c, members(), size, exact);
+    u64 least = exact[0];
     for (i64 k = 1; k < size; ++k) least = exact[k] < least ? exact[k] : least;
     keep([&](i64 k) { return exact[k] == least; });
   }
@@ -211,7 +192,7 @@ class ListEvents {
     }
     i64 distinct = 0;
     for (i64 k = 0; k < size; ++k) {
-      u32& seen = stamps[p.kind[member(k)]];
+      u32& seen = stamps[p.kind[whole ? k : pool[k]]];
       distinct += seen != stamp;
       seen = stamp;
     }
@@ -223,10 +204,10 @@ class ListEvents {
   i64 cases;
   Carver carver;
   Walker walker;
-  Columns<T> columns;
+  Columns columns;
   i32* pool;
   double* values;
-  T* exact;
+  u64* exact;
   u32* stamps;
   u32 stamp = 0;
   i64 size = 0;

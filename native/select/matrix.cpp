@@ -5,7 +5,9 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <type_traits>
+#include <utility>
 
 namespace flexicase {
 
@@ -58,7 +60,9 @@ bool same_row(const MatrixView& m, std::int64_t a, std::int64_t b) {
 
 Matrix::Matrix(const MatrixView& view) : original_(view), values_(view) {
   if (view.cols == 0) return;
-  if (view.type != DType::u8) {
+  std::uint8_t first_row[64];
+  const MatrixView corner{view.data, view.type, 1, std::min<std::int64_t>(view.cols, 64), view.row_stride, view.col_stride};
+  if (view.type != DType::u8 && isa().encode(corner, first_row)) {
     auto codes = std::make_unique_for_overwrite<std::uint8_t[]>(static_cast<std::size_t>(view.rows * view.cols));
     if (isa().encode(view, codes.get())) {
       codes_ = std::move(codes);
@@ -85,10 +89,10 @@ std::optional<std::pair<std::int64_t, std::int64_t>> Matrix::bad_entry() const {
 }
 
 std::size_t Matrix::memory() const {
-  const auto bytes = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
-  return (codes_ ? static_cast<std::size_t>(values_.rows * values_.cols) : 0) + bytes(minima_) + bytes(best_) +
-         bytes(best_count_) + bytes(best_kinds_) + bytes(only_best_) + bytes(two_valued_) + bytes(kind_) +
-         bytes(first_of_kind_);
+  const auto bytes = [](const auto&... v) { return ((v.capacity() * sizeof(v[0])) + ...); };
+  return (codes_ ? static_cast<std::size_t>(values_.rows * values_.cols) : 0) +
+         bytes(minima_, kind_, row_of_kind_, members_, member_start_, multiplicity_, best_, best_kinds_, only_best_,
+               two_valued_);
 }
 
 std::vector<std::int64_t> Matrix::zeros() const {
@@ -118,15 +122,12 @@ void Matrix::group_rows() {
   const std::size_t slots = std::bit_ceil(2 * rows + 1);
   std::vector<std::int32_t> table(slots, -1);
   kind_.resize(rows);
-  first_of_kind_.assign((rows + 63) / 64, 0);
   for (std::size_t r = 0; r < rows; ++r) {
     std::size_t slot = mix64(hashes[r]) & (slots - 1);
     for (;; slot = (slot + 1) & (slots - 1)) {
       const std::int32_t other = table[slot];
       if (other < 0) {
-        table[slot] = static_cast<std::int32_t>(r);
-        kind_[r] = static_cast<std::int32_t>(r);
-        first_of_kind_[r / 64] |= std::uint64_t{1} << (r % 64);
+        table[slot] = kind_[r] = static_cast<std::int32_t>(r);
         ++kind_count_;
         break;
       }
@@ -140,56 +141,89 @@ void Matrix::group_rows() {
   }
 }
 
-void Matrix::build_sets() {
-  const auto cols = static_cast<std::size_t>(values_.cols);
-  const auto words = static_cast<std::size_t>((values_.rows + 63) / 64);
-  best_.resize(cols * words);
-  if (cols > 0) isa().best_sets(values_, minima_.data(), best_.data());
-  best_count_.resize(cols);
-  only_best_.resize(cols);
-  all_single_ = true;
-  for (std::size_t c = 0; c < cols; ++c) {
-    const std::uint64_t* set = best_.data() + c * words;
-    std::int32_t count = 0;
-    std::int32_t last = -1;
-    for (std::size_t w = 0; w < words; ++w) {
-      count += std::popcount(set[w]);
-      if (set[w] != 0) last = static_cast<std::int32_t>(w * 64) + std::countr_zero(set[w]);
-    }
-    best_count_[c] = count;
-    only_best_[c] = count == 1 ? last : -1;
-    all_single_ = all_single_ && count == 1;
-  }
+// Numbers the kinds and lists the individuals of each; if they are not known, every row is one.
+void Matrix::list_members() {
+  const auto rows = static_cast<std::size_t>(values_.rows);
   planes_.values = values_;
-  planes_.words = static_cast<std::int64_t>(words);
-  planes_.best = best_.data();
-  planes_.best_count = best_count_.data();
-  planes_.only_best = only_best_.data();
-  planes_.kinds = values_.rows;
+  if (kind_.empty()) {
+    member_start_.resize(rows + 1);
+    std::iota(member_start_.begin(), member_start_.end(), 0);
+    planes_.kinds = values_.rows;
+    planes_.row_of_kind = planes_.members = planes_.member_start = member_start_.data();
+    return;
+  }
+  std::vector<std::int32_t> number(rows);
+  row_of_kind_.clear();
+  member_start_.clear();
+  for (std::size_t r = 0; r < rows; ++r) {
+    if (kind_[r] != static_cast<std::int32_t>(r)) {
+      number[r] = number[static_cast<std::size_t>(kind_[r])];
+      ++member_start_[static_cast<std::size_t>(number[r])];
+      continue;
+    }
+    number[r] = static_cast<std::int32_t>(row_of_kind_.size());
+    row_of_kind_.push_back(static_cast<std::int32_t>(r));
+    member_start_.push_back(1);
+  }
+  const std::size_t kinds = row_of_kind_.size();
+  planes_.kinds = static_cast<std::int64_t>(kinds);
+  planes_.words = static_cast<std::int64_t>((kinds + 511) / 512 * 8);
+
+  const auto words = static_cast<std::size_t>(planes_.words);
+  planes_.multiplicity_bits = std::bit_width(static_cast<std::uint32_t>(*std::max_element(member_start_.begin(), member_start_.end())));
+  multiplicity_.assign(static_cast<std::size_t>(planes_.multiplicity_bits) * words, 0);
+  std::int32_t start = 0;
+  for (std::size_t k = 0; k < kinds; ++k) {
+    const std::int32_t size = std::exchange(member_start_[k], start);
+    start += size;
+    for (auto digits = static_cast<std::uint32_t>(size); digits != 0; digits &= digits - 1) {
+      const auto b = static_cast<std::size_t>(std::countr_zero(digits));
+      multiplicity_[b * words + k / 64] |= std::uint64_t{1} << (k % 64);
+    }
+  }
+  members_.resize(rows);
+  std::vector<std::int32_t> at = member_start_;
+  for (std::size_t r = 0; r < rows; ++r) members_[static_cast<std::size_t>(at[static_cast<std::size_t>(number[r])]++)] = static_cast<std::int32_t>(r);
+  member_start_.push_back(start);
+
+  planes_.row_of_kind = row_of_kind_.data();
+  planes_.member_start = member_start_.data();
+  planes_.members = members_.data();
+  planes_.multiplicity = multiplicity_.data();
 }
 
-const Planes& Matrix::planes(bool with_kinds) {
-  if (planes_.words == 0) build_sets();
-  if (planes_have_kinds_ || (all_single_ && !with_kinds && values_.cols > 0)) return planes_;
-  kinds();
+void Matrix::build_sets() {
   const auto cols = static_cast<std::size_t>(values_.cols);
-  const auto words = static_cast<std::size_t>(planes_.words);
+  best_.resize(cols * static_cast<std::size_t>(planes_.words));
   best_kinds_.resize(cols);
-  for (std::size_t c = 0; c < cols; ++c) {
-    std::int32_t count = 0;
-    for (std::size_t w = 0; w < words; ++w) count += std::popcount(best_[c * words + w] & first_of_kind_[w]);
-    best_kinds_[c] = count;
+  only_best_.resize(cols);
+  isa().best_sets(values_, minima_.data(), row_of_kind_.data(), planes_.kinds, planes_.words, best_.data());
+  isa().set_sizes(best_.data(), values_.cols, planes_.words, best_kinds_.data(), only_best_.data());
+  planes_.best = best_.data();
+  planes_.best_kinds = best_kinds_.data();
+  planes_.only_best = only_best_.data();
+}
+
+const Planes& Matrix::planes(bool counts) {
+  if (counted_ || (ready_ && !counts)) return planes_;
+  if (!counts && values_.cols > 0) {
+    only_best_.resize(static_cast<std::size_t>(values_.cols));
+    ready_ = isa().single_best(values_, minima_.data(), only_best_.data());
+    if (ready_) {
+      list_members();
+      planes_.only_best = only_best_.data();
+      return planes_;
+    }
   }
-  if (values_.type == DType::u8 && cols > 0 && !all_single_) {
-    two_valued_.resize(cols);
+  kinds();
+  list_members();
+  build_sets();
+  if (values_.type == DType::u8 && values_.cols > 0) {
+    two_valued_.resize(static_cast<std::size_t>(values_.cols));
     isa().two_valued(values_, reinterpret_cast<const std::uint8_t*>(minima_.data()), two_valued_.data());
     planes_.two_valued = two_valued_.data();
   }
-  planes_.kind = kind_.data();
-  planes_.first_of_kind = first_of_kind_.data();
-  planes_.best_kinds = best_kinds_.data();
-  planes_.kinds = kind_count_;
-  planes_have_kinds_ = true;
+  ready_ = counted_ = true;
   return planes_;
 }
 

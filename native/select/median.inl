@@ -1,119 +1,108 @@
 // Medians of small arrays, without branches that cannot be predicted.
 
-// Sorts at most 32 numbers by counting how many are smaller.
-FX_INLINE void sort_small(double* x, int n) {
-  constexpr int most = 32;
-  double padded_x[most];
-  i32 rank[most] = {};
-  for (int i = 0; i < most; ++i) padded_x[i] = i < n ? x[i] : std::numeric_limits<double>::infinity();
-  const int upto = n <= 16 ? 16 : most;
-  for (int j = 0; j < n; ++j) {
-    const double v = padded_x[j];
-    if (upto == 16) {
-      for (int i = 0; i < 16; ++i) rank[i] += v < padded_x[i];
-    } else {
-      for (int i = 0; i < most; ++i) rank[i] += v < padded_x[i];
-    }
-  }
-  u32 taken = 0;
-  for (int i = 0; i < n; ++i) {
-    int slot = rank[i];
-    while ((taken >> slot & 1) != 0) ++slot;
-    taken |= u32{1} << slot;
-    x[slot] = padded_x[i];
-  }
+template <int room, class Get>
+FX_INLINE void sort_small(int n, Get&& get, double* sorted) {
+  sort_by_counting<room>(n, get, [&](int slot, int i) { sorted[slot] = get(i); });
 }
 
-// Quickselect with three-way partition: x[k] is in place, nothing before it is larger.
-static void select_by_partition(double* x, i64 n, i64 k) {
-  i64 begin = 0;
-  i64 end = n;
-  while (end - begin > 1) {
-    double three[3] = {x[begin], x[begin + (end - begin) / 2], x[end - 1]};
-    sort_small(three, 3);
-    const double pivot = three[1];
-    i64 less = begin;
-    i64 at = begin;
-    i64 more = end;
-    while (at < more) {
-      const double v = x[at];
-      if (v < pivot) {
-        x[at++] = x[less];
-        x[less++] = v;
-      } else if (v > pivot) {
-        x[at] = x[--more];
-        x[more] = v;
-      } else {
-        ++at;
-      }
-    }
-    if (k < less) {
-      end = less;
-    } else if (k >= more) {
-      begin = more;
-    } else {
-      return;
-    }
-  }
+FX_INLINE i64 count_below(const double* x, i64 n, double v) {
+  u64 count = 0;
+  for (i64 i = 0; i < n; ++i) count += x[i] < v ? 1 : 0;
+  return static_cast<i64>(count);
 }
 
-// The k-th smallest number (k from 0) and the next one, if there is one. Overwrites x. Each round
-// brackets the wanted ranks by two members of a sorted sample and keeps what lies between.
-static void two_smallest(double* x, i64 n, i64 k, double* first, double* second) {
-  constexpr int sampled = 31;
-  constexpr int margin = 5;
-  while (n > 32) {
-    double sample[32];
-    for (int i = 0; i < sampled; ++i) sample[i] = x[n * (2 * i + 1) / (2 * sampled)];
-    sort_small(sample, sampled);
-    const i64 centre = k * sampled / n;
-    const double low = centre >= margin ? sample[centre - margin] : -std::numeric_limits<double>::infinity();
-    const double high =
-        centre + margin < sampled ? sample[centre + margin] : std::numeric_limits<double>::infinity();
-    i64 below = 0;
-    i64 at_most = 0;
-    for (i64 i = 0; i < n; ++i) {
-      below += x[i] < low;
-      at_most += x[i] <= high;
+static double least_above(const double* x, i64 n, double v) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  double least[16];
+  for (double& l : least) l = infinity;
+  i64 i = 0;
+  for (; i + 16 <= n; i += 16) {
+    for (int j = 0; j < 16; ++j) {
+      const double candidate = x[i + j] > v ? x[i + j] : infinity;
+      least[j] = candidate < least[j] ? candidate : least[j];
     }
-    if (k < below || k + 1 >= at_most || at_most - below == n) break;
-    i64 inside = 0;
-    for (i64 i = 0; i < n; ++i) {
-      const double v = x[i];
-      x[inside] = v;
-      inside += (v >= low) & (v <= high);
-    }
-    k -= below;
-    n = inside;
   }
-  if (n <= 32) {
-    sort_small(x, static_cast<int>(n));
-    *first = x[k];
-    *second = x[k + 1 < n ? k + 1 : k];
-    return;
-  }
-  select_by_partition(x, n, k);
-  *first = x[k];
-  double least = k + 1 < n ? x[k + 1] : x[k];
-  for (i64 i = k + 2; i < n; ++i) least = x[i] < least ? x[i] : least;
-  *second = least;
+  for (; i < n; ++i) least[0] = x[i] > v && x[i] < least[0] ? x[i] : least[0];
+  for (const double l : least) least[0] = l < least[0] ? l : least[0];
+  return least[0];
 }
 
-// The median; the mean of the two middle numbers for an even count. Overwrites x.
-static double median(double* x, i64 n) {
+struct Neighbours {
   double low;
   double high;
-  two_smallest(x, n, (n - 1) / 2, &low, &high);
-  return n % 2 != 0 ? low : (low + high) / 2.0;
+};
+
+// The k-th smallest of n numbers (k from 0) and the next one (k + 1 < n). `work` has room for
+// 2 (n + 8). Each round finds the two neighbours of a sorted sample between which the answer lies,
+// and keeps what is there.
+static Neighbours kth_and_next(const double* all, i64 total, i64 k, double* work) {
+  constexpr int sampled = 16;
+  const double* x = all;
+  i64 n = total;
+  double* to = work;
+  double* other = work + n + 8;
+  while (n > 32) {
+    double sample[sampled];
+    sort_small<sampled>(sampled, [&](int i) { return x[n * (2 * i + 1) / (2 * sampled)]; }, sample);
+    int low = -1;
+    int high = sampled;
+    i64 below_low = 0;
+    i64 below_high = n;
+    int probe = static_cast<int>(k * sampled / n);
+    while (high - low > 1 && below_high - below_low > 32) {
+      const i64 below = count_below(x, n, sample[probe]);
+      const int step = 1 + static_cast<int>((below > k ? below - k : k - below) * sampled / n);
+      if (below <= k) {
+        low = probe;
+        below_low = below;
+        probe = low + step < high ? low + step : high - 1;
+      } else {
+        high = probe;
+        below_high = below;
+        probe = high - step > low ? high - step : low + 1;
+      }
+    }
+    const double from = low < 0 ? -std::numeric_limits<double>::infinity() : sample[low];
+    const double upto = high == sampled ? std::numeric_limits<double>::quiet_NaN() : sample[high];
+    i64 kept = copy_between<false>(x, n, from, upto, to);
+    k -= below_low;
+    if (2 * kept > n) {  // perhaps because many numbers are equal
+      i64 equal = 0;
+      for (i64 i = 0; i < kept; ++i) equal += to[i] == from ? 1 : 0;
+      if (k < equal) return {from, k + 1 < equal ? from : least_above(all, total, from)};
+      k -= equal;
+      kept = copy_between<true>(x, n, from, upto, to);
+    }
+    n = kept;
+    x = to;
+    double* const used = to;
+    to = other;
+    other = used;
+  }
+  double sorted[32];
+  if (n <= 16) {
+    sort_small<16>(static_cast<int>(n), [&](int i) { return x[i]; }, sorted);
+  } else {
+    sort_small<32>(static_cast<int>(n), [&](int i) { return x[i]; }, sorted);
+  }
+  return {sorted[k], k + 1 < n ? sorted[k + 1] : least_above(all, total, sorted[k])};
 }
 
-// Median absolute deviation; an infinite number deviates by 0 from an infinite median.
+// The median; the mean of the two middle numbers for an even count.
+static double median(const double* x, i64 n, double* work) {
+  if (n == 1) return x[0];
+  const Neighbours middle = kth_and_next(x, n, (n - 1) / 2, work);
+  return n % 2 != 0 ? middle.low : (middle.low + middle.high) / 2.0;
+}
+
+// Median absolute deviation; an infinite number deviates by 0 from an infinite median. `work` has
+// room for 3 (n + 8).
 static double median_absolute_deviation(const double* x, i64 n, double* work) {
-  for (i64 i = 0; i < n; ++i) work[i] = x[i];
-  const double middle = median(work, n);
+  const double middle = median(x, n, work);
+  double* deviation = work + 2 * (n + 8);
   for (i64 i = 0; i < n; ++i) {
     const double d = x[i] - middle;
-    work[i] = x[i] == middle ? 0.0 : (d < 0 ? -d : d);
+    deviation[i] = x[i] == middle ? 0.0 : (d < 0 ? -d : d);
   }
-  return median(work, n);
+  return median(deviation, n, work);
 }

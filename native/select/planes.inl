@@ -1,27 +1,34 @@
-// Exact lexicase on sets of bits: the pool is a bit set over individuals, and one case keeps
-// `pool & best[case]` unless that is empty.
+// Exact lexicase on sets of bits: the pool is a bit set over kinds (individuals with equal errors),
+// and one case keeps `pool & best[case]` unless that is empty.
 
-template <class Walker, class T>
+template <class Walker>
 class PlaneEvents {
  public:
   PlaneEvents(const Planes& planes, const OrderPlan& order, const Request& request, Scratch scratch)
-      : p(planes), request(request), carver{scratch.memory}, walker(order, carver) {
-    pool = carver.take<u64>(p.words);
-    where = carver.take<i32>(p.words);
-    errors = static_cast<const T*>(p.values.data);
+      : p(planes), request(request), words(planes.words), carver{scratch.memory}, walker(order, carver) {
+    buffers = carver.take<u64>(2 * words);
+    spare = buffers;
+    where = carver.take<i32>(words);
+    marks = carver.take<u64>(p.values.cols / 64 + 1);
+    rows = carver.take<i32>(p.kinds);
+    values = carver.take<u64>(p.kinds);
   }
 
   template <bool counts>
   void run(i64 begin, i64 end) {
     for (i64 i = begin; i < end; ++i) {
       state = event_state(request.key, request.first_event + static_cast<u64>(i) * request.event_step);
-      const i64 chosen = p.kinds == 1 ? everyone_alike<counts>() : event<counts>();
-      request.indices[i] = chosen;
+      request.indices[i] = member<counts>(p.kinds == 1 ? everyone_alike<counts>() : event<counts>());
       if constexpr (counts) store(i);
     }
   }
 
  private:
+  static constexpr i64 few_kinds = 8;   // few enough to compare their errors on all cases
+  static constexpr i64 few_words = 16;  // few enough to go through all of them
+  static constexpr i64 patience = 6;    // cases without effect before the differences are looked up
+
+  // The kind that is selected.
   template <bool counts>
   [[gnu::always_inline]] i64 event() {
     const i32 c = walker.first(state);
@@ -29,184 +36,203 @@ class PlaneEvents {
       used = 1;
       evaluations = p.values.rows;
       evaluations_distinct = p.kinds;
-      ended = Ended::one_left;
     }
-    const i32 only = p.only_best[c];
-    if (only >= 0) {
-      walker.finish();
-      return only;
-    }
-    return narrow<counts>(c);
+    i64 chosen = p.only_best[c];
+    if (chosen < 0) chosen = narrow<counts>(c);
+    walker.finish();
+    return chosen;
   }
 
   template <bool counts>
-  i64 narrow(i32 c) {
-    const u64* best = p.best + c * p.words;
-    size = p.best_count[c];
+  [[gnu::always_inline]] i64 narrow(i32 c) {
+    pool = p.best + c * words;
     kinds = p.best_kinds[c];
-    active = 0;
-    for (i64 w = 0; w < p.words; ++w) {
-      pool[active] = best[w];
-      where[active] = static_cast<i32>(w);
-      active += best[w] != 0;
-    }
-    bool may_duel = Walker::keyed;
+    active = words;
+    sparse = false;
+    size = 0;
+    bool may_jump = Walker::keyed;
+    i64 idle = 0;  // cases in a row that kept everybody
     while (kinds > 1) {
-      if (kinds == 2 && may_duel) {
-        if (duel<counts>()) break;
-        may_duel = false;
+      if (may_jump && kinds <= few_kinds && walker.window_used_up()) {
+        if (jump<counts>()) continue;
+        may_jump = false;
       }
       c = walker.next();
       if (c < 0) break;
-      if constexpr (counts) {
-        ++used;
-        evaluations += size;
-        evaluations_distinct += kinds;
+      if constexpr (counts) count(1);
+      if (idle >= patience && (marks[c / 64] >> (c % 64) & 1) == 0) continue;
+      const i64 before = kinds;
+      keep_best(c);
+      idle = kinds == before ? idle + 1 : 0;
+      if (idle == patience) {
+        if (kinds <= few_kinds) {
+          mark<counts>();
+        } else {
+          idle = 0;
+        }
       }
-      keep_best<counts>(c);
     }
-    walker.finish();
-    return pick<counts>();
+    i64 k = 0;
+    while (pool[k] == 0) ++k;
+    return word_index(k) * i64{64} + std::countr_zero(pool[k]);
   }
 
-  template <bool counts>
   [[gnu::always_inline]] void keep_best(i32 c) {
-    const u64* best = p.best + c * p.words;
-    u64 any = 0;
-    if (active == p.words) {
-      for (i64 w = 0; w < p.words; ++w) any |= pool[w] & best[w];
+    const u64* __restrict best = p.best + c * words;
+    const u64* __restrict from = pool;
+    u64* __restrict to = spare;
+    i64 left = 0;
+    if (sparse) {
+      const i32* __restrict which = where;
+      const i64 n = active;
+      for (i64 k = 0; k < n; ++k) {
+        to[k] = from[k] & best[which[k]];
+        left += std::popcount(to[k]);
+      }
     } else {
-      for (i64 k = 0; k < active; ++k) any |= pool[k] & best[where[k]];
+      const i64 n = words;
+      for (i64 start = 0; start < n; start += 8) {
+        for (i64 w = start; w < start + 8; ++w) {
+          to[w] = from[w] & best[w];
+          left += std::popcount(to[w]);
+        }
+      }
     }
-    if (any == 0) {
-      if (p.two_valued == nullptr || p.two_valued[c] == 0) keep_least<counts>(c);
-      return;
+    if (left != 0) {
+      take_spare(left);
+    } else if (p.two_valued == nullptr || p.two_valued[c] == 0) {
+      keep_least(c);
     }
-    i64 kept = 0;
-    i64 individuals = 0;
-    i64 distinct = 0;
-    for (i64 k = 0; k < active; ++k) {
-      const i32 w = where[k];
-      const u64 left = pool[k] & best[w];
-      pool[kept] = left;
-      where[kept] = w;
-      kept += left != 0;
-      if constexpr (counts) individuals += std::popcount(left);
-      distinct += std::popcount(left & p.first_of_kind[w]);
-    }
-    active = kept;
-    size = individuals;
-    kinds = distinct;
   }
 
-  // Nobody left is among the best of all on this case: compare those who are left.
-  template <bool counts>
+  // The new pool has been written to `spare`.
+  [[gnu::always_inline]] void take_spare(i64 kinds_left) {
+    pool = spare;
+    spare = spare == buffers ? buffers + words : buffers;
+    if (kinds != kinds_left) size = 0;
+    kinds = kinds_left;
+    if (!sparse && words > few_words && kinds <= few_kinds) make_sparse();
+  }
+
+  void make_sparse() {
+    i64 kept = 0;
+    for (i64 w = 0; w < words; ++w) {
+      spare[kept] = pool[w];
+      where[kept] = static_cast<i32>(w);
+      kept += pool[w] != 0;
+    }
+    active = kept;
+    sparse = true;
+    take_spare(kinds);
+  }
+
+  [[gnu::always_inline]] i32 word_index(i64 k) const { return sparse ? where[k] : static_cast<i32>(k); }
+
+  // The rows of the kinds in the pool.
+  [[gnu::always_inline]] i64 list_rows() {
+    i64 count = 0;
+    for (i64 k = 0; k < active; ++k) {
+      const i32* row = p.row_of_kind + word_index(k) * 64;
+      for (u64 bits = pool[k]; bits != 0; bits &= bits - 1) rows[count++] = row[std::countr_zero(bits)];
+    }
+    return count;
+  }
+
+  // No kind left is among the best of all on this case: compare those that are left.
   void keep_least(i32 c) {
-    const T* column = errors + c * p.values.col_stride;
-    T least{};
-    bool any = false;
-    for (i64 k = 0; k < active; ++k) {
-      for (u64 bits = pool[k] & p.first_of_kind[where[k]]; bits != 0; bits &= bits - 1) {
-        const T v = column[(where[k] * i64{64} + std::countr_zero(bits)) * p.values.row_stride];
-        if (!any || v < least) least = v;
-        any = true;
-      }
-    }
-    i64 kept = 0;
-    i64 individuals = 0;
-    i64 distinct = 0;
+    load_ordered(p.values, c, rows, list_rows(), values);
+    u64 least = values[0];
+    for (i64 k = 1; k < kinds; ++k) least = values[k] < least ? values[k] : least;
+    i64 kinds_left = 0;
+    i64 at = 0;
     for (i64 k = 0; k < active; ++k) {
       u64 left = 0;
       for (u64 bits = pool[k]; bits != 0; bits &= bits - 1) {
-        const int at = std::countr_zero(bits);
-        const T v = column[(where[k] * i64{64} + at) * p.values.row_stride];
-        left |= static_cast<u64>(v == least) << at;
+        left |= static_cast<u64>(values[at++] == least) << std::countr_zero(bits);
       }
-      const i32 w = where[k];
-      pool[kept] = left;
-      where[kept] = w;
-      kept += left != 0;
-      individuals += std::popcount(left);
-      distinct += std::popcount(left & p.first_of_kind[w]);
+      spare[k] = left;
+      kinds_left += std::popcount(left);
     }
-    active = kept;
-    size = individuals;
-    kinds = distinct;
+    take_spare(kinds_left);
   }
 
-  // Two error vectors left: the first case of the order on which they differ decides.
+  // Looks up on which cases the few kinds that are left differ. If only the outcome is wanted and
+  // all these cases favour the same one of two, it is settled. Returns whether it is.
   template <bool counts>
-  [[gnu::always_inline]] bool duel() {
-    i32 rival[2];
-    int found = 0;
-    for (i64 k = 0; k < active; ++k) {
-      for (u64 bits = pool[k] & p.first_of_kind[where[k]]; bits != 0 && found < 2; bits &= bits - 1) {
-        rival[found++] = where[k] * 64 + std::countr_zero(bits);
-      }
-    }
-    const T* a = errors + rival[0] * p.values.row_stride;
-    const T* b = errors + rival[1] * p.values.row_stride;
-    i64 position = 0;
-    const int winner = walker.template duel<T>(a, b, p.values.col_stride, counts, &position);
-    if (winner < 0) return false;
-    if constexpr (counts) {
-      evaluations += size * (position + 1 - used);
-      evaluations_distinct += 2 * (position + 1 - used);
-      used = position + 1;
-    }
-    i64 individuals = 0;
-    i64 kept = 0;
-    for (i64 k = 0; k < active; ++k) {
-      u64 left = 0;
-      for (u64 bits = pool[k]; bits != 0; bits &= bits - 1) {
-        const int at = std::countr_zero(bits);
-        left |= static_cast<u64>(p.kind[where[k] * 64 + at] == rival[winner]) << at;
-      }
-      pool[kept] = left;
-      where[kept] = where[k];
-      kept += left != 0;
-      individuals += std::popcount(left);
-    }
-    active = kept;
-    size = individuals;
-    kinds = 1;
+  bool mark() {
+    mark_differences(p.values, rows, static_cast<int>(list_rows()), marks);
+    if (counts || kinds != 2 || !one_sided(p.values, rows[0], rows[1], marks)) return false;
+    i64 w = 0;
+    while (marks[w] == 0) ++w;
+    keep_best(static_cast<i32>(w * 64 + std::countr_zero(marks[w])));
     return true;
   }
 
-  // A random member of the pool; if it has several, no later case could have parted them.
+  // Few kinds are left: go straight to the first case on which they differ. The cases that are
+  // skipped would keep them all.
   template <bool counts>
-  [[gnu::always_inline]] i64 pick() {
-    if constexpr (!counts) {
-      size = 0;
-      for (i64 k = 0; k < active; ++k) size += std::popcount(pool[k]);
-    }
-    i64 which = 0;
-    if (size > 1) {
-      which = static_cast<i64>(Stream{lane_state(state, Lane::pick)}.bounded(static_cast<u64>(size)));
-      if constexpr (counts) {
-        const i64 cases = p.values.cols;
-        evaluations += size * (cases - used);
-        used = cases;
-        ended = Ended::cases_exhausted;
+  [[gnu::always_inline]] bool jump() {
+    if (mark<counts>()) return true;
+    i64 position = 0;
+    const i32 c = walker.jump(marks, counts, &position);
+    if (c < 0) return false;
+    if constexpr (counts) count(position + 1 - used);
+    keep_best(c);
+    return true;
+  }
+
+  // So many cases are looked at with the pool as it is.
+  [[gnu::always_inline]] void count(i64 cases) {
+    if (size == 0) size = individuals();
+    used += cases;
+    evaluations += size * cases;
+    evaluations_distinct += kinds * cases;
+  }
+
+  i64 individuals() const {
+    i64 sum = 0;
+    if (kinds <= few_kinds) {
+      for (i64 k = 0; k < active; ++k) {
+        const i32* start = p.member_start + word_index(k) * 64;
+        for (u64 bits = pool[k]; bits != 0; bits &= bits - 1) {
+          const int at = std::countr_zero(bits);
+          sum += start[at + 1] - start[at];
+        }
       }
+      return sum;
     }
-    for (i64 k = 0;; ++k) {
-      const int here = std::popcount(pool[k]);
-      if (which < here) return where[k] * i64{64} + select_bit(pool[k], static_cast<int>(which));
-      which -= here;
+    for (i64 b = 0; b < p.multiplicity_bits; ++b) {
+      const u64* __restrict digit = p.multiplicity + b * words;
+      i64 ones = 0;
+      if (sparse) {
+        for (i64 k = 0; k < active; ++k) ones += std::popcount(pool[k] & digit[where[k]]);
+      } else {
+        for (i64 w = 0; w < words; ++w) ones += std::popcount(pool[w] & digit[w]);
+      }
+      sum += ones << b;
     }
+    return sum;
+  }
+
+  // A random individual of a kind; no case that is still to come could part them.
+  template <bool counts>
+  [[gnu::always_inline]] i64 member(i64 kind) {
+    const i64 start = p.member_start[kind];
+    const i64 size = p.member_start[kind + 1] - start;
+    if constexpr (counts) ended = Ended::one_left;
+    if (size == 1) return p.members[start];
+    if constexpr (counts) {
+      evaluations += size * (p.values.cols - used);
+      used = p.values.cols;
+      ended = Ended::cases_exhausted;
+    }
+    return p.members[start + static_cast<i64>(Stream{lane_state(state, Lane::pick)}.bounded(static_cast<u64>(size)))];
   }
 
   template <bool counts>
-  i64 everyone_alike() {
-    const i64 rows = p.values.rows;
-    if constexpr (counts) {
-      used = rows > 1 ? p.values.cols : 0;
-      evaluations = rows * used;
-      evaluations_distinct = 0;
-      ended = rows > 1 ? Ended::cases_exhausted : Ended::one_left;
-    }
-    return static_cast<i64>(Stream{lane_state(state, Lane::pick)}.bounded(static_cast<u64>(rows)));
+  [[gnu::always_inline]] i64 everyone_alike() {
+    if constexpr (counts) used = evaluations = evaluations_distinct = 0;
+    return 0;
   }
 
   void store(i64 i) {
@@ -218,14 +244,20 @@ class PlaneEvents {
 
   const Planes& p;
   const Request& request;
+  const i64 words;
   Carver carver;
   Walker walker;
-  const T* errors;
-  u64* pool;   // (words,) the non-empty words of the pool
-  i32* where;  // (words,) which words they are
+  const u64* pool = nullptr;  // (active,) all words of the pool or, if sparse, those that were not empty
+  u64* buffers;               // (2, words)
+  u64* spare;                 // the one of the two that is not the pool
+  i32* where;                 // (words,) which words they are, if sparse
+  u64* marks;                 // (cols / 64,)
+  i32* rows;                  // (kinds,)
+  u64* values;                // (kinds,)
   i64 active = 0;
-  i64 size = 0;
-  i64 kinds = 0;
+  bool sparse = false;
+  i64 kinds = 0;  // in the pool
+  i64 size = 0;   // individuals in the pool; 0 if not known
   u64 state = 0;
   i64 evaluations = 0;
   i64 evaluations_distinct = 0;

@@ -1,7 +1,7 @@
 // From a matrix of errors to what the kernels read: codes, minima, sets of best, row hashes.
 
-// Calls f(segment, row, col, count) with contiguous pieces of rows that cover the matrix. Where
-// rows are not contiguous, tiles are copied first, along whichever direction is contiguous.
+// Calls f(segment, row, col, count) with contiguous pieces of rows that cover the matrix, until it
+// returns false. Where rows are not contiguous, tiles are copied first.
 template <class T, class F>
 static void for_segments(const MatrixView& m, F&& f) {
   const T* data = static_cast<const T*>(m.data);
@@ -9,7 +9,9 @@ static void for_segments(const MatrixView& m, F&& f) {
     constexpr i64 width = 2048;
     for (i64 c = 0; c < m.cols; c += width) {
       const i64 count = m.cols - c < width ? m.cols - c : width;
-      for (i64 r = 0; r < m.rows; ++r) f(data + r * m.row_stride + c, r, c, count);
+      for (i64 r = 0; r < m.rows; ++r) {
+        if (!f(data + r * m.row_stride + c, r, c, count)) return;
+      }
     }
     return;
   }
@@ -23,134 +25,183 @@ static void for_segments(const MatrixView& m, F&& f) {
         const T* column = data + r * m.row_stride + (c + j) * m.col_stride;
         for (i64 i = 0; i < high; ++i) tile[i * side + j] = column[i * m.row_stride];
       }
-      for (i64 i = 0; i < high; ++i) f(static_cast<const T*>(tile + i * side), r + i, c, wide);
+      for (i64 i = 0; i < high; ++i) {
+        if (!f(static_cast<const T*>(tile + i * side), r + i, c, wide)) return;
+      }
     }
   }
 }
 
-// Codes: an integer from 0 to 254 is its own code; one larger value, a penalty, may be 255.
-template <class T>
-static bool encode_segment(const T* x, i64 count, u8* code, T penalty, bool has_penalty) {
-  int bad = 0;
+// Codes: an integer from 0 to 255 is its own code. Where larger entries occur, but only one such
+// value (a penalty), integers go up to 254 and 255 stands for the penalty.
+template <bool penalised, class T>
+static bool encode_segment(const T* __restrict x, i64 count, u8* __restrict code, T penalty) {
+  constexpr T largest = penalised ? T(254) : T(255);
+  u64 wrong = 0;
   if constexpr (std::is_floating_point_v<T>) {
-    for (i64 i = 0; i < count; ++i) {
-      const T v = x[i];
-      const T clipped = v >= 0 ? (v <= T{254} ? v : T{255}) : T{255};
-      const std::int32_t whole = static_cast<std::int32_t>(clipped);
-      const int small = (static_cast<T>(whole) == v) & (v <= T{254});
-      const int large = has_penalty & (v == penalty);
-      bad |= (small | large) ^ 1;
-      code[i] = static_cast<u8>(whole);
+    constexpr i64 block = 64;
+    i64 done = 0;
+    if constexpr (!penalised && std::is_same_v<T, double>) done = doubles_to_bytes(x, count, code);
+    for (i64 start = done; start < count; start += block) {
+      const i64 n = count - start < block ? count - start : block;
+      i32 whole[block];
+      for (i64 i = 0; i < n; ++i) {
+        const T v = x[start + i];
+        const T below = v < largest ? v : largest;
+        const T clipped = below > 0 ? below : T(0);
+        const i32 nearest = static_cast<i32>(clipped);
+        const T off = v - static_cast<T>(nearest);
+        const T error = off < 0 ? -off : off;  // NaN stays NaN
+        const bool is_penalty = penalised && v == penalty;
+        wrong |= is_penalty ? 0 : std::bit_cast<u64>(static_cast<double>(error));
+        whole[i] = is_penalty ? 255 : nearest;
+      }
+      for (i64 i = 0; i < n; ++i) code[start + i] = static_cast<u8>(whole[i]);
     }
+    return (wrong & ~(u64{1} << 63)) == 0;
   } else {
     for (i64 i = 0; i < count; ++i) {
       const T v = x[i];
-      const int small = (v >= 0) & (static_cast<u64>(v) <= 254);
-      const int large = has_penalty & (v == penalty);
-      bad |= (small | large) ^ 1;
-      code[i] = small ? static_cast<u8>(v) : u8{255};
+      const bool is_penalty = penalised && v == penalty;
+      wrong |= !is_penalty && (v < 0 || static_cast<u64>(v) > static_cast<u64>(penalised ? 254 : 255));
+      code[i] = is_penalty ? u8{255} : static_cast<u8>(v);
     }
+    return wrong == 0;
   }
-  return bad == 0;
 }
 
-template <class T>
-static bool encode(const MatrixView& m, u8* codes) {
-  T penalty{};
-  bool has_penalty = false;
+// Encodes all; on failure `culprit` is an entry that has no code.
+template <bool penalised, class T>
+static bool encode_all(const MatrixView& m, u8* codes, T penalty, T* culprit) {
   bool possible = true;
   for_segments<T>(m, [&](const T* x, i64 r, i64 c, i64 count) {
-    if (!possible) return;
-    u8* out = codes + r * m.cols + c;
-    if (encode_segment(x, count, out, penalty, has_penalty)) return;
-    for (i64 i = 0; i < count && !has_penalty; ++i) {
-      if (x[i] > T(127) && static_cast<double>(x[i]) > 254.0) {
-        penalty = x[i];
-        has_penalty = true;
-      }
+    u8* code = codes + r * m.cols + c;
+    possible = encode_segment<penalised>(x, count, code, penalty);
+    for (i64 i = 0; i < count && !possible; ++i) {
+      if (x[i] != static_cast<T>(code[i])) *culprit = x[i];
     }
-    possible = encode_segment(x, count, out, penalty, has_penalty);
+    return possible;
   });
   return possible;
 }
 
 template <class T>
-static bool column_minima(const MatrixView& m, void* out) {
-  T* minima = static_cast<T*>(out);
-  const T* data = static_cast<const T*>(m.data);
-  for (i64 c = 0; c < m.cols; ++c) minima[c] = data[c * m.col_stride];
-  int bad = 0;
-  const auto usable = [](T v) {
-    if constexpr (std::is_floating_point_v<T>) return v > -std::numeric_limits<T>::infinity();
-    return true;
-  };
-  if (m.row_stride == 1 && m.col_stride != 1) {
-    for (i64 c = 0; c < m.cols; ++c) {
-      const T* x = data + c * m.col_stride;
-      T least[16];
-      for (int j = 0; j < 16; ++j) least[j] = x[0];
-      i64 r = 0;
-      for (; r + 16 <= m.rows; r += 16) {
-        for (int j = 0; j < 16; ++j) {
-          const T v = x[r + j];
-          bad |= !usable(v);
-          least[j] = v < least[j] ? v : least[j];
-        }
-      }
-      for (; r < m.rows; ++r) {
-        bad |= !usable(x[r]);
-        least[0] = x[r] < least[0] ? x[r] : least[0];
-      }
-      for (int j = 0; j < 16; ++j) minima[c] = least[j] < minima[c] ? least[j] : minima[c];
+static bool encode(const MatrixView& m, u8* codes) {
+  T penalty{};
+  if (encode_all<false>(m, codes, T{}, &penalty)) return true;
+  T ignored;
+  return static_cast<double>(penalty) > 255.0 && encode_all<true>(m, codes, penalty, &ignored);
+}
+
+// An unsigned integer as wide as T, so that loops over T that collect flags stay in vectors.
+template <class T>
+using Flag = std::conditional_t<sizeof(T) == 8, u64,
+                                std::conditional_t<sizeof(T) == 4, u32, std::conditional_t<sizeof(T) == 2, std::uint16_t, u8>>>;
+
+template <class T>
+FX_INLINE Flag<T> unusable(T v) {
+  if constexpr (std::is_floating_point_v<T>) return v > -std::numeric_limits<T>::infinity() ? 0 : 1;
+  return 0;
+}
+
+// Minimum of numbers side by side in memory; sets bits of `bad` if one is NaN or -inf.
+template <class T>
+static T minimum(const T* x, i64 count, Flag<T>* bad) {
+  constexpr int lanes = 16;
+  T least[lanes];
+  Flag<T> flags[lanes] = {};
+  for (int j = 0; j < lanes; ++j) least[j] = x[0];
+  i64 i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    for (int j = 0; j < lanes; ++j) {
+      flags[j] |= unusable(x[i + j]);
+      least[j] = x[i + j] < least[j] ? x[i + j] : least[j];
     }
+  }
+  for (; i < count; ++i) {
+    flags[0] |= unusable(x[i]);
+    least[0] = x[i] < least[0] ? x[i] : least[0];
+  }
+  T result = least[0];
+  for (int j = 0; j < lanes; ++j) {
+    *bad |= flags[j];
+    result = least[j] < result ? least[j] : result;
+  }
+  return result;
+}
+
+template <class T>
+static bool column_minima(const MatrixView& m, void* out) {
+  T* __restrict minima = static_cast<T*>(out);
+  const T* data = static_cast<const T*>(m.data);
+  Flag<T> bad = 0;
+  if (m.row_stride == 1 && m.col_stride != 1) {
+    for (i64 c = 0; c < m.cols; ++c) minima[c] = minimum(data + c * m.col_stride, m.rows, &bad);
     return bad == 0;
   }
-  for_segments<T>(m, [&](const T* x, i64, i64 c, i64 count) {
-    T* least = minima + c;
-    int here = 0;
+  for (i64 c = 0; c < m.cols; ++c) minima[c] = data[c * m.col_stride];
+  for_segments<T>(m, [&](const T* __restrict x, i64, i64 c, i64 count) {
+    T* __restrict least = minima + c;
+    Flag<T> here = 0;
     for (i64 i = 0; i < count; ++i) {
-      const T v = x[i];
-      here |= !usable(v);
-      least[i] = v < least[i] ? v : least[i];
+      here |= unusable(x[i]);
+      least[i] = x[i] < least[i] ? x[i] : least[i];
     }
     bad |= here;
+    return true;
   });
   return bad == 0;
 }
 
-// One bit per entry: is it its column's minimum? Rows come in as masks over 64 cases and are
-// turned, 64 rows at a time, into masks over individuals.
+// The one row that has each column's minimum; false if a column has several.
 template <class T>
-static void best_sets(const MatrixView& m, const void* minima_in, u64* best) {
+static bool single_best(const MatrixView& m, const void* minima_in, i32* rows) {
+  const T* minima = static_cast<const T*>(minima_in);
+  for (i64 c = 0; c < m.cols; ++c) rows[c] = -1;
+  bool single = true;
+  for_segments<T>(m, [&](const T* __restrict x, i64 r, i64 c, i64 count) {
+    const T* __restrict least = minima + c;
+    Flag<T> any = 0;
+    for (i64 i = 0; i < count; ++i) any |= x[i] == least[i] ? 1 : 0;
+    for (i64 i = 0; i < count && any != 0; ++i) {
+      if (x[i] != least[i]) continue;
+      single = single && rows[c + i] < 0;
+      rows[c + i] = static_cast<i32>(r);
+    }
+    return single;
+  });
+  return single;
+}
+
+// One bit per entry: is it its column's minimum? Rows come in as masks over 64 cases and are
+// turned, 64 rows at a time, into masks over rows.
+template <class T>
+static void best_sets(const MatrixView& m, const void* minima_in, const i32* rows, i64 count, i64 words, u64* best) {
   const T* minima = static_cast<const T*>(minima_in);
   const T* data = static_cast<const T*>(m.data);
-  const i64 words = (m.rows + 63) / 64;
   for (i64 c = 0; c < m.cols; c += 64) {
     const i64 wide = m.cols - c < 64 ? m.cols - c : 64;
-    for (i64 r = 0; r < m.rows; r += 64) {
-      const i64 high = m.rows - r < 64 ? m.rows - r : 64;
+    for (i64 w = 0; w < words; ++w) {
+      const i64 left = count - w * 64;
+      const i64 high = left < 0 ? 0 : left < 64 ? left : 64;
       u64 block[64] = {};
-      if (m.row_stride == 1 && m.col_stride != 1) {
-        for (i64 j = 0; j < wide; ++j) {
-          const T* x = data + r + (c + j) * m.col_stride;
-          alignas(64) u8 flags[64] = {};
-          for (i64 i = 0; i < high; ++i) flags[i] = x[i] == minima[c + j];
-          best[(c + j) * words + r / 64] = nonzero_bytes64(flags);
-        }
-        continue;
-      }
+      alignas(64) u8 flags[64] = {};
       for (i64 i = 0; i < high; ++i) {
-        const T* x = data + (r + i) * m.row_stride + c * m.col_stride;
-        alignas(64) u8 flags[64] = {};
-        if (m.col_stride == 1 && wide == 64) {
-          for (int j = 0; j < 64; ++j) flags[j] = x[j] == minima[c + j];
-        } else {
+        const T* x = data + rows[w * 64 + i] * m.row_stride + c * m.col_stride;
+        if (m.col_stride != 1) {
           for (i64 j = 0; j < wide; ++j) flags[j] = x[j * m.col_stride] == minima[c + j];
+        } else if (wide < 64) {
+          for (i64 j = 0; j < wide; ++j) flags[j] = x[j] == minima[c + j];
+        } else if constexpr (sizeof(T) == 1) {
+          block[i] = equal_bytes64(reinterpret_cast<const u8*>(x), reinterpret_cast<const u8*>(minima + c));
+          continue;
+        } else {
+          for (int j = 0; j < 64; ++j) flags[j] = x[j] == minima[c + j];
         }
         block[i] = nonzero_bytes64(flags);
       }
-      transpose64(block);
-      for (i64 j = 0; j < wide; ++j) best[(c + j) * words + r / 64] = block[j];
+      if (high > 0) transpose64(block);
+      for (i64 j = 0; j < wide; ++j) best[(c + j) * words + w] = block[j];
     }
   }
 }
@@ -189,30 +240,48 @@ FX_INLINE u64 bits_of(T v) {
   }
 }
 
-// NH (Black et al., UMAC): a sum of products of halves, keyed per column, so order-free.
+// NH (Black et al., UMAC): a sum of products of halves, each word keyed by its place, so that the
+// pieces of a row can be added up in any order. Eight one-byte entries make one word.
 template <class T>
 static void row_hashes(const MatrixView& m, const u64* keys, u64* hashes) {
   for (i64 r = 0; r < m.rows; ++r) hashes[r] = 0;
+  const auto product = [](u64 word, u64 k) {
+    return ((word + k) & 0xFFFFFFFFu) * (((word >> 32) + (k >> 32)) & 0xFFFFFFFFu);
+  };
   for_segments<T>(m, [&](const T* x, i64 r, i64 c, i64 count) {
-    u64 sum = 0;
     const u64* key = keys + c;
-    i64 i = 0;
+    u64 sum = 0;
     if constexpr (sizeof(T) == 1) {
-      // Eight entries make one word, keyed by its first column; pieces start at multiples of 8.
-      for (; i + 8 <= count; i += 8) {
+      const i64 whole = count / 8;
+      for (i64 i = 0; i < whole; ++i) {
         u64 word;
-        __builtin_memcpy(&word, x + i, 8);
-        const u64 k = key[i];
-        sum += (static_cast<u32>(word) + (k & 0xFFFFFFFFu) & 0xFFFFFFFFu) * ((word >> 32) + (k >> 32) & 0xFFFFFFFFu);
+        __builtin_memcpy(&word, x + 8 * i, 8);
+        sum += product(word, key[i]);
       }
-    }
-    for (; i < count; ++i) {
-      const u64 word = bits_of(x[i]);
-      const u64 k = key[i];
-      sum += ((word + k) & 0xFFFFFFFFu) * (((word >> 32) + (k >> 32)) & 0xFFFFFFFFu);
+      u64 rest = 0;
+      for (i64 i = 8 * whole; i < count; ++i) rest = rest << 8 | static_cast<u8>(x[i]);
+      sum += product(rest, key[whole]);
+    } else {
+      for (i64 i = 0; i < count; ++i) sum += product(bits_of(x[i]), key[i]);
     }
     hashes[r] += sum;
+    return true;
   });
+}
+
+// How many members each set has, and which one if it is alone (else -1).
+static void set_sizes(const u64* sets, i64 count, i64 words, i32* sizes, i32* alone) {
+  for (i64 s = 0; s < count; ++s) {
+    const u64* set = sets + s * words;
+    i64 size = 0;
+    for (i64 w = 0; w < words; ++w) size += std::popcount(set[w]);
+    sizes[s] = static_cast<i32>(size);
+    alone[s] = -1;
+    if (size != 1) continue;
+    for (i64 w = 0; w < words; ++w) {
+      if (set[w] != 0) alone[s] = static_cast<i32>(w * 64) + std::countr_zero(set[w]);
+    }
+  }
 }
 
 template <class T>

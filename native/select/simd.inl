@@ -19,6 +19,85 @@ FX_INLINE u64 nonzero_bytes64(const u8* flags) {
 #endif
 }
 
+FX_INLINE u64 equal_bytes64(const u8* a, const u8* b) {
+#if defined(__AVX512BW__)
+  return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(a), _mm512_loadu_si512(b));
+#elif defined(__SSE2__)
+  u64 mask = 0;
+  for (int i = 0; i < 4; ++i) {
+    const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(a + 16 * i));
+    const __m128i y = _mm_loadu_si128(reinterpret_cast<const __m128i*>(b + 16 * i));
+    mask |= static_cast<u64>(_mm_movemask_epi8(_mm_cmpeq_epi8(x, y))) << (16 * i);
+  }
+  return mask;
+#else
+  u64 mask = 0;
+  for (int i = 0; i < 64; ++i) mask |= static_cast<u64>(a[i] == b[i]) << i;
+  return mask;
+#endif
+}
+
+// Turns doubles that are integers from 0 to 255 into bytes; reports how many came first, in
+// multiples of 8, before something else was met.
+FX_INLINE i64 doubles_to_bytes(const double* x, i64 count, u8* out) {
+  i64 i = 0;
+#if defined(__AVX512VL__)
+  for (; i + 16 <= count; i += 16) {
+    const __m512d a = _mm512_loadu_pd(x + i);
+    const __m512d b = _mm512_loadu_pd(x + i + 8);
+    const __m256i m = _mm512_cvttpd_epi32(a);
+    const __m256i n = _mm512_cvttpd_epi32(b);
+    const __m512i mn = _mm512_inserti64x4(_mm512_castsi256_si512(m), n, 1);
+    const __mmask8 off = static_cast<__mmask8>(_mm512_cmp_pd_mask(_mm512_cvtepi32_pd(m), a, _CMP_NEQ_UQ) |
+                                               _mm512_cmp_pd_mask(_mm512_cvtepi32_pd(n), b, _CMP_NEQ_UQ));
+    if ((off | _mm512_test_epi32_mask(mn, _mm512_set1_epi32(~0xFF))) != 0) break;
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), _mm512_cvtepi32_epi8(mn));
+  }
+#elif defined(__AVX2__)
+  const __m256i low_bytes = _mm256_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+                                             0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1);
+  for (; i + 8 <= count; i += 8) {
+    const __m256d a = _mm256_loadu_pd(x + i);
+    const __m256d b = _mm256_loadu_pd(x + i + 4);
+    const __m128i m = _mm256_cvttpd_epi32(a);
+    const __m128i n = _mm256_cvttpd_epi32(b);
+    const __m256i mn = _mm256_inserti128_si256(_mm256_castsi128_si256(m), n, 1);
+    const __m256d off = _mm256_or_pd(_mm256_cmp_pd(_mm256_cvtepi32_pd(m), a, _CMP_NEQ_UQ),
+                                     _mm256_cmp_pd(_mm256_cvtepi32_pd(n), b, _CMP_NEQ_UQ));
+    if (_mm256_movemask_pd(off) != 0 || _mm256_testz_si256(mn, _mm256_set1_epi32(~0xFF)) == 0) break;
+    const __m256i packed = _mm256_shuffle_epi8(mn, low_bytes);
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(out + i),
+                     _mm_or_si128(_mm256_castsi256_si128(packed), _mm256_extracti128_si256(packed, 1)));
+  }
+#else
+  static_cast<void>(x), static_cast<void>(count), static_cast<void>(out);
+#endif
+  return i;
+}
+
+// Copies the numbers from `low` (above it, if strict) up to but without `high` (NaN: no limit) to
+// `out`, which has room for 8 more than there are; returns how many.
+template <bool strict>
+FX_INLINE i64 copy_between(const double* x, i64 count, double low, double high, double* out) {
+  i64 kept = 0;
+  i64 i = 0;
+#if defined(__AVX512F__)
+  for (; i + 8 <= count; i += 8) {
+    const __m512d v = _mm512_loadu_pd(x + i);
+    const __mmask8 above = _mm512_cmp_pd_mask(v, _mm512_set1_pd(low), strict ? _CMP_GT_OQ : _CMP_GE_OQ);
+    const __mmask8 over = _mm512_cmp_pd_mask(v, _mm512_set1_pd(high), _CMP_GE_OQ);
+    const unsigned inside = above & ~static_cast<unsigned>(over);
+    _mm512_storeu_pd(out + kept, _mm512_maskz_compress_pd(static_cast<__mmask8>(inside), v));
+    kept += std::popcount(inside);
+  }
+#endif
+  for (; i < count; ++i) {
+    out[kept] = x[i];
+    kept += (strict ? x[i] > low : x[i] >= low) & !(x[i] >= high);
+  }
+  return kept;
+}
+
 // Which of 16 keys lie in [low, low + width).
 FX_INLINE u32 keys_within16(const u32* keys, u32 low, u32 width) {
 #if defined(__AVX512F__)
@@ -83,5 +162,57 @@ FX_INLINE u32 keys_up_to16(const u32* keys, const u32* limits) {
   u32 mask = 0;
   for (int i = 0; i < 16; ++i) mask |= static_cast<u32>(keys[i] <= limits[i]) << i;
   return mask;
+#endif
+}
+
+// Writes the keys of 16 cases and reports which of them lie below a limit.
+FX_INLINE u32 case_keys16(u64 lane, u32 c, u32 limit, u32* keys) {
+#if defined(__AVX512F__)
+  const __m512i places = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  __m512i x = _mm512_add_epi32(places, _mm512_set1_epi32(static_cast<int>(c)));
+  x = _mm512_mullo_epi32(x, _mm512_set1_epi32(static_cast<int>(0x9E3779B1u)));
+  x = _mm512_add_epi32(x, _mm512_set1_epi32(static_cast<int>(lane)));
+  x = _mm512_xor_si512(x, _mm512_srli_epi32(x, 16));
+  x = _mm512_mullo_epi32(x, _mm512_set1_epi32(0x7FEB352D));
+  x = _mm512_xor_si512(x, _mm512_set1_epi32(static_cast<int>(lane >> 32)));
+  x = _mm512_xor_si512(x, _mm512_srli_epi32(x, 15));
+  x = _mm512_mullo_epi32(x, _mm512_set1_epi32(static_cast<int>(0x846CA68Bu)));
+  x = _mm512_xor_si512(x, _mm512_srli_epi32(x, 16));
+  _mm512_storeu_si512(keys, x);
+  return _mm512_cmplt_epu32_mask(x, _mm512_set1_epi32(static_cast<int>(limit)));
+#else
+  for (u32 i = 0; i < 16; ++i) keys[i] = case_key(lane, c + i);
+  return keys_within16(keys, 0, limit);
+#endif
+}
+
+// Position of the least of 16 keys, the first of them if several are equal; puts the largest key
+// there. Whole vectors are written, because reading one after a partial write would stall.
+FX_INLINE int take_least(u32* keys) {
+#if defined(__AVX512F__)
+  const __m512i v = _mm512_load_si512(keys);
+  const __m512i least = _mm512_set1_epi32(static_cast<int>(_mm512_reduce_min_epu32(v)));
+  const __mmask16 found = _mm512_cmpeq_epi32_mask(v, least);
+  _mm512_store_si512(keys, _mm512_mask_set1_epi32(v, found, -1));
+  return std::countr_zero(static_cast<u32>(found));
+#elif defined(__AVX2__)
+  const __m256i a = _mm256_load_si256(reinterpret_cast<const __m256i*>(keys));
+  const __m256i b = _mm256_load_si256(reinterpret_cast<const __m256i*>(keys + 8));
+  const __m256i m = _mm256_min_epu32(a, b);
+  __m128i l = _mm_min_epu32(_mm256_castsi256_si128(m), _mm256_extracti128_si256(m, 1));
+  l = _mm_min_epu32(l, _mm_shuffle_epi32(l, 0x4E));
+  l = _mm_min_epu32(l, _mm_shuffle_epi32(l, 0xB1));
+  const __m256i least = _mm256_broadcastd_epi32(l);
+  const __m256i in_a = _mm256_cmpeq_epi32(a, least);
+  const __m256i in_b = _mm256_cmpeq_epi32(b, least);
+  _mm256_store_si256(reinterpret_cast<__m256i*>(keys), _mm256_or_si256(a, in_a));
+  _mm256_store_si256(reinterpret_cast<__m256i*>(keys + 8), _mm256_or_si256(b, in_b));
+  return std::countr_zero(static_cast<u32>(_mm256_movemask_ps(_mm256_castsi256_ps(in_a))) |
+                          static_cast<u32>(_mm256_movemask_ps(_mm256_castsi256_ps(in_b))) << 8);
+#else
+  int at = 0;
+  for (int i = 1; i < 16; ++i) at = keys[i] < keys[at] ? i : at;
+  keys[at] = 0xFFFFFFFFu;
+  return at;
 #endif
 }

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 Seed = int | np.integer | np.random.Generator | np.random.SeedSequence | None
 
+MASK32 = (1 << 32) - 1
 MASK64 = (1 << 64) - 1
 GOLDEN = 0x9E3779B97F4A7C15
 LANE_STEP = 0xD1B54A32D192ED03
@@ -31,8 +32,8 @@ class Lane(IntEnum):
     """What a stream's draws are used for."""
 
     PICK = 1  # the random choice among the candidates left
-    FIRST = 2  # the first case of an order
-    KEYS = 3  # the keys that order the other cases
+    HEAD = 2  # the first cases of an order
+    KEYS = 3  # the keys that order the cases after them
     LOW_BITS = 4  # further bits of those keys, for weighted orders
     RANKED = 5  # upper bounds, positions and ties of a ranked order
     DEPTH = 6  # how many cases a randomly truncated event looks at
@@ -130,6 +131,15 @@ class Stream:
             while product & MASK64 < threshold:
                 product = self.word() * n
         return product >> 64
+
+    def bounded32(self, bits: int, n: int) -> int:
+        """The same for n < 2**32 from 32 bits that were drawn already."""
+        product = bits * n
+        if product & MASK32 < n:
+            threshold = (MASK32 + 1 - n) % n
+            while product & MASK32 < threshold:
+                product = (self.word() & MASK32) * n
+        return product >> 32
 
 
 def case_keys(lane: int, n_cases: int) -> NDArray[np.uint32]:

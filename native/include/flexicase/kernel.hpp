@@ -48,6 +48,7 @@ class Kernel {
   ListPlan list_;
   const Planes* planes_ = nullptr;
   std::vector<double> wheel_;
+  std::vector<std::int32_t> guide_;
   std::vector<std::uint32_t> reachable_;
   std::vector<std::int32_t> ranks_;
   std::vector<double> mad_;

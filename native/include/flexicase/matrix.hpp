@@ -34,28 +34,32 @@ class Matrix {
   const std::vector<std::int32_t>& kinds();
   std::int64_t kind_count();
 
-  // Sets of best for the exact filter. Kinds may be left out if no event could need them.
-  const Planes& planes(bool with_kinds);
+  // Sets of best for the exact filter. Without counts, individuals with equal errors may be left
+  // apart if no event could look at them.
+  const Planes& planes(bool counts);
 
  private:
   void group_rows();
   void build_sets();
+  void list_members();
 
   MatrixView original_;
   MatrixView values_;  // the original, or codes
   bool usable_ = true;
   std::unique_ptr<std::uint8_t[]> codes_;
   std::vector<std::uint64_t> minima_;  // bytes in the type of values_
+  std::vector<std::int32_t> kind_;     // (rows,)
+  std::int64_t kind_count_ = 0;
+  std::vector<std::int32_t> row_of_kind_;
+  std::vector<std::int32_t> members_;
+  std::vector<std::int32_t> member_start_;
+  std::vector<std::uint64_t> multiplicity_;
   std::vector<std::uint64_t> best_;
-  std::vector<std::int32_t> best_count_;
   std::vector<std::int32_t> best_kinds_;
   std::vector<std::int32_t> only_best_;
   std::vector<std::uint8_t> two_valued_;
-  std::vector<std::int32_t> kind_;
-  std::vector<std::uint64_t> first_of_kind_;
-  std::int64_t kind_count_ = 0;
-  bool all_single_ = false;
-  bool planes_have_kinds_ = false;
+  bool ready_ = false;    // planes can be drawn from
+  bool counted_ = false;  // and their kinds are known
   Planes planes_;
 };
 

@@ -14,7 +14,7 @@ inline constexpr std::uint64_t lane_step = 0xD1B54A32D192ED03u;
 
 enum class Lane : std::uint64_t {
   pick = 1,
-  first = 2,
+  head = 2,
   keys = 3,
   low_bits = 4,
   ranked = 5,
@@ -58,6 +58,16 @@ struct Stream {
       while (static_cast<std::uint64_t>(product) < threshold) product = static_cast<u128>(word()) * n;
     }
     return static_cast<std::uint64_t>(product >> 64);
+  }
+
+  // The same for n < 2^32 from 32 bits that were drawn already; draws more only to avoid bias.
+  [[gnu::always_inline]] std::uint32_t bounded32(std::uint32_t bits, std::uint32_t n) {
+    std::uint64_t product = std::uint64_t{bits} * n;
+    if (static_cast<std::uint32_t>(product) < n) [[unlikely]] {
+      const std::uint32_t threshold = (0 - n) % n;
+      while (static_cast<std::uint32_t>(product) < threshold) product = (word() & 0xFFFFFFFFu) * n;
+    }
+    return static_cast<std::uint32_t>(product >> 32);
   }
 };
 

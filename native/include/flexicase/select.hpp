@@ -23,22 +23,27 @@ struct MatrixView {
   std::int64_t col_stride = 0;
 };
 
-// What the exact filter works on: per case the set of individuals with the best error of all.
+// What the exact filter works on. Individuals with equal errors are one kind: they survive and fall
+// together. Per case there is the set of kinds with the best error of all.
 struct Planes {
-  MatrixView values;                           // the errors, or their one-byte codes
-  std::int64_t words = 0;                      // 64-bit words per set
-  const std::uint64_t* best = nullptr;         // (cols, words)
-  const std::uint64_t* first_of_kind = nullptr;  // (words,) one individual per distinct error vector
-  const std::int32_t* kind = nullptr;          // (rows,) that individual, for every individual
-  const std::int32_t* best_count = nullptr;    // (cols,) size of best
-  const std::int32_t* best_kinds = nullptr;    // (cols,) distinct error vectors in best
-  const std::int32_t* only_best = nullptr;     // (cols,) the individual if best has just one, else -1
-  const std::uint8_t* two_valued = nullptr;    // (cols,) every error is either the best or the worst
-  std::int64_t kinds = 0;                      // distinct error vectors in all
+  MatrixView values;                              // the errors, or their one-byte codes
+  std::int64_t kinds = 0;                         // distinct error vectors
+  std::int64_t words = 0;                         // 64-bit words per set of kinds, a multiple of 8
+  const std::uint64_t* best = nullptr;            // (cols, words)
+  const std::int32_t* best_kinds = nullptr;       // (cols,) how many kinds are best
+  const std::int32_t* only_best = nullptr;        // (cols,) the kind if just one is best, else -1
+  const std::uint8_t* two_valued = nullptr;       // (cols,) every error is either the best or the worst
+  const std::int32_t* row_of_kind = nullptr;      // (kinds,) an individual of each kind
+  const std::int32_t* member_start = nullptr;     // (kinds + 1,) where its members begin in `members`
+  const std::int32_t* members = nullptr;          // (rows,) individuals, kind by kind, ascending
+  const std::uint64_t* multiplicity = nullptr;    // (multiplicity_bits, words) binary digits of each kind's size
+  std::int64_t multiplicity_bits = 0;
 };
 
 enum class OrderKind { uniform, weighted, ranked };
 
+inline constexpr int head_cases = 16;
+inline constexpr int head_spins = 24;
 inline constexpr int window_levels = 3;
 
 // How cases are ordered. Tables are made once per kernel.
@@ -48,7 +53,8 @@ struct OrderPlan {
   // weighted
   const double* weights = nullptr;                       // (cases,) scaled so that the largest is 1
   const double* wheel = nullptr;                         // (cases,) running sums
-  std::int64_t positive = 0;                             // cases of positive weight
+  const std::int32_t* guide = nullptr;                   // (guides,) where to start looking on the wheel
+  std::int64_t guides = 0;
   double horizon[window_levels] = {};                    // clock readings that bound the windows
   const std::uint32_t* reachable[window_levels] = {};    // (cases, padded to 16) the largest key that may ring before
   // ranked
@@ -106,8 +112,12 @@ struct Isa {
   // Smallest entry per column, in the matrix's own type; false if there is NaN or -inf.
   bool (*column_minima)(const MatrixView&, void* minima);
 
-  // Bits of the entries equal to their column's minimum: (cols, words).
-  void (*best_sets)(const MatrixView&, const void* minima, std::uint64_t* best);
+  // The one row that has each column's minimum; false if a column has several.
+  bool (*single_best)(const MatrixView&, const void* minima, std::int32_t* rows);
+
+  // For some rows, bits of the entries equal to their column's minimum: (cols, words).
+  void (*best_sets)(const MatrixView&, const void* minima, const std::int32_t* rows, std::int64_t count,
+                    std::int64_t words, std::uint64_t* best);
 
   // Whether each column of codes has two values at most.
   void (*two_valued)(const MatrixView& codes, const std::uint8_t* minima, std::uint8_t* flags);
@@ -115,10 +125,14 @@ struct Isa {
   // Per-row hashes; equal rows have equal hashes. `keys` has cols + 16 entries.
   void (*row_hashes)(const MatrixView&, const std::uint64_t* keys, std::uint64_t* hashes);
 
+  // Sizes of some sets, and the one member of those that have just one (else -1).
+  void (*set_sizes)(const std::uint64_t* sets, std::int64_t count, std::int64_t words, std::int32_t* sizes,
+                    std::int32_t* alone);
+
   // Exact zeros per column.
   void (*count_zeros)(const MatrixView&, std::int64_t* zeros);
 
-  std::size_t (*scratch_size)(const OrderPlan&, std::int64_t rows, std::int64_t words);
+  std::size_t (*scratch_size)(const OrderPlan&, std::int64_t rows);
   void (*draw_planes)(const Planes&, const OrderPlan&, const Request&, std::int64_t begin, std::int64_t end, Scratch);
   void (*draw_list)(const ListPlan&, const OrderPlan&, const Request&, std::int64_t begin, std::int64_t end, Scratch);
 };

@@ -6,14 +6,14 @@ whole population, when selection is prepared.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.rng import Key, Lane, Stream, case_keys, event_state, exponential_keys, lane_state
+from flexicase.rng import MASK32, Key, Lane, Stream, case_keys, event_state, exponential_keys, lane_state
 from flexicase.selection.bias import Bias
 
 
@@ -51,23 +51,45 @@ class Ranked:
 Order: TypeAlias = Uniform | Weighted | Ranked
 
 
+HEAD_CASES = 16
+HEAD_SPINS = 24
+
+
+def head_of_order(spin: Callable[[], int], n_cases: int) -> list[int]:
+    """Draw the first cases of an order one by one: spin until a new case comes up, and again.
+
+    The head ends after 16 cases or 24 spins, whichever comes first. Where it ends does not change
+    the distribution of the whole order, because what follows depends only on the cases left.
+    """
+    head: list[int] = []
+    for _ in range(HEAD_SPINS):
+        case = spin()
+        if case not in head:
+            head.append(case)
+        if len(head) == min(HEAD_CASES, n_cases):
+            break
+    return head
+
+
 def uniform_order(key: Key, event: int, n_cases: int) -> NDArray[np.int64]:
-    """Draw a uniformly random order of the cases.
+    """Draw a uniformly random order of the cases: a head, then the others sorted by random keys.
 
     Returns:
         (n_cases,) a permutation of the case numbers.
     """
     keys = case_keys(lane_state(event_state(key, event), Lane.KEYS), n_cases).astype(np.int64)
     if n_cases:
-        keys[Stream.of(key, event, Lane.FIRST).bounded(n_cases)] = -1
+        stream = Stream.of(key, event, Lane.HEAD)
+        head = head_of_order(lambda: stream.bounded(n_cases), n_cases)
+        keys[head] = np.arange(-len(head), 0)
     return np.argsort(keys, kind="stable")
 
 
 def weighted_order(key: Key, event: int, weights: NDArray[np.float64]) -> NDArray[np.int64]:
     """Draw an order by weighted shuffle.
 
-    The first case is drawn by spinning the wheel; the others by a race of exponential clocks,
-    which is the same distribution.
+    The head is drawn by spinning the wheel; the others run a race of exponential clocks, which has
+    the same distribution as spinning on.
 
     Args:
         key: The selection's key.
@@ -81,8 +103,11 @@ def weighted_order(key: Key, event: int, weights: NDArray[np.float64]) -> NDArra
     clocks = np.full(len(weights), np.inf)
     np.divide(exponential_keys(state, len(weights)), weights, out=clocks, where=weights > 0)
     wheel = np.cumsum(weights)
-    spin = Stream.of(key, event, Lane.FIRST).unit() * wheel[-1]
-    clocks[np.searchsorted(wheel, spin, side="right")] = -1.0
+    stream = Stream.of(key, event, Lane.HEAD)
+    head = head_of_order(
+        lambda: int(np.searchsorted(wheel, stream.unit() * wheel[-1], side="right")), len(weights)
+    )
+    clocks[head] = np.arange(-len(head), 0)
     return np.lexsort((case_keys(lane_state(state, Lane.KEYS), len(weights)), clocks))
 
 
@@ -100,7 +125,9 @@ def ranked_order(key: Key, event: int, weights: NDArray[np.float64]) -> Iterator
     stream = Stream.of(key, event, Lane.RANKED)
     ties = [list(np.flatnonzero(weights == w)) for w in np.unique(weights)[::-1]]
     for remaining in range(len(weights), 0, -1):
-        position = stream.bounded(stream.bounded(remaining) + 1)
+        word = stream.word()
+        bound = stream.bounded32(word >> 32, remaining)
+        position = stream.bounded32(word & MASK32, bound + 1)
         for tied in ties:
             if position < len(tied):
                 break

@@ -1,0 +1,112 @@
+// Reading entries of a matrix of any type, as numbers that the kernels compare.
+
+// Calls f(T{}) with the entry type of a matrix.
+template <class F>
+static auto with_type(DType type, F&& f) {
+  switch (type) {
+    case DType::u8: return f(std::uint8_t{});
+    case DType::i8: return f(std::int8_t{});
+    case DType::u16: return f(std::uint16_t{});
+    case DType::i16: return f(std::int16_t{});
+    case DType::u32: return f(std::uint32_t{});
+    case DType::i32: return f(std::int32_t{});
+    case DType::u64: return f(std::uint64_t{});
+    case DType::i64: return f(std::int64_t{});
+    case DType::f32: return f(float{});
+    case DType::f64: break;
+  }
+  return f(double{});
+}
+
+// 64 bits that compare as the entries do; equal for 0.0 and -0.0.
+template <class T>
+FX_INLINE u64 ordered_bits(T v) {
+  constexpr u64 sign = u64{1} << 63;
+  if constexpr (std::is_floating_point_v<T>) {
+    const u64 bits = std::bit_cast<u64>(static_cast<double>(v) + 0.0);
+    return (bits & sign) != 0 ? ~bits : bits | sign;
+  } else if constexpr (std::is_signed_v<T>) {
+    return static_cast<u64>(static_cast<i64>(v)) ^ sign;
+  } else {
+    return static_cast<u64>(v);
+  }
+}
+
+// Entries of one column for some individuals (null: the first `count`).
+template <class Convert, class Out>
+static void load_entries(const MatrixView& m, i64 c, const i32* individuals, i64 count, Out* out, Convert convert) {
+  with_type(m.type, [&](auto zero) {
+    using T = decltype(zero);
+    const T* column = static_cast<const T*>(m.data) + c * m.col_stride;
+    if (individuals == nullptr) {
+      for (i64 k = 0; k < count; ++k) out[k] = convert(column[k * m.row_stride]);
+    } else {
+      for (i64 k = 0; k < count; ++k) out[k] = convert(column[individuals[k] * m.row_stride]);
+    }
+  });
+}
+
+static void load_ordered(const MatrixView& m, i64 c, const i32* individuals, i64 count, u64* out) {
+  load_entries(m, c, individuals, count, out, [](auto v) { return ordered_bits(v); });
+}
+
+static void load_doubles(const MatrixView& m, i64 c, const i32* individuals, i64 count, double* out) {
+  load_entries(m, c, individuals, count, out, [](auto v) { return static_cast<double>(v); });
+}
+
+// Some neighbouring columns, each made contiguous: (count, rows).
+static void load_columns(const MatrixView& m, i64 c, i64 count, double* out) {
+  with_type(m.type, [&](auto zero) {
+    using T = decltype(zero);
+    const T* data = static_cast<const T*>(m.data) + c * m.col_stride;
+    for (i64 r = 0; r < m.rows; ++r) {
+      const T* x = data + r * m.row_stride;
+      __builtin_prefetch(x + 16 * m.row_stride);
+      for (i64 j = 0; j < count; ++j) out[j * m.rows + r] = static_cast<double>(x[j * m.col_stride]);
+    }
+  });
+}
+
+// Marks, as bits, the cases on which some individuals do not all have the same error.
+static void mark_differences(const MatrixView& m, const i32* individuals, int count, u64* marks) {
+  with_type(m.type, [&](auto zero) {
+    using T = decltype(zero);
+    const T* data = static_cast<const T*>(m.data);
+    const T* a = data + individuals[0] * m.row_stride;
+    for (i64 c = 0; c < m.cols; c += 64) {
+      const i64 wide = m.cols - c < 64 ? m.cols - c : 64;
+      u64 word = 0;
+      for (int k = 1; k < count; ++k) {
+        const T* b = data + individuals[k] * m.row_stride;
+        if (sizeof(T) == 1 && m.col_stride == 1 && wide == 64) {
+          word |= ~equal_bytes64(reinterpret_cast<const u8*>(a + c), reinterpret_cast<const u8*>(b + c));
+          continue;
+        }
+        u8 flags[64] = {};
+        for (i64 j = 0; j < wide; ++j) flags[j] = a[(c + j) * m.col_stride] != b[(c + j) * m.col_stride];
+        word |= nonzero_bytes64(flags);
+      }
+      marks[c / 64] = word;
+    }
+  });
+}
+
+// Whether one individual is at least as good as another on every case of some marks, or the other
+// way round: then any of these cases parts them as all of them would.
+static bool one_sided(const MatrixView& m, i64 left, i64 right, const u64* marks) {
+  return with_type(m.type, [&](auto zero) {
+    using T = decltype(zero);
+    const T* a = static_cast<const T*>(m.data) + left * m.row_stride;
+    const T* b = static_cast<const T*>(m.data) + right * m.row_stride;
+    bool left_better = false;
+    bool right_better = false;
+    for (i64 start = 0; start < m.cols && !(left_better && right_better); start += 64) {
+      for (u64 bits = marks[start / 64]; bits != 0; bits &= bits - 1) {
+        const i64 c = (start + std::countr_zero(bits)) * m.col_stride;
+        left_better |= a[c] < b[c];
+        right_better |= b[c] < a[c];
+      }
+    }
+    return !(left_better && right_better);
+  });
+}
