@@ -12,7 +12,7 @@ from flexicase.checks import check_count
 from flexicase.rng import Key, Seed, key_from_seed
 from flexicase.selection.backend import Backend, resolve_backend
 from flexicase.selection.kernel import Kernel
-from flexicase.selection.matrix import NanPolicy, as_error_matrix
+from flexicase.selection.matrix import ErrorMatrix, NanPolicy, as_error_matrix
 from flexicase.selection.registry import resolve_method
 
 

@@ -58,7 +58,9 @@ Bias: TypeAlias = str | BiasFunction | ArrayLike
 
 def _inverse(values: ArrayLike, at_zero: float) -> Weights:
     values = np.asarray(values, dtype=np.float64)
-    return np.divide(1.0, values, out=np.full_like(values, at_zero), where=values != 0)
+    inverses = np.full_like(values, at_zero)
+    np.divide(1.0, values, out=inverses, where=values != 0)
+    return inverses
 
 
 BIASES: dict[str, BiasFunction] = {
