@@ -26,6 +26,16 @@ class CaseStatistics:
     Attributes:
         errors: (n_individuals, n_cases) the error matrix.
         zeros: (n_cases,) how many individuals have error exactly 0.
+
+    Example:
+        A bias of one's own weighs cases by how much the population disagrees on them:
+
+        >>> import flexicase as fx
+        >>> def disagreement(statistics: fx.CaseStatistics):
+        ...     return statistics.variance
+        >>> method = fx.Lexicase(order=fx.Weighted(disagreement))
+        >>> fx.select([[0, 0], [0, 4]], 3, method, seed=1).indices.tolist()
+        [0, 0, 0]
     """
 
     errors: NDArray[np.generic]
