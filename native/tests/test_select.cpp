@@ -5,8 +5,9 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <set>
-#include <string>
+#include <type_traits>
 #include <vector>
 
 #include "flexicase/kernel.hpp"
@@ -21,25 +22,14 @@ using namespace flexicase;
 constexpr Key test_key{0x0123456789ABCDEFu, 0xFEDCBA9876543210u};
 
 template <class T>
-constexpr DType dtype_of = DType::f64;
-template <>
-constexpr DType dtype_of<std::uint8_t> = DType::u8;
-template <>
-constexpr DType dtype_of<std::int8_t> = DType::i8;
-template <>
-constexpr DType dtype_of<std::uint16_t> = DType::u16;
-template <>
-constexpr DType dtype_of<std::int16_t> = DType::i16;
-template <>
-constexpr DType dtype_of<std::uint32_t> = DType::u32;
-template <>
-constexpr DType dtype_of<std::int32_t> = DType::i32;
-template <>
-constexpr DType dtype_of<std::uint64_t> = DType::u64;
-template <>
-constexpr DType dtype_of<std::int64_t> = DType::i64;
-template <>
-constexpr DType dtype_of<float> = DType::f32;
+constexpr DType dtype_of() {
+  constexpr bool is_signed = std::is_signed_v<T>;
+  if (std::is_floating_point_v<T>) return sizeof(T) == 4 ? DType::f32 : DType::f64;
+  if (sizeof(T) == 1) return is_signed ? DType::i8 : DType::u8;
+  if (sizeof(T) == 2) return is_signed ? DType::i16 : DType::u16;
+  if (sizeof(T) == 4) return is_signed ? DType::i32 : DType::u32;
+  return is_signed ? DType::i64 : DType::u64;
+}
 
 // Errors in row-major order, with what the tests read off them directly.
 template <class T>
@@ -50,7 +40,7 @@ struct Errors {
 
   T at(std::int64_t r, std::int64_t c) const { return values[static_cast<std::size_t>(r * cols + c)]; }
 
-  MatrixView view() const { return {values.data(), dtype_of<T>, rows, cols, cols, 1}; }
+  MatrixView view() const { return {values.data(), dtype_of<T>(), rows, cols, cols, 1}; }
 
   std::shared_ptr<Matrix> matrix() const { return std::make_shared<Matrix>(view()); }
 
@@ -118,6 +108,8 @@ struct Outcome {
 
   bool operator==(const Outcome&) const = default;
 };
+
+std::size_t distinct_parents(const Outcome& out) { return std::set(out.indices.begin(), out.indices.end()).size(); }
 
 struct DrawOptions {
   bool counts = true;
@@ -296,7 +288,7 @@ TEST(certain_slippage_looks_at_no_case) {
   options.slippage = 1.0;
   const Outcome out = draw(errors, options, 500);
   CHECK(std::all_of(out.used.begin(), out.used.end(), [](auto used) { return used == 0; }));
-  CHECK_EQUAL(std::set(out.indices.begin(), out.indices.end()).size(), 20u);
+  CHECK_EQUAL(distinct_parents(out), 20u);
 }
 
 TEST(one_batch_of_all_cases_picks_the_lowest_total) {
@@ -305,9 +297,7 @@ TEST(one_batch_of_all_cases_picks_the_lowest_total) {
   options.batch = 8;
   const Outcome out = draw(errors, options, 20);
   const auto total = [&](std::int64_t r) {
-    std::int64_t sum = 0;
-    for (std::int64_t c = 0; c < 8; ++c) sum += errors.at(r, c);
-    return sum;
+    return std::accumulate(&errors.values[r * 8], &errors.values[r * 8] + 8, 0);
   };
   for (std::size_t i = 0; i < 20; ++i) {
     for (std::int64_t r = 0; r < 50; ++r) CHECK(total(out.indices[i]) <= total(r));
@@ -318,7 +308,7 @@ TEST(one_batch_of_all_cases_picks_the_lowest_total) {
 TEST(no_cases_means_a_random_parent) {
   const Errors<double> errors{6, 0, {}};
   const Outcome out = draw(errors, exact_options(0), 300);
-  CHECK_EQUAL(std::set(out.indices.begin(), out.indices.end()).size(), 6u);
+  CHECK_EQUAL(distinct_parents(out), 6u);
   CHECK(std::all_of(out.evaluations.begin(), out.evaluations.end(), [](auto count) { return count == 0; }));
 }
 
