@@ -7,7 +7,7 @@ PYTEST_ARGS ?= -n auto --maxprocesses 8
 BENCH_ARGS ?=
 
 PY := .venv/bin/python
-PIP := $(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+PIP := $(PY) -m pip install --quiet --quiet --disable-pip-version-check --constraint constraints.txt
 # Tools installed in .venv come first, for this command only.
 WITH_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH"
 NATIVE := $(wildcard native/*/*.cpp native/*/*.inl native/*/*.hpp native/include/flexicase/*.hpp)

@@ -16,16 +16,18 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphin
 exclude_patterns = ["_build"]
 default_role = "py:obj"
 
-myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "substitution"]
-myst_heading_anchors = 3
-suppress_warnings = ["myst.xref_missing"]
+myst_enable_extensions = ["substitution"]
 
 autodoc_member_order = "groupwise"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
+# Types by the names that the sources use, not by what they expand to.
+_ALIASES = ("ArrayLike", "Backend", "Bias", "Epsilon", "MadMode", "NDArray", "NanPolicy", "Seed", "Weights")
+autodoc_type_aliases = {name: name for name in _ALIASES}
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True
+napoleon_attr_annotations = False
 
 html_theme = "furo"
 html_title = f"flexicase {release}"
