@@ -22,7 +22,7 @@ autodoc_member_order = "groupwise"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 # Types by the names that the sources use, not by what they expand to.
-_ALIASES = ("ArrayLike", "Backend", "Bias", "Epsilon", "MadMode", "NDArray", "NanPolicy", "Seed", "Weights")
+_ALIASES = ("ArrayLike", "Bias", "Epsilon", "MadMode", "NDArray", "NanPolicy", "Seed", "Weights")
 autodoc_type_aliases = {name: name for name in _ALIASES}
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False

@@ -358,7 +358,7 @@ TEST(case_keys_of_one_event_all_differ) {
 }
 
 // Individual r alone is best on case r, so it is chosen as often as case r comes first.
-void first_case_frequencies(KernelOptions options, const std::vector<double>& expected) {
+void first_case_frequencies(const KernelOptions& options, const std::vector<double>& expected) {
   constexpr std::int64_t n = 60000;
   const auto size = static_cast<std::int64_t>(expected.size());
   Errors<int> errors{size, size, std::vector<int>(expected.size() * expected.size(), 1)};
