@@ -1,6 +1,7 @@
+from typing import Any
+
 from numpy import float64, int64, uint8
 from numpy.typing import NDArray
-from typing import Any
 
 def isa() -> str: ...
 

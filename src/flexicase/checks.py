@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import operator
 from collections.abc import Iterable
 from typing import Any
@@ -50,7 +51,7 @@ def check_number(value: Any, name: str) -> float:
         number = float(value)
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be a number, got {value!r}") from None
-    if number != number:
+    if math.isnan(number):
         raise ValueError(f"{name} must be a number, got NaN")
     return number
 
@@ -58,10 +59,11 @@ def check_number(value: Any, name: str) -> float:
 def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
     """One of a few words."""
     choices = list(choices)
+    expected = f"{name} must be one of {', '.join(map(repr, choices))}"
     if not isinstance(value, str):
-        raise TypeError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+        raise TypeError(f"{expected}, got {value!r}")
     if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}{nearest(value, choices)}")
+        raise ValueError(f"{expected}, got {value!r}{nearest(value, choices)}")
     return value
 
 

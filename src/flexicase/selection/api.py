@@ -12,13 +12,19 @@ from flexicase.checks import check_count
 from flexicase.rng import Key, Seed, key_from_seed
 from flexicase.selection.backend import Backend, resolve_backend
 from flexicase.selection.kernel import Kernel
-from flexicase.selection.matrix import NanPolicy, as_error_matrix
+from flexicase.selection.matrix import ErrorMatrix, NanPolicy, as_error_matrix
 from flexicase.selection.registry import resolve_method
 
 
 @runtime_checkable
 class Method(Protocol):
-    """A selection method: prepares a kernel for one error matrix."""
+    """A selection method: prepares a kernel for one error matrix.
+
+    Example:
+        >>> import flexicase as fx
+        >>> isinstance(fx.Lexicase(), fx.Method)
+        True
+    """
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
         """A kernel that draws events from ``matrix``."""
@@ -40,6 +46,12 @@ class Selection:
         cases_used: (n,) int64, how many cases were looked at.
         ended: (n,) uint8, why the event ended: 0 one candidate left, 1 cases exhausted (random
             choice among those left), 2 cut short by a depth limit or slippage, 3 an elite.
+
+    Example:
+        >>> import flexicase as fx
+        >>> s = fx.select([[0, 1], [0, 0], [1, 1]], 1, fx.Lexicase(order=fx.Weighted([1, 0])), seed=1)
+        >>> s.indices.tolist(), s.evaluations.tolist(), s.cases_used.tolist()
+        ([1], [5], [2])
     """
 
     indices: NDArray[np.int64]

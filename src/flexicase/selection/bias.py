@@ -26,6 +26,16 @@ class CaseStatistics:
     Attributes:
         errors: (n_individuals, n_cases) the error matrix.
         zeros: (n_cases,) how many individuals have error exactly 0.
+
+    Example:
+        A bias of one's own weighs cases by how much the population disagrees on them:
+
+        >>> import flexicase as fx
+        >>> def disagreement(statistics: fx.CaseStatistics):
+        ...     return statistics.variance
+        >>> method = fx.Lexicase(order=fx.Weighted(disagreement))
+        >>> fx.select([[0, 0], [0, 4]], 3, method, seed=1).indices.tolist()
+        [0, 0, 0]
     """
 
     errors: NDArray[np.generic]
@@ -58,7 +68,9 @@ Bias: TypeAlias = str | BiasFunction | ArrayLike
 
 def _inverse(values: ArrayLike, at_zero: float) -> Weights:
     values = np.asarray(values, dtype=np.float64)
-    return np.divide(1.0, values, out=np.full_like(values, at_zero), where=values != 0)
+    inverses = np.full_like(values, at_zero)
+    np.divide(1.0, values, out=inverses, where=values != 0)
+    return inverses
 
 
 BIASES: dict[str, BiasFunction] = {

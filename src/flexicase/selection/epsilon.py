@@ -28,6 +28,15 @@ class Mad:
             whole population, and lexicase runs on pass/fail. ``"semi-dynamic"``: epsilon from the
             whole population, the best from the pool. ``"dynamic"``: both from the pool, in which
             duplicates count.
+
+    Example:
+        The third individual is too far from the best to survive any case:
+
+        >>> import flexicase as fx
+        >>> errors = [[0.0, 0.1], [0.1, 0.0], [5.0, 5.0]]
+        >>> chosen = fx.select(errors, 50, fx.Lexicase(epsilon=fx.Mad("dynamic")), seed=1).indices
+        >>> sorted(set(chosen.tolist()))
+        [0, 1]
     """
 
     mode: MadMode = "semi-dynamic"

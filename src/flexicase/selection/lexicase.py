@@ -17,7 +17,7 @@ from flexicase.selection.epsilon import Epsilon, Mad, check_epsilon, median_abso
 from flexicase.selection.kernel import Kernel, KernelSpec, Tolerance
 from flexicase.selection.matrix import ErrorMatrix
 from flexicase.selection.orders import Order, Ranked, Uniform, Weighted
-from flexicase.selection.sampling import Part, Parts, Sample
+from flexicase.selection.sampling import Parts, Sample
 
 ORDER_NAMES: dict[str, type[Order]] = {"uniform": Uniform, "weighted": Weighted, "ranked": Ranked}
 

@@ -32,12 +32,12 @@ class ErrorMatrix:
     @property
     def n_individuals(self) -> int:
         """Number of rows."""
-        return self.values.shape[0]
+        return len(self.values)
 
     @property
     def n_cases(self) -> int:
         """Number of columns."""
-        return self.values.shape[1]
+        return int(self.values.shape[1])
 
     @cached_property
     def statistics(self) -> CaseStatistics:
@@ -94,8 +94,10 @@ def _as_numeric(errors: Any) -> NDArray[Any]:
     kind = values.dtype.kind
     if kind not in "biuf":
         raise TypeError(f"errors must be real numbers, got dtype {values.dtype}")
-    if values.dtype.itemsize > 8 or values.dtype == np.float16 or not values.dtype.isnative:
-        values = values.astype(np.float32 if values.dtype.itemsize == 2 and kind == "f" else np.float64 if kind == "f" else values.dtype.newbyteorder("="))
+    if not values.dtype.isnative:
+        values = values.astype(values.dtype.newbyteorder("="))
+    if kind == "f" and values.dtype.itemsize not in (4, 8):
+        values = values.astype(np.float32 if values.dtype.itemsize == 2 else np.float64)
     return values
 
 

@@ -19,7 +19,13 @@ from flexicase.selection.bias import Bias
 
 @dataclass(frozen=True, slots=True)
 class Uniform:
-    """Every permutation of the cases is equally likely: plain lexicase selection."""
+    """Every permutation of the cases is equally likely: plain lexicase selection.
+
+    Example:
+        >>> import flexicase as fx
+        >>> fx.Lexicase(order=fx.Uniform()).order
+        Uniform()
+    """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +35,14 @@ class Weighted:
     Attributes:
         bias: A bias metric's name (`flexicase.biases()` lists them), a callable from
             `CaseStatistics` to (n_cases,) weights, or the weights themselves.
+
+    Example:
+        The first case has all the weight, so it is always looked at first:
+
+        >>> import flexicase as fx
+        >>> method = fx.Lexicase(order=fx.Weighted([1.0, 0.0]))
+        >>> fx.select([[0, 9], [1, 0]], 3, method, seed=1).indices.tolist()
+        [0, 0, 0]
     """
 
     bias: Bias = "num_nonzeros"
@@ -43,6 +57,15 @@ class Ranked:
 
     Attributes:
         bias: As for `Weighted`.
+
+    Example:
+        Of two cases the heavier comes first with probability 1/2 + 1/4:
+
+        >>> import flexicase as fx
+        >>> method = fx.Lexicase(order=fx.Ranked([9.0, 1.0]))
+        >>> chosen = fx.select([[0, 1], [1, 0]], 10_000, method, seed=1).indices
+        >>> bool(0.73 < (chosen == 0).mean() < 0.77)
+        True
     """
 
     bias: Bias = "num_nonzeros"

@@ -69,7 +69,7 @@ class ReferenceKernel:
             out.ended[i] = ended
 
     def _depth(self, key: Key, event: int) -> int:
-        n_cases = self.errors.shape[1]
+        n_cases = int(self.errors.shape[1])
         if self.spec.random_depth:
             return Stream.of(key, event, Lane.DEPTH).bounded(n_cases) + 1 if n_cases else 0
         return min(self.spec.depth, n_cases)
@@ -87,7 +87,8 @@ class ReferenceKernel:
             for case in batch[1:]:
                 values = values + self.errors[pool, case].astype(np.float64)
         if self.spec.tolerance is Tolerance.NONE:
-            return pool[values == values.min()]
+            best: NDArray[np.bool_] = values == values.min()
+            return pool[best]
         values = values.astype(np.float64)
         if self.spec.tolerance is Tolerance.DYNAMIC_MAD:
             tolerance = median_absolute_deviation(values)
@@ -95,4 +96,5 @@ class ReferenceKernel:
             tolerance = float(self.tolerance[batch[0]])
             for case in batch[1:]:
                 tolerance += float(self.tolerance[case])
-        return pool[values <= values.min() + tolerance]
+        close: NDArray[np.bool_] = values <= values.min() + tolerance
+        return pool[close]

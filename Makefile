@@ -1,0 +1,81 @@
+# From a fresh copy of the sources, `make demo` and `make test` do all set-up themselves: a virtual
+# environment in .venv with everything pinned by constraints.txt, and the native kernels built once.
+# Needed beforehand: Python 3.10 or later and a C++20 compiler (tools/preflight.sh says so if not).
+
+PYTHON ?= python3
+PYTEST_ARGS ?= -n auto --maxprocesses 8
+BENCH_ARGS ?=
+
+PY := .venv/bin/python
+PIP := $(PY) -m pip install --quiet --quiet --disable-pip-version-check --constraint constraints.txt
+# Tools installed in .venv come first, for this command only.
+WITH_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH"
+NATIVE := $(wildcard native/*/*.cpp native/*/*.inl native/*/*.hpp native/include/flexicase/*.hpp)
+
+.DEFAULT_GOAL := help
+.PHONY: help venv demo test lint format native-tests pytest bench docs asan clean
+
+help: ## list these targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-22s%s\n", $$1, $$2 }'
+
+venv: .venv/.built ## set up .venv and build the native kernels
+
+demo: .venv/.built ## show the five methods of the paper on a small error matrix
+	@$(WITH_VENV) flexicase demo
+
+test: ## everything that must pass: lint, types, native tests, pytest
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory native-tests
+	@$(MAKE) --no-print-directory pytest
+
+lint: .venv/.built ## ruff, mypy and clang-format, changing nothing
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+	$(WITH_VENV) clang-format --dry-run --Werror $(NATIVE)
+
+format: .venv/.built ## put all sources into the project's format
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+	$(WITH_VENV) clang-format -i $(NATIVE)
+
+native-tests: .venv/.built ## the native test program, once per instruction set
+	$(WITH_VENV) ctest --test-dir build/venv --output-on-failure
+
+pytest: .venv/.built ## the Python tests
+	$(PY) -m pytest $(PYTEST_ARGS)
+
+bench: .venv/.built ## measure selection against its peers
+	$(PY) benchmarks/selection.py $(BENCH_ARGS)
+
+docs: .venv/.docs ## build the documentation into docs/_build/html
+	$(PY) -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
+asan: .venv/.built ## the native tests under the address and undefined-behaviour sanitizers
+	$(WITH_VENV) cmake --preset asan
+	$(WITH_VENV) cmake --build --preset asan
+	$(WITH_VENV) ctest --preset asan
+
+clean: ## remove .venv and everything that was built
+	rm -rf .venv build dist docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+
+# The build runs without isolation, so that the pinned tools are used and a rebuild is incremental.
+.venv/.tools: constraints.txt tools/preflight.sh
+	@sh tools/preflight.sh "$(PYTHON)"
+	@echo "setting up .venv"
+	@rm -rf build/venv
+	@"$(PYTHON)" -m venv --clear .venv
+	@$(PIP) scikit-build-core nanobind cmake ninja
+	@touch $@
+
+.venv/.built: .venv/.tools pyproject.toml CMakeLists.txt $(NATIVE)
+	@echo "installing what flexicase needs and building its native kernels (a few minutes the first time)"
+	@$(WITH_VENV) $(PIP) --no-build-isolation --editable '.[dev]' \
+		--config-settings=build-dir=build/venv --config-settings=cmake.define.FLEXICASE_NATIVE_TESTS=ON
+	@touch $@
+
+.venv/.docs: .venv/.built
+	@$(PIP) sphinx furo myst-parser
+	@touch $@

@@ -1,0 +1,29 @@
+"""Every example in the package's docstrings runs, and every public name has one."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+
+import pytest
+
+import flexicase
+from flexicase.selection import registry
+
+MODULES = ["flexicase", *(module.name for module in pkgutil.walk_packages(flexicase.__path__, "flexicase."))]
+PUBLIC = [name for name in flexicase.__all__ if not name.startswith("_")]
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if not name.endswith(("._native", ".__main__"))])
+def test_examples_of_a_module_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_METHODS", dict(registry._METHODS))  # an example registers a method
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    outcome = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
+    assert outcome.failed == 0, f"{outcome.failed} of {outcome.attempted} examples failed; see the output above"
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_public_name_has_an_example(name: str) -> None:
+    assert ">>>" in (inspect.getdoc(getattr(flexicase, name)) or ""), f"flexicase.{name} has no `>>>` example"
