@@ -61,8 +61,21 @@ def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
     if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}{nearest(value, choices)}")
+        raise ValueError(
+            f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}{nearest(value, choices)}"
+        )
     return value
+
+
+def as_numbers(values: ArrayLike | None) -> NDArray[np.float64] | None:
+    """A new float64 array, or None if ``values`` are not real numbers (text and dates are not, whatever they spell)."""
+    try:
+        array = np.asarray(values)
+        if values is None or array.dtype.kind not in "biufO":
+            return None
+        return array.astype(np.float64)
+    except (TypeError, ValueError):
+        return None
 
 
 def check_weights(weights: ArrayLike, n_cases: int, name: str) -> NDArray[np.float64]:
@@ -76,10 +89,9 @@ def check_weights(weights: ArrayLike, n_cases: int, name: str) -> NDArray[np.flo
     Returns:
         (n_cases,) float64.
     """
-    try:
-        array = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must give one number per case, got {weights!r:.80}") from None
+    array = as_numbers(weights)
+    if array is None:
+        raise TypeError(f"{name} must give one number per case, got {weights!r:.80}")
     if array.ndim == 0:
         array = np.full(n_cases, array)
     if array.shape != (n_cases,):

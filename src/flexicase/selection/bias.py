@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,17 +39,20 @@ class CaseStatistics:
     @cached_property
     def average(self) -> Weights:
         """(n_cases,) mean error."""
-        return np.asarray(self.errors.mean(axis=0, dtype=np.float64))
+        with np.errstate(over="ignore"):
+            return np.asarray(self.errors.mean(axis=0, dtype=np.float64))
 
     @cached_property
     def median(self) -> Weights:
         """(n_cases,) median error; the mean of the two middle values for an even population."""
-        return np.asarray(np.median(self.errors.astype(np.float64), axis=0))
+        with np.errstate(over="ignore"):
+            return np.asarray(np.median(self.errors.astype(np.float64), axis=0))
 
     @cached_property
     def variance(self) -> Weights:
         """(n_cases,) population variance of the errors."""
-        return np.asarray(self.errors.var(axis=0, dtype=np.float64))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray(self.errors.var(axis=0, dtype=np.float64))
 
 
 BiasFunction: TypeAlias = Callable[[CaseStatistics], ArrayLike]
@@ -103,7 +106,9 @@ def case_weights(bias: Bias, statistics: CaseStatistics) -> Weights:
         (n_cases,) finite, non-negative weights.
 
     Raises:
-        ValueError: The name is unknown, or the weights are negative, not finite or of the wrong shape.
+        TypeError: The weights are not numbers.
+        ValueError: The name is unknown, the weights are negative, not finite or of the wrong shape, or
+            given outright and all 0 (a metric may come out as 0 everywhere).
     """
     n_cases = len(statistics.zeros)
     if isinstance(bias, str):
@@ -112,4 +117,25 @@ def case_weights(bias: Bias, statistics: CaseStatistics) -> Weights:
     if callable(bias):
         name = getattr(bias, "__name__", type(bias).__name__)
         return check_weights(bias(statistics), n_cases, f"bias {name}()")
-    return check_weights(bias, n_cases, "weights")
+    return given_weights(bias, n_cases)
+
+
+def is_given(bias: Bias) -> TypeGuard[ArrayLike]:
+    """Whether these are the weights themselves, not a metric."""
+    return not isinstance(bias, str) and not callable(bias)
+
+
+def given_weights(weights: ArrayLike, n_cases: int) -> Weights:
+    """Check weights that the user wrote down.
+
+    Args:
+        weights: (n_cases,) the weights, or one number for all cases.
+        n_cases: How many cases there are.
+
+    Returns:
+        (n_cases,) finite, non-negative weights, one of them at least positive.
+    """
+    checked = check_weights(weights, n_cases, "weights")
+    if n_cases and not checked.any():
+        raise ValueError(f"weights must have at least one positive value, but all {n_cases} are 0")
+    return checked
