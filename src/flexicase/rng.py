@@ -75,8 +75,7 @@ def key_from_seed(seed: Seed) -> Key:
         words = seed.generate_state(2, np.uint64)
         return Key(int(words[0]), int(words[1]))
     raise TypeError(
-        "seed must be an int, a numpy.random.Generator, a numpy.random.SeedSequence or None, "
-        f"not {type(seed).__name__}"
+        f"seed must be an int, a numpy.random.Generator, a numpy.random.SeedSequence or None, not {type(seed).__name__}"
     )
 
 

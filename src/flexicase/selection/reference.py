@@ -38,7 +38,8 @@ class ReferenceKernel:
         """Run these events, one after another whatever ``threads`` says."""
         out = Events.empty(len(events), counts)
         for i, event in enumerate(events):
-            self._run(key, event, out, i)
+            with np.errstate(over="ignore"):
+                self._run(key, event, out, i)
         return out
 
     def _run(self, key: Key, event: int, out: Events, i: int) -> None:
