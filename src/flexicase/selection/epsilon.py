@@ -74,8 +74,10 @@ def median(values: NDArray[np.float64]) -> float:
     """The median; the mean of the two middle values for an even number."""
     ordered = np.sort(values)
     k = len(ordered)
+    if k % 2:
+        return float(ordered[k // 2])
     with np.errstate(over="ignore"):
-        return float((ordered[(k - 1) // 2] + ordered[k // 2]) / 2.0)
+        return float((ordered[k // 2 - 1] + ordered[k // 2]) / 2.0)
 
 
 def median_absolute_deviation(values: NDArray[np.float64]) -> float:

@@ -38,7 +38,7 @@ class ReferenceKernel:
         """Run these events, one after another whatever ``threads`` says."""
         out = Events.empty(len(events), counts)
         for i, event in enumerate(events):
-            with np.errstate(over="ignore"):
+            with np.errstate(over="ignore", invalid="ignore"):
                 self._run(key, event, out, i)
         return out
 
@@ -88,7 +88,7 @@ class ReferenceKernel:
             for case in batch[1:]:
                 values = values + self.errors[pool, case].astype(np.float64)
         if self.spec.tolerance is Tolerance.NONE:
-            return pool[values == values.min()]
+            return pool[~(values > values.min())]
         values = values.astype(np.float64)
         if self.spec.tolerance is Tolerance.DYNAMIC_MAD:
             tolerance = median_absolute_deviation(values)
@@ -96,4 +96,4 @@ class ReferenceKernel:
             tolerance = float(self.tolerance[batch[0]])
             for case in batch[1:]:
                 tolerance += float(self.tolerance[case])
-        return pool[values <= values.min() + tolerance]
+        return pool[~(values > values.min() + tolerance)]  # everybody, if sums have overflowed to NaN
