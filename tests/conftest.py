@@ -1,0 +1,15 @@
+"""Fixtures that several suites share."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("flexicase", deadline=None, max_examples=60, derandomize=True)
+settings.load_profile("flexicase")
+
+
+@pytest.fixture(params=["native", "reference"])
+def backend(request: pytest.FixtureRequest) -> str:
+    """Each back end in turn."""
+    return request.param
