@@ -21,6 +21,8 @@ from flexicase.selection.sampling import Part, Parts, Sample
 
 ORDER_NAMES: dict[str, type[Order]] = {"uniform": Uniform, "weighted": Weighted, "ranked": Ranked}
 
+LEAST_WEIGHT = 1e-305  # relative to the largest; exponential clocks of this rate stay finite
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Lexicase:
@@ -132,8 +134,7 @@ class Lexicase:
             weights = case_weights(bias, matrix.statistics)
         if isinstance(self.order, Ranked):
             return weights
-        heaviest = weights.max()
-        return weights / heaviest if heaviest > 0 else None
+        return relative_weights(weights)
 
     def _fixed_epsilon(self, n_cases: int, cases: NDArray[np.int64] | None) -> NDArray[np.float64]:
         values = np.asarray(self.epsilon, dtype=np.float64)
@@ -142,6 +143,21 @@ class Lexicase:
         if cases is None and values.shape != (n_cases,):
             raise ValueError(f"epsilon must have one value per case: expected shape ({n_cases},), got {values.shape}")
         return values if cases is None else values[cases]
+
+
+def relative_weights(weights: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """Scale weights so that the largest is 1, and no positive one becomes 0.
+
+    Args:
+        weights: (n_cases,) finite, non-negative.
+
+    Returns:
+        (n_cases,) the scaled weights; None if all are 0, which is the uniform order.
+    """
+    heaviest = weights.max()
+    if heaviest == 0:
+        return None
+    return np.where(weights > 0, np.maximum(weights / heaviest, LEAST_WEIGHT), 0.0)
 
 
 def resolve_order(order: Order | str) -> Order:
