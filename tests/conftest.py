@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import settings
 
-settings.register_profile("flexicase", deadline=None, max_examples=60, derandomize=True)
+settings.register_profile("flexicase", deadline=None, max_examples=200, derandomize=True)
 settings.load_profile("flexicase")
 
 

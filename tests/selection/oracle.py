@@ -92,9 +92,9 @@ def outcomes(
     errors: Sequence[Row],
     orders: Iterator[tuple[Order, float]],
     *,
-    epsilon: None | float | Row | str = None,
+    epsilon: float | Row | str | None = None,
     batch: int = 1,
-    depth: None | int | str = None,
+    depth: int | str | None = None,
     slippage: float = 0.0,
 ) -> dict[Outcome, float]:
     """The probability of every possible outcome of one selection event.
@@ -114,7 +114,9 @@ def outcomes(
         epsilon = [mad(column) for column in zip(*errors, strict=True)]
     elif isinstance(epsilon, int | float):
         epsilon = [float(epsilon)] * n_cases
-    depths = range(1, n_cases + 1) if depth == "random" and n_cases else [n_cases if depth in (None, "random") else depth]
+    depths = (
+        range(1, n_cases + 1) if depth == "random" and n_cases else [n_cases if depth in (None, "random") else depth]
+    )
     found: defaultdict[Outcome, float] = defaultdict(float)
     for order, probability in orders:
         for limit in depths:
@@ -126,7 +128,7 @@ def outcomes(
 
 
 def _event(
-    errors: Sequence[Row], batches: list[Order], epsilon: None | Row | str, slippage: float
+    errors: Sequence[Row], batches: list[Order], epsilon: Row | str | None, slippage: float
 ) -> Iterator[tuple[Outcome, float]]:
     pool = list(range(len(errors)))
     evaluations = distinct_evaluations = used = 0
@@ -149,14 +151,12 @@ def _event(
     yield from _picks(pool, going_on, (evaluations, distinct_evaluations, used, ended))
 
 
-def _picks(
-    pool: list[int], probability: float, counts: tuple[int, int, int, int]
-) -> Iterator[tuple[Outcome, float]]:
+def _picks(pool: list[int], probability: float, counts: tuple[int, int, int, int]) -> Iterator[tuple[Outcome, float]]:
     for individual in pool:
         yield (individual, *counts), probability / len(pool)
 
 
-def _survivors(errors: Sequence[Row], pool: list[int], cases: Order, epsilon: None | Row | str) -> list[int]:
+def _survivors(errors: Sequence[Row], pool: list[int], cases: Order, epsilon: Row | str | None) -> list[int]:
     totals = [sum(errors[i][c] for c in cases) for i in pool]
     if epsilon is None:
         allowance = 0.0

@@ -18,6 +18,8 @@ FAMILY = [
     Variant(order="weighted", bias="num_nonzeros"),
     Variant(order="weighted", bias=(3.0, 0.0, 1.0, 0.0, 0.0)),
     Variant(order="weighted", bias=(1e-3, 1e3, 1.0, 20.0, 0.0)),
+    Variant(order="weighted", bias=(1e300, 1e-3, 0.0, 1e-4, 1.0)),
+    Variant(order="weighted", bias=(1.0, 1e-320, 0.0, 0.0, 0.5)),
     Variant(order="ranked", bias="num_nonzeros"),
     Variant(order="ranked", bias=(2.0, 2.0, 1.0, 7.0, 1.0)),
     Variant(order="ranked", bias=(5.0, 4.0, 3.0, 2.0, 1.0)),
@@ -152,7 +154,11 @@ def test_infinite_epsilon_keeps_everyone() -> None:
 
 
 BAD_ARGUMENTS = [
-    ({"order": "rankd"}, ValueError, r"order must be one of 'uniform', 'weighted', 'ranked', got 'rankd'; did you mean"),
+    (
+        {"order": "rankd"},
+        ValueError,
+        r"order must be one of 'uniform', 'weighted', 'ranked', got 'rankd'; did you mean",
+    ),
     ({"order": 3}, TypeError, r"order must be Uniform, Weighted, Ranked or the name of one, got 3"),
     ({"order": fx.Weighted}, TypeError, r"order must be Uniform, Weighted, Ranked or the name of one, got <class"),
     ({"batch": 0}, ValueError, r"batch must be at least 1, got 0"),
@@ -203,7 +209,10 @@ def test_bad_weights_are_named(order: type, weights: object, error: type[Excepti
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"order": fx.Weighted([1, 2, 3])}, r"weights must have one weight per case: expected shape \(2,\), got \(3,\)"),
+        (
+            {"order": fx.Weighted([1, 2, 3])},
+            r"weights must have one weight per case: expected shape \(2,\), got \(3,\)",
+        ),
         ({"order": fx.Ranked([0, 0])}, r"weights must have at least one positive value"),
         ({"epsilon": [1.0, 2.0, 3.0]}, r"epsilon must have one value per case: expected shape \(2,\), got \(3,\)"),
     ],

@@ -30,9 +30,9 @@ class Variant:
 
     order: str = "uniform"
     bias: str | tuple[float, ...] = "num_nonzeros"
-    epsilon: None | float | tuple[float, ...] | str = None
+    epsilon: float | tuple[float, ...] | str | None = None
     batch: int = 1
-    depth: None | int | str = None
+    depth: int | str | None = None
     slippage: float = 0.0
 
     def __str__(self) -> str:
