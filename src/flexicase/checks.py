@@ -67,6 +67,17 @@ def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
     return value
 
 
+def as_numbers(values: ArrayLike | None) -> NDArray[np.float64] | None:
+    """A new float64 array, or None if ``values`` are not real numbers (text and dates are not, whatever they spell)."""
+    try:
+        array = np.asarray(values)
+        if values is None or array.dtype.kind not in "biufO":
+            return None
+        return array.astype(np.float64)
+    except (TypeError, ValueError):
+        return None
+
+
 def check_weights(weights: ArrayLike, n_cases: int, name: str) -> NDArray[np.float64]:
     """Case weights: one finite, non-negative number per case.
 
@@ -78,10 +89,9 @@ def check_weights(weights: ArrayLike, n_cases: int, name: str) -> NDArray[np.flo
     Returns:
         (n_cases,) float64.
     """
-    try:
-        array = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must give one number per case, got {weights!r:.80}") from None
+    array = as_numbers(weights)
+    if array is None:
+        raise TypeError(f"{name} must give one number per case, got {weights!r:.80}")
     if array.ndim == 0:
         array = np.full(n_cases, array)
     if array.shape != (n_cases,):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from flexicase.checks import check_weights, nearest
 
 Weights: TypeAlias = NDArray[np.float64]
+
+CASES_AT_A_TIME = 256
 
 
 @dataclass(frozen=True)
@@ -49,17 +51,46 @@ class CaseStatistics:
     @cached_property
     def average(self) -> Weights:
         """(n_cases,) mean error."""
-        return np.asarray(self.errors.mean(axis=0, dtype=np.float64))
+        if self._squares_fit():
+            return np.asarray(self.errors.sum(axis=0, dtype=np.int64) / len(self.errors))
+        return self._per_case(lambda block: block.sum(axis=1) / block.shape[1])
 
     @cached_property
     def median(self) -> Weights:
         """(n_cases,) median error; the mean of the two middle values for an even population."""
-        return np.asarray(np.median(self.errors.astype(np.float64), axis=0))
+        return self._per_case(lambda block: np.median(block, axis=1))
 
     @cached_property
     def variance(self) -> Weights:
         """(n_cases,) population variance of the errors."""
-        return np.asarray(self.errors.var(axis=0, dtype=np.float64))
+        if self._squares_fit():
+            errors: NDArray[Any] = self.errors
+            n, sums = len(errors), errors.sum(axis=0, dtype=np.int64)
+            squares = np.einsum("ij,ij->j", errors, errors, dtype=np.int64)
+            return np.asarray((n * squares - sums**2) / n**2)
+        return self._per_case(lambda block: block.var(axis=1))
+
+    def _per_case(self, summary: Callable[[Weights], Weights]) -> Weights:
+        """Summarise sorted columns, so that neither memory layout nor the order of individuals shows in a rounding.
+
+        Args:
+            summary: From (k, n_individuals) sorted errors of k cases to their (k,) summaries.
+        """
+        n_cases = self.errors.shape[1]
+        out = np.empty(n_cases)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for start in range(0, n_cases, CASES_AT_A_TIME):
+                columns = self.errors[:, start : start + CASES_AT_A_TIME].T.astype(np.float64, order="C")
+                columns.sort(axis=1)
+                out[start : start + CASES_AT_A_TIME] = summary(columns)
+        return out
+
+    def _squares_fit(self) -> bool:
+        """Whether the errors are integers whose squares can be summed without rounding, so that equal metrics tie."""
+        if self.errors.dtype.kind not in "biu" or self.errors.dtype == np.uint64 or not self.errors.size:
+            return False
+        largest = max(abs(int(self.errors.min())), abs(int(self.errors.max())))
+        return (len(self.errors) * largest) ** 2 < 2**63
 
 
 BiasFunction: TypeAlias = Callable[[CaseStatistics], ArrayLike]
@@ -69,7 +100,8 @@ Bias: TypeAlias = str | BiasFunction | ArrayLike
 def _inverse(values: ArrayLike, at_zero: float) -> Weights:
     values = np.asarray(values, dtype=np.float64)
     inverses = np.full_like(values, at_zero)
-    np.divide(1.0, values, out=inverses, where=values != 0)
+    with np.errstate(over="ignore"):
+        np.divide(1.0, values, out=inverses, where=values != 0)
     return inverses
 
 
@@ -115,7 +147,9 @@ def case_weights(bias: Bias, statistics: CaseStatistics) -> Weights:
         (n_cases,) finite, non-negative weights.
 
     Raises:
-        ValueError: The name is unknown, or the weights are negative, not finite or of the wrong shape.
+        TypeError: The weights are not numbers.
+        ValueError: The name is unknown, the weights are negative, not finite or of the wrong shape, or
+            given outright and all 0 (a metric may come out as 0 everywhere).
     """
     n_cases = len(statistics.zeros)
     if isinstance(bias, str):
@@ -124,4 +158,25 @@ def case_weights(bias: Bias, statistics: CaseStatistics) -> Weights:
     if callable(bias):
         name = getattr(bias, "__name__", type(bias).__name__)
         return check_weights(bias(statistics), n_cases, f"bias {name}()")
-    return check_weights(bias, n_cases, "weights")
+    return given_weights(bias, n_cases)
+
+
+def is_given(bias: Bias) -> TypeGuard[ArrayLike]:
+    """Whether these are the weights themselves, not a metric."""
+    return not isinstance(bias, str) and not callable(bias)
+
+
+def given_weights(weights: ArrayLike, n_cases: int) -> Weights:
+    """Check weights that the user wrote down.
+
+    Args:
+        weights: (n_cases,) the weights, or one number for all cases.
+        n_cases: How many cases there are.
+
+    Returns:
+        (n_cases,) finite, non-negative weights, one of them at least positive.
+    """
+    checked = check_weights(weights, n_cases, "weights")
+    if n_cases and not checked.any():
+        raise ValueError(f"weights must have at least one positive value, but all {n_cases} are 0")
+    return checked

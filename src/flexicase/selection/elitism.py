@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flexicase.rng import Key, Lane, Stream, case_keys
 from flexicase.selection.kernel import Ended, Events, Kernel
 from flexicase.selection.matrix import ErrorMatrix
+
+
+def total_errors(matrix: ErrorMatrix) -> NDArray[np.float64]:
+    """(n_individuals,) errors summed case by case, whatever the memory layout."""
+    totals = np.zeros(matrix.n_individuals)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for column in matrix.values.T:
+            totals += column
+    return totals
 
 
 class Elitist:
@@ -18,7 +28,7 @@ class Elitist:
     def __init__(self, matrix: ErrorMatrix, key: Key, k: int, kernel: Kernel) -> None:
         """Find the elite of ``matrix``."""
         n = matrix.n_individuals
-        totals = matrix.values.sum(axis=1, dtype=np.float64)
+        totals = total_errors(matrix)
         ties = case_keys(Stream.of(key, 1, Lane.SAMPLE).word(), n)
         self.elite = np.lexsort((ties, totals))[: min(k, n)]
         self.kernel = kernel

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase.checks import check_choice
+from flexicase.checks import as_numbers, check_choice
 
 MadMode: TypeAlias = Literal["static", "semi-dynamic", "dynamic"]
 MAD_MODES = ("static", "semi-dynamic", "dynamic")
@@ -59,10 +59,9 @@ def check_epsilon(epsilon: Epsilon) -> NDArray[np.float64] | Mad | None:
         return epsilon
     if isinstance(epsilon, str):
         return _mad_by_name(epsilon)
-    try:
-        values = np.array(epsilon, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"epsilon must be a number, one number per case, 'mad' or None, got {epsilon!r:.80}") from None
+    values = as_numbers(epsilon)
+    if values is None or np.asarray(epsilon).dtype == np.bool_:
+        raise TypeError(f"epsilon must be a number, one number per case, 'mad' or None, got {epsilon!r:.80}")
     if values.ndim > 1:
         raise ValueError(f"epsilon must be a number or one number per case, got shape {values.shape}")
     if not (values >= 0).all():
@@ -84,11 +83,14 @@ def median(values: NDArray[np.float64]) -> float:
     """The median; the mean of the two middle values for an even number."""
     ordered = np.sort(values)
     k = len(ordered)
-    return float((ordered[(k - 1) // 2] + ordered[k // 2]) / 2.0)
+    if k % 2:
+        return float(ordered[k // 2])
+    with np.errstate(over="ignore"):
+        return float((ordered[k // 2 - 1] + ordered[k // 2]) / 2.0)
 
 
 def median_absolute_deviation(values: NDArray[np.float64]) -> float:
     """MAD of some errors; an infinite error deviates by 0 from an infinite median."""
     middle = median(values)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         return median(np.where(values == middle, 0.0, np.abs(values - middle)))

@@ -8,10 +8,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.checks import check_count, check_fraction
+from flexicase.checks import check_choice, check_count, check_fraction
 from flexicase.rng import Key
 from flexicase.selection.backend import Backend, make_kernel
-from flexicase.selection.bias import case_weights, check_bias
+from flexicase.selection.bias import case_weights, check_bias, given_weights, is_given
 from flexicase.selection.elitism import Elitist
 from flexicase.selection.epsilon import Epsilon, Mad, check_epsilon, median_absolute_deviation
 from flexicase.selection.kernel import Kernel, KernelSpec, Tolerance
@@ -20,6 +20,8 @@ from flexicase.selection.orders import Order, Ranked, Uniform, Weighted
 from flexicase.selection.sampling import Parts, Sample
 
 ORDER_NAMES: dict[str, type[Order]] = {"uniform": Uniform, "weighted": Weighted, "ranked": Ranked}
+
+LEAST_WEIGHT = 1e-305  # relative to the largest; exponential clocks of this rate stay finite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -61,13 +63,16 @@ class Lexicase:
         object.__setattr__(self, "order", order)
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
         check_count(self.batch, "batch", 1)
-        if self.depth is not None and self.depth != "random":
+        if isinstance(self.depth, str):
+            check_choice(self.depth, "depth", ("random",))
+        elif self.depth is not None:
             check_count(self.depth, "depth", 0)
         check_fraction(self.slippage, "slippage")
         check_count(self.elitism, "elitism", 0)
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
         """A kernel that draws events from ``matrix``."""
+        self._check_lengths(matrix.n_cases)
         if self.sample is None:
             kernel: Kernel = self._kernel(matrix, None, backend)
         else:
@@ -107,6 +112,13 @@ class Lexicase:
             slippage=float(self.slippage),
         )
 
+    def _check_lengths(self, n_cases: int) -> None:
+        """Refuse given weights and epsilons that do not fit the whole matrix, before a sample takes part of them."""
+        if isinstance(self.epsilon, np.ndarray):
+            self._fixed_epsilon(n_cases, None)
+        if isinstance(self.order, Weighted | Ranked) and is_given(self.order.bias):
+            given_weights(self.order.bias, n_cases)
+
     def _kernel(self, matrix: ErrorMatrix, cases: NDArray[np.int64] | None, backend: Backend) -> Kernel:
         return make_kernel(*self.spec(matrix, cases), backend)
 
@@ -115,13 +127,14 @@ class Lexicase:
             return None
         assert not isinstance(self.order, str)
         bias = self.order.bias
-        if cases is not None and not isinstance(bias, str) and not callable(bias):
-            bias = np.asarray(bias)[cases]
-        weights = case_weights(bias, matrix.statistics)
+        if cases is not None and is_given(bias):
+            given = np.asarray(bias, dtype=np.float64)
+            weights = np.full(len(cases), given) if given.ndim == 0 else given[cases]
+        else:
+            weights = case_weights(bias, matrix.statistics)
         if isinstance(self.order, Ranked):
             return weights
-        heaviest = weights.max()
-        return weights / heaviest if heaviest > 0 else None
+        return relative_weights(weights)
 
     def _fixed_epsilon(self, n_cases: int, cases: NDArray[np.int64] | None) -> NDArray[np.float64]:
         values = np.asarray(self.epsilon, dtype=np.float64)
@@ -132,11 +145,24 @@ class Lexicase:
         return values if cases is None else values[cases]
 
 
+def relative_weights(weights: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """Scale weights so that the largest is 1, and no positive one becomes 0.
+
+    Args:
+        weights: (n_cases,) finite, non-negative.
+
+    Returns:
+        (n_cases,) the scaled weights; None if all are 0, which is the uniform order.
+    """
+    heaviest = weights.max()
+    if heaviest == 0:
+        return None
+    return np.where(weights > 0, np.maximum(weights / heaviest, LEAST_WEIGHT), 0.0)
+
+
 def resolve_order(order: Order | str) -> Order:
     """An order from its name, or as it is."""
     if isinstance(order, str):
-        from flexicase.checks import check_choice
-
         return ORDER_NAMES[check_choice(order, "order", ORDER_NAMES)]()
     if not isinstance(order, Uniform | Weighted | Ranked):
         raise TypeError(f"order must be Uniform, Weighted, Ranked or the name of one, got {order!r:.80}")

@@ -91,13 +91,13 @@ def as_error_matrix(errors: ArrayLike, nan: NanPolicy = "raise") -> ErrorMatrix:
 
 def _as_numeric(errors: Any) -> NDArray[Any]:
     values = errors if type(errors) is np.ndarray else _to_numpy(errors)
-    kind = values.dtype.kind
-    if kind not in "biuf":
-        raise TypeError(f"errors must be real numbers, got dtype {values.dtype}")
-    if not values.dtype.isnative:
-        values = values.astype(values.dtype.newbyteorder("="))
-    if kind == "f" and values.dtype.itemsize not in (4, 8):
-        values = values.astype(np.float32 if values.dtype.itemsize == 2 else np.float64)
+    dtype = values.dtype
+    if dtype.kind not in "biuf":
+        raise TypeError(f"errors must be real numbers, got dtype {dtype}")
+    if dtype.kind == "f" and dtype.itemsize not in (4, 8):
+        return values.astype(np.float32 if dtype.itemsize == 2 else np.float64)
+    if not dtype.isnative or not values.flags.aligned or any(stride % dtype.itemsize for stride in values.strides):
+        return values.astype(dtype.newbyteorder("="))
     return values
 
 
@@ -106,6 +106,8 @@ def _to_numpy(errors: Any) -> NDArray[Any]:
         errors = errors.detach()
     if not hasattr(errors, "__array__") and hasattr(errors, "__dlpack__"):
         return np.from_dlpack(errors)
+    if np.ma.is_masked(errors):
+        raise ValueError("errors must not have masked entries; fill them, for instance with inf")
     try:
         return np.asarray(errors)
     except ValueError as error:

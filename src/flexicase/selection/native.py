@@ -7,6 +7,8 @@ from flexicase.rng import Key
 from flexicase.selection.kernel import Events, KernelSpec
 from flexicase.selection.matrix import ErrorMatrix
 
+MOST_THREADS = 1024
+
 
 class NativeKernel:
     """Draws selection events from one error matrix."""
@@ -35,7 +37,7 @@ class NativeKernel:
             key.k1,
             events.start,
             events.step,
-            threads,
+            min(threads, MOST_THREADS),
             out.indices,
             out.evaluations,
             out.evaluations_distinct,

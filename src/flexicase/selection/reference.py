@@ -38,7 +38,8 @@ class ReferenceKernel:
         """Run these events, one after another whatever ``threads`` says."""
         out = Events.empty(len(events), counts)
         for i, event in enumerate(events):
-            self._run(key, event, out, i)
+            with np.errstate(over="ignore", invalid="ignore"):
+                self._run(key, event, out, i)
         return out
 
     def _run(self, key: Key, event: int, out: Events, i: int) -> None:
@@ -87,7 +88,7 @@ class ReferenceKernel:
             for case in batch[1:]:
                 values = values + self.errors[pool, case].astype(np.float64)
         if self.spec.tolerance is Tolerance.NONE:
-            best: NDArray[np.bool_] = values == values.min()
+            best: NDArray[np.bool_] = ~(values > values.min())
             return pool[best]
         values = values.astype(np.float64)
         if self.spec.tolerance is Tolerance.DYNAMIC_MAD:
@@ -96,5 +97,5 @@ class ReferenceKernel:
             tolerance = float(self.tolerance[batch[0]])
             for case in batch[1:]:
                 tolerance += float(self.tolerance[case])
-        close: NDArray[np.bool_] = values <= values.min() + tolerance
+        close: NDArray[np.bool_] = ~(values > values.min() + tolerance)  # everybody, if sums overflow to NaN
         return pool[close]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flexicase.checks import nearest
 from flexicase.selection.bias import BIASES
@@ -29,6 +29,7 @@ def register(name: str, method: Method) -> None:
     """Give a method a name that `select` understands.
 
     Raises:
+        TypeError: ``name`` is no text, or ``method`` no method.
         ValueError: The name is taken.
 
     Example:
@@ -37,6 +38,9 @@ def register(name: str, method: Method) -> None:
         >>> "my-lexicase" in fx.methods()
         True
     """
+    if not isinstance(name, str):
+        raise TypeError(f"name must be text, got {name!r:.80}")
+    _check_method(method)
     if name in _METHODS:
         raise ValueError(f"a method named {name!r} is already registered")
     _METHODS[name] = method
@@ -60,9 +64,13 @@ def resolve_method(method: str | Method) -> Method:
         if found is None:
             raise ValueError(f"unknown method {method!r}{nearest(method, _METHODS)}")
         return found
+    _check_method(method)
+    return method
+
+
+def _check_method(method: Any) -> None:
     if isinstance(method, type) or not hasattr(method, "prepare"):
         raise TypeError(f"method must be a name or a method object, got {method!r:.80}")
-    return method
 
 
 def _register_all() -> None:

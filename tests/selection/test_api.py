@@ -1,0 +1,134 @@
+"""`select` and `Selector`: arguments, results and what they promise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import flexicase as fx
+
+GRID = np.array([[0, 2, 1], [1, 0, 2], [2, 1, 0], [1, 1, 1]])
+
+
+@pytest.mark.parametrize(
+    ("n", "error", "message"),
+    [
+        (-1, ValueError, r"^n must be at least 0, got -1$"),
+        (1.0, TypeError, r"^n must be an integer, got 1\.0$"),
+        (True, TypeError, r"^n must be an integer, got True$"),
+        ("3", TypeError, r"^n must be an integer, got '3'$"),
+        (None, TypeError, r"^n must be an integer, got None$"),
+    ],
+)
+def test_a_bad_number_of_parents_is_refused(n: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        fx.select(GRID, n)
+
+
+@pytest.mark.parametrize(
+    ("threads", "error", "message"),
+    [
+        (0, ValueError, r"^threads must be at least 1, got 0$"),
+        (-2, ValueError, r"^threads must be at least 1, got -2$"),
+        (1.5, TypeError, r"^threads must be an integer, got 1\.5$"),
+        (True, TypeError, r"^threads must be an integer, got True$"),
+        ("2", TypeError, r"^threads must be an integer, got '2'$"),
+    ],
+)
+def test_a_bad_number_of_threads_is_refused(threads: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        fx.select(GRID, 1, threads=threads)
+
+
+@pytest.mark.parametrize(
+    ("seed", "error"), [(-1, ValueError), (1.0, TypeError), ("a", TypeError), (True, TypeError), ([1], TypeError)]
+)
+def test_a_bad_seed_is_refused(seed: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match=r"^seed must "):
+        fx.select(GRID, 1, seed=seed)
+
+
+def test_numpy_integers_are_numbers_of_parents_and_threads() -> None:
+    assert len(fx.select(GRID, np.int16(3), threads=np.uint8(2))) == 3
+
+
+def test_a_refused_draw_uses_up_no_event() -> None:
+    selector = fx.Selector(GRID, seed=4)
+    with pytest.raises(ValueError, match="n must be"):
+        selector.draw(-1)
+    with pytest.raises(ValueError, match="threads must be"):
+        selector.draw(2, threads=0)
+    assert (selector.draw(30).indices == fx.select(GRID, 30, seed=4).indices).all()
+
+
+def test_the_same_seed_gives_the_same_parents_and_another_does_not() -> None:
+    first = fx.select(GRID, 60, seed=1).indices
+    assert (fx.select(GRID, 60, seed=1).indices == first).all()
+    assert (fx.select(GRID, 60, seed=2).indices != first).any()
+
+
+def test_a_generator_moves_on_from_call_to_call() -> None:
+    generator = np.random.default_rng(1)
+    a, b = fx.select(GRID, 60, seed=generator).indices, fx.select(GRID, 60, seed=generator).indices
+    assert (a != b).any()
+    again = np.random.default_rng(1)
+    assert (fx.select(GRID, 60, seed=again).indices == a).all()
+    assert (fx.select(GRID, 60, seed=again).indices == b).all()
+
+
+def test_no_seed_is_fresh_randomness() -> None:
+    draws = {tuple(fx.select(GRID, 40).indices.tolist()) for _ in range(10)}
+    assert len(draws) == 10
+
+
+def test_one_parent_is_the_default() -> None:
+    assert len(fx.select(GRID)) == 1
+    assert len(fx.Selector(GRID).draw()) == 1
+
+
+def test_a_selection_is_frozen() -> None:
+    s = fx.select(GRID, 2, seed=1)
+    with pytest.raises(AttributeError):
+        s.indices = np.zeros(2)
+
+
+def test_selection_is_with_replacement() -> None:
+    s = fx.select(np.array([[0], [1]]), 5, seed=1)
+    assert s.indices.tolist() == [0] * 5
+
+
+def test_a_method_object_of_ones_own_is_asked_to_prepare() -> None:
+    class Last:
+        """Always the last individual."""
+
+        def prepare(self, matrix: Any, key: Any, backend: str) -> Any:
+            self.seen = (matrix.n_individuals, matrix.n_cases, backend)
+            return self
+
+        def draw(self, key: Any, events: range, counts: bool, threads: int) -> Any:
+            out = fx.selection.kernel.Events.empty(len(events), False)
+            out.indices[:] = self.seen[0] - 1
+            return out
+
+    mine = Last()
+    assert isinstance(mine, fx.Method)
+    s = fx.select(GRID, 3, mine)
+    assert s.indices.tolist() == [3, 3, 3]
+    assert s.evaluations is None
+    assert mine.seen == (4, 3, "native")
+
+
+def test_changing_the_result_does_not_change_later_draws() -> None:
+    selector = fx.Selector(GRID, seed=1)
+    selector.draw(5).indices[:] = -1
+    assert (selector.draw(20).indices >= 0).all()
+
+
+def test_a_selector_keeps_its_errors_alive() -> None:
+    """The kernel reads the array at every draw; a temporary must not be freed under it."""
+    selectors = [fx.Selector(np.full((50, 400), float(i)) + np.eye(50, 400), seed=1) for i in range(20)]
+    expected = fx.Selector(np.eye(50, 400), seed=1).draw(10).indices
+    for selector in selectors:
+        assert (selector.draw(10).indices == expected).all()

@@ -1,0 +1,216 @@
+"""What is accepted as an error matrix, and what the refusals say."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+
+import flexicase as fx
+from flexicase.selection.matrix import as_error_matrix
+from tests.selection.matrices import KINDS, LAYOUTS
+
+GRID = np.array([[0, 2, 1], [1, 0, 2], [2, 1, 0], [1, 1, 1]])
+
+
+class DLPackOnly:
+    """A tensor that can be reached through DLPack alone."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+
+    def __dlpack__(self, **arguments: Any) -> Any:
+        return self.array.__dlpack__(**arguments)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.array.__dlpack_device__()
+
+
+class ArrayOnly:
+    """An object that only knows how to become an array."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return self.array if dtype is None else self.array.astype(dtype)
+
+
+class NeedsDetaching(DLPackOnly):
+    """A tensor with a gradient, which must be detached before it is read."""
+
+    def __dlpack__(self, **arguments: Any) -> Any:
+        raise BufferError("requires grad")
+
+    def detach(self) -> DLPackOnly:
+        return DLPackOnly(self.array)
+
+
+def refused(errors: Any, error: type[Exception], message: str, **options: Any) -> None:
+    with pytest.raises(error, match=message):
+        fx.select(errors, 1, seed=1, **options)
+
+
+def test_nan_is_refused_with_its_row_and_case() -> None:
+    errors = np.ones((5, 4))
+    errors[3, 2] = np.nan
+    refused(errors, ValueError, r'individual 3, case 2 has nan \(nan="worst" counts it as the worst error\)')
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_nan_is_found_in_any_layout(layout: str) -> None:
+    errors = np.ones((70, 33), dtype=np.float32)
+    errors[66, 31] = errors[68, 2] = np.nan
+    refused(LAYOUTS[layout](errors), ValueError, r"individual 66, case 31 has nan")
+
+
+def test_nan_can_count_as_the_worst() -> None:
+    errors = [[np.nan, 0.0], [1.0, np.nan], [np.nan, np.nan]]
+    assert set(fx.select(errors, 60, nan="worst", seed=1).indices) == {0, 1}
+    as_inf = np.nan_to_num(np.array(errors), nan=np.inf)
+    assert (fx.select(errors, 60, nan="worst", seed=1).indices == fx.select(as_inf, 60, seed=1).indices).all()
+
+
+def test_nan_as_worst_still_refuses_minus_infinity() -> None:
+    refused([[np.nan, -np.inf]], ValueError, r"individual 0, case 1 has -inf$", nan="worst")
+
+
+def test_an_unknown_nan_policy_is_refused() -> None:
+    refused(GRID, ValueError, r"nan must be one of 'raise', 'worst', got 'ignore'", nan="ignore")
+
+
+def test_minus_infinity_is_refused() -> None:
+    refused([[0.0, 1.0], [-np.inf, 1.0]], ValueError, r"errors must be numbers above -inf, but individual 1, case 0")
+
+
+def test_plus_infinity_is_an_error_like_others() -> None:
+    assert (fx.select([[np.inf, 0.0], [np.inf, 1.0]], 30, seed=1).indices == 0).all()
+
+
+def test_ragged_rows_are_refused() -> None:
+    refused([[1, 2], [3]], ValueError, r"errors must be a matrix with rows of equal length: ")
+
+
+@pytest.mark.parametrize(
+    ("errors", "found"),
+    [
+        ([1, 2, 3], r"1 dimension\(s\), shape \(3,\)"),
+        (np.zeros((2, 2, 2)), r"3 dimension\(s\), shape \(2, 2, 2\)"),
+        (5, r"0 dimension\(s\), shape \(\)"),
+        ([], r"1 dimension\(s\), shape \(0,\)"),
+    ],
+)
+def test_other_than_two_dimensions_are_refused(errors: Any, found: str) -> None:
+    refused(errors, ValueError, r"errors must be a matrix \(individuals × cases\), got " + found)
+
+
+def test_no_individuals_are_refused() -> None:
+    refused(np.empty((0, 3)), ValueError, r"errors must have at least one individual, got shape \(0, 3\)")
+
+
+def test_no_cases_are_a_random_pick() -> None:
+    assert set(fx.select([[], [], []], 100, seed=1).indices) == {0, 1, 2}
+
+
+@pytest.mark.parametrize(
+    ("errors", "dtype"),
+    [
+        (np.array([[1, None]], dtype=object), "object"),
+        (np.array([[1, 2]], dtype=object), "object"),
+        ([[2**70, 1]], "object"),
+        (None, "object"),
+        ({"a": 1}, "object"),
+        ([[1j, 2]], "complex128"),
+        ([["1", "2"]], "<U1"),
+        (np.array([["2020-01-01"]], dtype="M8[D]"), r"datetime64\[D\]"),
+        (np.array([[3]], dtype="m8[s]"), r"timedelta64\[s\]"),
+    ],
+)
+def test_what_is_not_real_numbers_is_refused(errors: Any, dtype: str) -> None:
+    refused(errors, TypeError, rf"errors must be real numbers, got dtype {dtype}")
+
+
+def test_masked_entries_are_refused_rather_than_read() -> None:
+    masked = np.ma.masked_array(GRID, mask=GRID == 1)
+    refused(masked, ValueError, r"errors must not have masked entries; fill them")
+    unmasked = fx.select(np.ma.masked_array(GRID), 20, seed=1)
+    assert (unmasked.indices == fx.select(GRID, 20, seed=1).indices).all()
+
+
+@pytest.mark.parametrize("shape", [(2**31, 1), (1, 2**31)])
+def test_too_long_a_side_is_refused(shape: tuple[int, int]) -> None:
+    errors = np.broadcast_to(np.uint8(1), shape)
+    refused(errors, ValueError, r"errors must have fewer than 2\*\*31 individuals and cases, got shape")
+
+
+@pytest.mark.skipif("FLEXICASE_TEST_LARGE" not in os.environ, reason="takes ten seconds; set FLEXICASE_TEST_LARGE=1")
+@pytest.mark.parametrize("shape", [(2**16, 2**15), (2**15, 2**16)])
+def test_two_to_the_31_entries_are_counted_right(shape: tuple[int, int]) -> None:
+    """256 kinds of rows, equal on all cases: the first case leaves one kind, and nothing after it tells it apart."""
+    errors = np.broadcast_to(np.arange(shape[0], dtype=np.uint8)[:, None], shape)
+    s = fx.select(errors, 5, seed=1)
+    same = shape[0] // 256
+    assert (s.indices % 256 == 0).all()
+    assert (s.evaluations == shape[0] + same * (shape[1] - 1)).all()
+    assert (s.evaluations_distinct == 256).all()
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("kind", ["int8", "int64-huge", "uint16", "float32", "float64", "float16"])
+def test_memory_layout_changes_neither_draws_nor_the_input(kind: str, layout: str) -> None:
+    errors = KINDS[kind](np.random.default_rng(1), 23, 17)
+    view = LAYOUTS[layout](errors)
+    before = view.copy()
+    for method in ("lexicase", "epsilon-lexicase", fx.Lexicase(elitism=3)):
+        a, b = fx.select(view, 50, method, seed=5), fx.select(errors, 50, method, seed=5)
+        assert (a.indices == b.indices).all()
+        assert (a.evaluations == b.evaluations).all()
+    assert np.array_equal(view, before)
+
+
+@pytest.mark.parametrize("bias", ["average", "variance", "median"])
+def test_memory_layout_does_not_show_in_the_weights(bias: str) -> None:
+    """Sums in another sequence would round differently and break ties of ranks."""
+    errors = np.random.default_rng(1).random((301, 40))
+    statistics = [as_error_matrix(e).statistics for e in (errors, np.asfortranarray(errors), errors[::-1])]
+    weights = [getattr(s, bias).tolist() for s in statistics]
+    assert weights[0] == weights[1] == weights[2]
+
+
+@pytest.mark.parametrize("wrap", [DLPackOnly, ArrayOnly, NeedsDetaching, np.ndarray.tolist, tuple])
+def test_lists_and_foreign_arrays_are_read(wrap: Any) -> None:
+    assert (fx.select(wrap(GRID), 40, seed=3).indices == fx.select(GRID, 40, seed=3).indices).all()
+
+
+def test_read_only_foreign_arrays_are_read() -> None:
+    errors = GRID.astype(np.float32)
+    errors.flags.writeable = False
+    assert (fx.select(DLPackOnly(errors), 40, seed=3).indices == fx.select(GRID, 40, seed=3).indices).all()
+
+
+def test_broadcast_arrays_are_read() -> None:
+    errors = np.broadcast_to(np.array([3, 1, 2]), (4, 3))
+    assert (fx.select(errors, 40, seed=3).indices == fx.select(errors.copy(), 40, seed=3).indices).all()
+
+
+def test_groups_name_the_first_individual_with_the_same_errors() -> None:
+    errors = np.array([[0.0, 1.0], [2.0, 1.0], [-0.0, 1.0], [2.0, 1.0], [2.0, 1.5]])
+    assert as_error_matrix(errors).groups.tolist() == [0, 1, 0, 1, 4]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_groups_and_zeros_agree_with_plain_comparison(kind: str) -> None:
+    errors = KINDS[kind](np.random.default_rng(2), 50, 3)
+    matrix = as_error_matrix(errors)
+    first = [next(j for j in range(50) if (errors[j] == errors[i]).all()) for i in range(50)]
+    assert matrix.groups.tolist() == first
+    assert matrix.statistics.zeros.tolist() == (errors == 0).sum(axis=0).tolist()
+
+
+def test_a_part_has_its_own_rows_and_columns() -> None:
+    part = as_error_matrix(GRID).take(np.array([1, 3]), np.array([0, 2]))
+    assert part.values.tolist() == [[1, 2], [1, 1]]
+    assert (part.n_individuals, part.n_cases) == (2, 2)
+    assert as_error_matrix(GRID).take(None, None).values.tolist() == GRID.tolist()

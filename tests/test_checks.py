@@ -1,0 +1,90 @@
+"""Argument checks: what passes, and what the messages say."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from flexicase import checks
+
+
+@pytest.mark.parametrize("value", [0, 3, np.int8(3), np.uint64(2**63)])
+def test_integers_of_any_type_are_counts(value: object) -> None:
+    count = checks.check_count(value, "n")
+    assert type(count) is int
+    assert count == value
+
+
+@pytest.mark.parametrize("value", [True, np.bool_(False), 1.0, "1", None, [1], np.float64(2)])
+def test_other_types_are_no_counts(value: object) -> None:
+    with pytest.raises(TypeError, match=r"^n must be an integer, got "):
+        checks.check_count(value, "n")
+
+
+def test_a_count_below_its_minimum_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^threads must be at least 1, got 0$"):
+        checks.check_count(0, "threads", 1)
+
+
+@pytest.mark.parametrize("value", [0, 1, 0.5, np.float32(0.25), Fraction(1, 3)])
+def test_numbers_from_0_to_1_are_fractions(value: object) -> None:
+    assert checks.check_fraction(value, "slippage") == float(value)
+
+
+@pytest.mark.parametrize("value", [-1e-9, 1.0000001, float("inf"), 7])
+def test_numbers_outside_0_to_1_are_no_fractions(value: object) -> None:
+    with pytest.raises(ValueError, match=r"^slippage must be between 0 and 1, got "):
+        checks.check_fraction(value, "slippage")
+
+
+@pytest.mark.parametrize("value", [True, "0.5", None, 1j, [0.5, 0.5]])
+def test_other_types_are_no_numbers(value: object) -> None:
+    with pytest.raises(TypeError, match=r"^size must be a number, got "):
+        checks.check_number(value, "size")
+
+
+def test_nan_is_no_number() -> None:
+    with pytest.raises(ValueError, match=r"^size must be a number, got NaN$"):
+        checks.check_number(float("nan"), "size")
+
+
+def test_a_misspelt_choice_is_answered_with_the_nearest() -> None:
+    assert checks.check_choice("raise", "nan", ("raise", "worst")) == "raise"
+    with pytest.raises(ValueError, match=r"^nan must be one of 'raise', 'worst', got 'wurst'; did you mean 'worst'\?$"):
+        checks.check_choice("wurst", "nan", ("raise", "worst"))
+    with pytest.raises(TypeError, match=r"^nan must be one of 'raise', 'worst', got 3$"):
+        checks.check_choice(3, "nan", ("raise", "worst"))
+
+
+def test_nearest_sees_through_case_and_underscores_and_lists_all_when_lost() -> None:
+    assert checks.nearest("Ranked_Num_Zero", ["lexicase", "ranked-num-zeros"]) == "; did you mean 'ranked-num-zeros'?"
+    assert checks.nearest("num-zero", ["num_zeros"]) == "; did you mean 'num_zeros'?"
+    assert checks.nearest("xyz", ["lexicase", "random"]) == "; known: lexicase, random"
+
+
+@pytest.mark.parametrize(
+    "weights", [[1, 2.5, 0], (True, False, True), np.arange(3, dtype=np.uint8), [Fraction(1, 2)] * 3]
+)
+def test_real_numbers_are_weights(weights: object) -> None:
+    checked = checks.check_weights(weights, 3, "weights")
+    assert checked.dtype == np.float64
+    assert checked.tolist() == [float(w) for w in weights]
+
+
+def test_one_weight_serves_every_case() -> None:
+    assert checks.check_weights(2, 3, "weights").tolist() == [2.0, 2.0, 2.0]
+
+
+def test_checked_weights_are_a_copy() -> None:
+    mine = np.ones(3)
+    checks.check_weights(mine, 3, "weights")[0] = 5
+    assert mine[0] == 1
+
+
+@pytest.mark.parametrize(
+    "values", [None, "1", ["1", "2"], [b"1"], 1j, np.array([1j]), np.array(["2020"], "M8[Y]"), [[1], [1, 2]]]
+)
+def test_text_dates_and_complex_numbers_are_not_numbers(values: object) -> None:
+    assert checks.as_numbers(values) is None
