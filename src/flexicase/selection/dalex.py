@@ -1,0 +1,128 @@
+"""`DALex`: the best individual by a randomly weighted sum of errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexicase import _native
+from flexicase.checks import check_number
+from flexicase.normals import decay, normals
+from flexicase.rng import Key, Lane, Stream
+from flexicase.selection.backend import Backend
+from flexicase.selection.kernel import Events, Kernel
+from flexicase.selection.matrix import ErrorMatrix
+
+WEIGHTS_AT_A_TIME = 2**18
+
+
+@dataclass(frozen=True, slots=True)
+class DALex:
+    """Diversely aggregated lexicase selection (Ni, Ding and Spector, EuroGP 2024).
+
+    Every event draws an importance for each case from a normal distribution with mean 0 and
+    standard deviation ``std``, turns the importances into weights by a softmax, and selects the
+    individual with the lowest weighted sum of errors; equal sums are decided at random.
+
+    All arithmetic is float64. What is the same for all individuals is left out: the softmax's
+    denominator, and the best error of every case, which is subtracted first so that the sums keep
+    as many digits as they can. Terms are added from the heaviest case to the lightest. A case that
+    is more than about 745 below the heaviest in importance has weight 0 and cannot matter, and a
+    term below 2⁻⁵³ of the sum so far is lost: individuals that differ only there tie.
+
+    Attributes:
+        std: Particularity pressure. Large values (200) come close to lexicase selection; smaller
+            ones relax it as epsilon or batch lexicase do; 0 selects the lowest total error.
+
+    Example:
+        >>> import flexicase as fx
+        >>> errors = [[0, 9, 9], [9, 0, 9], [9, 9, 0], [3, 3, 3]]
+        >>> sorted(set(fx.select(errors, 100, fx.DALex(std=200), seed=1).indices.tolist()))
+        [0, 1, 2]
+        >>> set(fx.select(errors, 100, fx.DALex(std=0), seed=1).indices.tolist())
+        {3}
+    """
+
+    std: float = 200.0
+
+    def __post_init__(self) -> None:
+        """Check the pressure."""
+        if not 0.0 <= check_number(self.std, "std") < np.inf:
+            raise ValueError(f"std must be finite and not negative, got {self.std!r}")
+
+    def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
+        """A kernel that draws events from ``matrix``."""
+        return DALexKernel(errors_above_best(matrix), float(self.std), backend)
+
+
+class DALexKernel:
+    """A kernel that draws a weight for every case and takes the lowest weighted sum."""
+
+    def __init__(self, columns: NDArray[np.float64], std: float, backend: Backend) -> None:
+        """Take the errors.
+
+        Args:
+            columns: (n_cases, n_individuals) errors above the best of each case.
+            std: Standard deviation of the importances.
+            backend: Who sums.
+        """
+        self.columns = columns
+        self.std = std
+        self.backend = backend
+
+    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Events:
+        """Run the events with these numbers; all cases are used at once, so there is nothing to count."""
+        out = Events.empty(len(events), counts=False)
+        for part in self._parts(len(events)):
+            self._draw_part(key, events[part], threads, out.indices[part])
+        return out
+
+    def _parts(self, n_events: int) -> Iterator[slice]:
+        size = max(1, WEIGHTS_AT_A_TIME // max(1, len(self.columns)))
+        return (slice(start, start + size) for start in range(0, n_events, size))
+
+    def _draw_part(self, key: Key, events: range, threads: int, indices: NDArray[np.int64]) -> None:
+        weights, order = case_weights(key, events, len(self.columns), self.std)
+        if self.backend == "native":
+            _native.draw_aggregates(
+                self.columns, weights, order, key.k0, key.k1, events.start, events.step, threads, indices
+            )
+            return
+        for i, event in enumerate(events):
+            sums = np.zeros(self.columns.shape[1])
+            for weight, case in zip(weights[i], order[i], strict=True):
+                if weight > 0.0:
+                    sums += weight * self.columns[case]
+            tied = np.flatnonzero(sums == sums.min())
+            indices[i] = tied[Stream.of(key, event, Lane.PICK).bounded(len(tied))]
+
+
+def case_weights(key: Key, events: range, n_cases: int, std: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Draw the weights of the cases in some events.
+
+    Returns:
+        (n_events, n_cases) weights, heaviest first and scaled so that the heaviest is 1, and
+        (n_events, n_cases) the cases that they belong to.
+    """
+    importance = normals(key, events, Lane.BASELINE, n_cases)
+    order = np.argsort(-importance, axis=1, kind="stable")
+    ranked = np.take_along_axis(importance, order, axis=1)
+    with np.errstate(over="ignore"):
+        return decay((ranked - ranked[:, :1]) * std), order
+
+
+def errors_above_best(matrix: ErrorMatrix) -> NDArray[np.float64]:
+    """Errors minus the best error on the same case; 0 where even that is infinite.
+
+    Returns:
+        (n_cases, n_individuals) finite or infinite numbers, not negative.
+    """
+    columns = np.ascontiguousarray(matrix.values.T, dtype=np.float64)
+    best = columns.min(axis=1, keepdims=True)
+    with np.errstate(over="ignore", invalid="ignore"):
+        above = columns - best
+    above[np.isinf(best).reshape(-1)] = 0.0
+    return np.asarray(above)
