@@ -59,7 +59,8 @@ Elites find_elites(const Table<T>& errors, const std::int64_t* kinds, std::int64
       if (errors.at(kinds[k], c) == best) elites.members.push_back(k);
     }
     elites.starts.push_back(static_cast<std::int64_t>(elites.members.size()));
-    for (auto m = static_cast<std::size_t>(elites.starts[static_cast<std::size_t>(c)]); m < elites.members.size(); ++m) {
+    for (auto m = static_cast<std::size_t>(elites.starts[static_cast<std::size_t>(c)]); m < elites.members.size();
+         ++m) {
       const auto k = static_cast<std::size_t>(elites.members[m]);
       ++elites.won[k];
       if (elites.rarest[k] < 0 || size_of(c) < size_of(elites.rarest[k])) elites.rarest[k] = c;
@@ -167,7 +168,9 @@ void draw_tournaments(const TournamentPlan& plan, const Request& request, std::i
       Stream stream = stream_of(request, i, Lane::baseline);
       const std::uint64_t judge = event_number(request, i) % static_cast<std::uint64_t>(plan.judges);
       const double* scores = plan.scores + static_cast<std::int64_t>(judge) * plan.individuals;
-      const auto draw = [&] { return static_cast<std::int64_t>(stream.bounded(static_cast<std::uint64_t>(plan.individuals))); };
+      const auto draw = [&] {
+        return static_cast<std::int64_t>(stream.bounded(static_cast<std::uint64_t>(plan.individuals)));
+      };
       std::int64_t winner = draw();
       for (std::int64_t k = 1; k < plan.size; ++k) {
         const std::int64_t entrant = draw();
@@ -238,7 +241,8 @@ void farthest_first(const std::uint8_t* solved, std::int64_t parents, std::int64
     const std::uint64_t* mine = bits.data() + next * words;
     for (std::int64_t c = 0; c < cases; ++c) {
       std::int64_t apart = 0;
-      for (std::int64_t w = 0; w < words; ++w) apart += std::popcount(mine[w] ^ bits[static_cast<std::size_t>(c * words + w)]);
+      for (std::int64_t w = 0; w < words; ++w)
+        apart += std::popcount(mine[w] ^ bits[static_cast<std::size_t>(c * words + w)]);
       std::int64_t& nearest = distance[static_cast<std::size_t>(c)];
       nearest = std::min(nearest, apart);
     }
@@ -246,8 +250,8 @@ void farthest_first(const std::uint8_t* solved, std::int64_t parents, std::int64
   }
 }
 
-#define FX_INSTANTIATE(T)                                                                                              \
-  template void batch_sums<T>(const Table<T>&, const std::int64_t*, const std::int64_t*, std::int64_t, double*);      \
+#define FX_INSTANTIATE(T)                                                                                        \
+  template void batch_sums<T>(const Table<T>&, const std::int64_t*, const std::int64_t*, std::int64_t, double*); \
   template void elite_shares<T>(const Table<T>&, const std::int64_t*, std::int64_t, double*);
 FX_INSTANTIATE(bool)
 FX_INSTANTIATE(std::uint8_t)

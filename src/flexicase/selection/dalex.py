@@ -16,7 +16,7 @@ from flexicase.selection.backend import Backend
 from flexicase.selection.kernel import Events, Kernel
 from flexicase.selection.matrix import ErrorMatrix
 
-WEIGHTS_AT_A_TIME = 2**18
+WEIGHTS_AT_A_TIME = 2**15
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +92,30 @@ class DALexKernel:
             )
             return
         for i, event in enumerate(events):
-            sums = np.zeros(self.columns.shape[1])
-            for weight, case in zip(weights[i], order[i], strict=True):
-                if weight > 0.0:
-                    sums += weight * self.columns[case]
+            sums = weighted_sums(self.columns, weights[i], order[i])
             tied = np.flatnonzero(sums == sums.min())
             indices[i] = tied[Stream.of(key, event, Lane.PICK).bounded(len(tied))]
+
+
+def weighted_sums(
+    columns: NDArray[np.float64], weights: NDArray[np.float64], order: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Add up the weighted errors of every individual, leaving out cases of weight 0.
+
+    Args:
+        columns: (n_cases, n_individuals) errors.
+        weights: (n_cases,) in the order of the additions.
+        order: (n_cases,) the cases that they belong to.
+
+    Returns:
+        (n_individuals,) sums.
+    """
+    sums = np.zeros(columns.shape[1])
+    with np.errstate(over="ignore"):
+        for weight, case in zip(weights, order, strict=True):
+            if weight > 0.0:
+                sums += weight * columns[case]
+    return sums
 
 
 def case_weights(key: Key, events: range, n_cases: int, std: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
