@@ -80,13 +80,13 @@ void bind_baselines(nb::module_& m) {
       "wheel"_a, "k0"_a, "k1"_a, "first_event"_a, "event_step"_a, "threads"_a, "indices"_a);
   m.def(
       "draw_aggregates",
-      [](const In<double, 2>& columns, const In<double, 2>& weights, const In<std::int64_t, 2>& order, std::uint64_t k0,
-         std::uint64_t k1, std::uint64_t first_event, std::uint64_t event_step, int threads, const Indices& indices) {
+      [](const In<double, 2>& columns, double std, std::uint64_t k0, std::uint64_t k1, std::uint64_t first_event,
+         std::uint64_t event_step, int threads, const Indices& indices) {
         nb::gil_scoped_release release;
-        draw_aggregates({columns.data(), length(columns), length(columns, 1), weights.data(), order.data()},
+        draw_aggregates({columns.data(), length(columns), length(columns, 1), std},
                         request_for(k0, k1, first_event, event_step, indices), length(indices), threads);
       },
-      "columns"_a, "weights"_a, "order"_a, "k0"_a, "k1"_a, "first_event"_a, "event_step"_a, "threads"_a, "indices"_a);
+      "columns"_a, "std"_a, "k0"_a, "k1"_a, "first_event"_a, "event_step"_a, "threads"_a, "indices"_a);
   m.def(
       "farthest_first",
       [](const In<std::uint8_t, 2>& solved, std::uint64_t state, const Indices& chosen) {

@@ -3,29 +3,15 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <numeric>
-#include <thread>
 #include <vector>
+
+#include "flexicase/parallel.hpp"
 
 namespace flexicase {
 
 namespace {
 
-// Events that are worth a thread.
-constexpr std::int64_t many_short_events = 256;
-constexpr std::int64_t few_long_events = 8;
-
-// Calls work(begin, end) for parts of 0 … n-1, each on a thread of its own if it has enough to do.
-template <class F>
-void in_parallel(std::int64_t n, std::int64_t worth_a_thread, int threads, const F& work) {
-  const std::int64_t workers = std::clamp<std::int64_t>(n / worth_a_thread, 1, std::max(threads, 1));
-  std::vector<std::thread> others;
-  for (std::int64_t t = 1; t < workers; ++t) {
-    others.emplace_back([&, t] { work(n * t / workers, n * (t + 1) / workers); });
-  }
-  work(0, n / workers);
-  for (std::thread& other : others) other.join();
-}
+constexpr std::int64_t worth_a_thread = 256;
 
 std::uint64_t event_number(const Request& request, std::int64_t i) {
   return request.first_event + static_cast<std::uint64_t>(i) * request.event_step;
@@ -88,54 +74,6 @@ bool is_dominated(const Table<T>& errors, const std::int64_t* kinds, const Elite
   return false;
 }
 
-// One event of DALex. Sums of non-negative terms only grow, so an individual whose sum so far is
-// above the whole sum of another can be dropped.
-class Aggregation {
- public:
-  explicit Aggregation(const AggregatePlan& plan)
-      : plan_(plan),
-        pool_(static_cast<std::size_t>(plan.individuals)),
-        sums_(static_cast<std::size_t>(plan.individuals)) {}
-
-  // The individuals with the lowest sum, in ascending order.
-  const std::vector<std::int64_t>& lowest(const double* weights, const std::int64_t* order) {
-    pool_.resize(sums_.size());
-    std::iota(pool_.begin(), pool_.end(), 0);
-    std::fill(sums_.begin(), sums_.end(), 0.0);
-    double bound = std::numeric_limits<double>::infinity();
-    for (std::int64_t k = 0; k < plan_.cases && weights[k] > 0 && pool_.size() > 1; ++k) {
-      const double* column = plan_.columns + order[k] * plan_.individuals;
-      std::int64_t leader = pool_[0];
-      for (const std::int64_t i : pool_) {
-        sum(i) += weights[k] * column[i];
-        if (sum(i) < sum(leader)) leader = i;
-      }
-      if (std::has_single_bit(static_cast<std::uint64_t>(k + 1))) {
-        bound = std::min(bound, whole_sum(leader, k, weights, order));
-      }
-      std::erase_if(pool_, [&](std::int64_t i) { return sum(i) > bound; });
-    }
-    double least = sum(pool_[0]);
-    for (const std::int64_t i : pool_) least = std::min(least, sum(i));
-    std::erase_if(pool_, [&](std::int64_t i) { return sum(i) > least; });
-    return pool_;
-  }
-
- private:
-  double& sum(std::int64_t i) { return sums_[static_cast<std::size_t>(i)]; }
-
-  // An individual's sum over all cases, given the one up to number k.
-  double whole_sum(std::int64_t i, std::int64_t k, const double* weights, const std::int64_t* order) {
-    double s = sum(i);
-    for (++k; k < plan_.cases && weights[k] > 0; ++k) s += weights[k] * plan_.columns[order[k] * plan_.individuals + i];
-    return s;
-  }
-
-  const AggregatePlan& plan_;
-  std::vector<std::int64_t> pool_;
-  std::vector<double> sums_;
-};
-
 // The columns of a 0/1 matrix as sets of bits.
 std::vector<std::uint64_t> pack_columns(const std::uint8_t* rows, std::int64_t n_rows, std::int64_t cols,
                                         std::int64_t words) {
@@ -163,7 +101,7 @@ void batch_sums(const Table<T>& errors, const std::int64_t* cases, const std::in
 }
 
 void draw_tournaments(const TournamentPlan& plan, const Request& request, std::int64_t n, int threads) {
-  in_parallel(n, many_short_events, threads, [&](std::int64_t begin, std::int64_t end) {
+  in_parallel(n, worth_a_thread, threads, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       Stream stream = stream_of(request, i, Lane::baseline);
       const std::uint64_t judge = event_number(request, i) % static_cast<std::uint64_t>(plan.judges);
@@ -182,7 +120,7 @@ void draw_tournaments(const TournamentPlan& plan, const Request& request, std::i
 }
 
 void draw_wheel(const double* wheel, std::int64_t individuals, const Request& request, std::int64_t n, int threads) {
-  in_parallel(n, many_short_events, threads, [&](std::int64_t begin, std::int64_t end) {
+  in_parallel(n, worth_a_thread, threads, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       const double spin = stream_of(request, i, Lane::baseline).unit() * wheel[individuals - 1];
       request.indices[i] = std::upper_bound(wheel, wheel + individuals, spin) - wheel;
@@ -211,16 +149,6 @@ void elite_shares(const Table<T>& errors, const std::int64_t* kinds, std::int64_
       if (eligible[k]) shares[k] += static_cast<double>(elites.won[k]) / static_cast<double>(total);
     }
   }
-}
-
-void draw_aggregates(const AggregatePlan& plan, const Request& request, std::int64_t n, int threads) {
-  in_parallel(n, few_long_events, threads, [&](std::int64_t begin, std::int64_t end) {
-    Aggregation aggregation(plan);
-    for (std::int64_t i = begin; i < end; ++i) {
-      const auto& tied = aggregation.lowest(plan.weights + i * plan.cases, plan.order + i * plan.cases);
-      request.indices[i] = tied[stream_of(request, i, Lane::pick).bounded(tied.size())];
-    }
-  });
 }
 
 void farthest_first(const std::uint8_t* solved, std::int64_t parents, std::int64_t cases, Stream stream,

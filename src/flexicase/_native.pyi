@@ -63,8 +63,7 @@ def draw_wheel(
 ) -> None: ...
 def draw_aggregates(
     columns: NDArray[float64],
-    weights: NDArray[float64],
-    order: NDArray[int64],
+    std: float,
     k0: int,
     k1: int,
     first_event: int,

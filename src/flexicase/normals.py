@@ -1,6 +1,6 @@
 """Normal variables and their exponentials from IEEE basic operations, so that every platform agrees.
 
-Many events at a time: draw number j of an event is the same word that `Stream` gives as its j-th.
+The native twin is native/include/flexicase/normals.hpp.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.rng import GOLDEN, LANE_STEP, MASK64, Key, Lane, negative_log
+from flexicase.rng import LN2, Stream, negative_log
 
 SINE_SERIES = tuple((-1) ** k / math.factorial(2 * k + 1) for k in range(8, -1, -1))
 COSINE_SERIES = tuple((-1) ** k / math.factorial(2 * k) for k in range(9, -1, -1))
@@ -21,29 +21,18 @@ LN2_LOW = 1.90821492927058770002e-10
 UNDERFLOW = -800.0
 
 
-def words(key: Key, events: range, lane: Lane, count: int) -> NDArray[np.uint64]:
-    """The first draws of one lane of some events.
-
-    Returns:
-        (len(events), count) 64 random bits each.
-    """
-    numbers = np.array(events, dtype=np.uint64)
-    states = _mix64(np.uint64(key.k0) + _mix64(np.uint64(key.k1) + numbers * np.uint64(GOLDEN)))
-    lanes = _mix64(states + np.uint64(lane * LANE_STEP & MASK64))
-    return _mix64(lanes[:, None] + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(GOLDEN))
-
-
-def normals(key: Key, events: range, lane: Lane, count: int) -> NDArray[np.float64]:
+def normals(stream: Stream, count: int) -> NDArray[np.float64]:
     """Standard normal variables (Box and Muller, 1958).
 
     Returns:
-        (len(events), count) independent draws.
+        (count,) independent draws.
     """
     pairs = (count + 1) // 2
-    uniform = ((words(key, events, lane, 2 * pairs) >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
-    radius = np.sqrt(2.0 * negative_log(uniform[:, :pairs]))
-    cosine, sine = cosine_and_sine(uniform[:, pairs:])
-    return np.concatenate((radius * cosine, radius * sine), axis=1)[:, :count]
+    words = np.array([stream.word() >> 12 for _ in range(2 * pairs)], dtype=np.float64)
+    uniform = (words + 0.5) * 2.0**-52
+    radius = np.sqrt(2.0 * negative_log(uniform[:pairs]))
+    cosine, sine = cosine_and_sine(uniform[pairs:])
+    return np.concatenate((radius * cosine, radius * sine))[:count]
 
 
 def cosine_and_sine(turns: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -70,7 +59,7 @@ def decay(x: NDArray[np.float64]) -> NDArray[np.float64]:
         x: (...,) numbers not above 0.
     """
     x = np.maximum(x, UNDERFLOW)
-    power = np.rint(x * (1.0 / math.log(2.0)))
+    power = np.rint(x * (1.0 / LN2))
     rest = (x - power * LN2_HIGH) - power * LN2_LOW
     return np.ldexp(_polynomial(EXP_SERIES, rest), power.astype(np.int32))
 
@@ -81,9 +70,3 @@ def _polynomial(coefficients: tuple[float, ...], x: NDArray[np.float64]) -> NDAr
         value *= x
         value += coefficient
     return value
-
-
-def _mix64(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))

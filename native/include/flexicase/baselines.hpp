@@ -44,13 +44,13 @@ void draw_wheel(const double* wheel, std::int64_t individuals, const Request& re
 template <class T>
 void elite_shares(const Table<T>& errors, const std::int64_t* kinds, std::int64_t n_kinds, double* shares);
 
-// DALex: the lowest weighted sum of errors, terms added from the heaviest case to the lightest.
+// DALex: the lowest sum of errors weighted by the exponentials of normal variables, terms added
+// from the heaviest case to the lightest.
 struct AggregatePlan {
   const double* columns = nullptr;  // (cases, individuals) errors above the best of each case
   std::int64_t cases = 0;
   std::int64_t individuals = 0;
-  const double* weights = nullptr;      // (events, cases) heaviest first, at most 1
-  const std::int64_t* order = nullptr;  // (events, cases) which case each weight belongs to
+  double std = 0.0;
 };
 void draw_aggregates(const AggregatePlan& plan, const Request& request, std::int64_t n, int threads);
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +14,6 @@ from flexicase.rng import Key, Lane, Stream
 from flexicase.selection.backend import Backend
 from flexicase.selection.kernel import Events, Kernel
 from flexicase.selection.matrix import ErrorMatrix
-
-WEIGHTS_AT_A_TIME = 2**15
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,25 +73,17 @@ class DALexKernel:
     def draw(self, key: Key, events: range, counts: bool, threads: int) -> Events:
         """Run the events with these numbers; all cases are used at once, so there is nothing to count."""
         out = Events.empty(len(events), counts=False)
-        for part in self._parts(len(events)):
-            self._draw_part(key, events[part], threads, out.indices[part])
-        return out
-
-    def _parts(self, n_events: int) -> Iterator[slice]:
-        size = max(1, WEIGHTS_AT_A_TIME // max(1, len(self.columns)))
-        return (slice(start, start + size) for start in range(0, n_events, size))
-
-    def _draw_part(self, key: Key, events: range, threads: int, indices: NDArray[np.int64]) -> None:
-        weights, order = case_weights(key, events, len(self.columns), self.std)
         if self.backend == "native":
             _native.draw_aggregates(
-                self.columns, weights, order, key.k0, key.k1, events.start, events.step, threads, indices
+                self.columns, self.std, key.k0, key.k1, events.start, events.step, threads, out.indices
             )
-            return
+            return out
         for i, event in enumerate(events):
-            sums = weighted_sums(self.columns, weights[i], order[i])
+            weights, order = case_weights(key, event, len(self.columns), self.std)
+            sums = weighted_sums(self.columns, weights, order)
             tied = np.flatnonzero(sums == sums.min())
-            indices[i] = tied[Stream.of(key, event, Lane.PICK).bounded(len(tied))]
+            out.indices[i] = tied[Stream.of(key, event, Lane.PICK).bounded(len(tied))]
+        return out
 
 
 def weighted_sums(
@@ -118,18 +107,20 @@ def weighted_sums(
     return sums
 
 
-def case_weights(key: Key, events: range, n_cases: int, std: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Draw the weights of the cases in some events.
+def case_weights(
+    key: Key, event: int, n_cases: int, std: float
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Draw the weights of the cases in one event.
 
     Returns:
-        (n_events, n_cases) weights, heaviest first and scaled so that the heaviest is 1, and
-        (n_events, n_cases) the cases that they belong to.
+        (n_cases,) weights, heaviest first and scaled so that the heaviest is 1, and
+        (n_cases,) the cases that they belong to.
     """
-    importance = normals(key, events, Lane.BASELINE, n_cases)
-    order = np.argsort(-importance, axis=1, kind="stable")
-    ranked = np.take_along_axis(importance, order, axis=1)
+    importance = normals(Stream.of(key, event, Lane.BASELINE), n_cases)
+    order = np.argsort(-importance, kind="stable")
+    ranked = importance[order]
     with np.errstate(over="ignore"):
-        return decay((ranked - ranked[:, :1]) * std), order
+        return decay((ranked - ranked[:1]) * std), order
 
 
 def errors_above_best(matrix: ErrorMatrix) -> NDArray[np.float64]:
