@@ -4,20 +4,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from flexicase.normals import cosine_and_sine, decay, normals, words
+from flexicase.normals import cosine_and_sine, decay, normals
 from flexicase.rng import Lane, Stream, key_from_seed
 
 
-def test_words_are_those_of_the_stream():
-    key = key_from_seed(12345)
-    many = words(key, range(5, 50, 9), Lane.BASELINE, 7)
-    for row, event in zip(many, range(5, 50, 9), strict=True):
-        stream = Stream.of(key, event, Lane.BASELINE)
-        assert row.tolist() == [stream.word() for _ in range(7)]
-
-
 def test_normals_are_standard_normal_and_independent():
-    z = normals(key_from_seed(1), range(20_000), Lane.BASELINE, 6)
+    key = key_from_seed(1)
+    z = np.array([normals(Stream.of(key, event, Lane.BASELINE), 6) for event in range(20_000)])
     assert stats.kstest(z.reshape(-1), "norm").pvalue > 1e-4
     assert np.abs(np.corrcoef(z.T) - np.eye(6)).max() < 0.04
     assert np.abs(np.corrcoef((z**2).T) - np.eye(6)).max() < 0.04
@@ -25,7 +18,7 @@ def test_normals_are_standard_normal_and_independent():
 
 @pytest.mark.parametrize("count", [0, 1, 2, 5])
 def test_as_many_normals_as_asked_for(count):
-    assert normals(key_from_seed(1), range(3), Lane.BASELINE, count).shape == (3, count)
+    assert normals(Stream(1), count).shape == (count,)
 
 
 def test_cosine_and_sine_around_the_circle():

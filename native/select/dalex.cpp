@@ -8,138 +8,149 @@
 #include "flexicase/normals.hpp"
 #include "flexicase/parallel.hpp"
 
+// One copy per instruction set, chosen at load time, where the tool chain can; all give the same bits.
+#if defined(FLEXICASE_X86_ISAS) && defined(__GLIBC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#define FX_CLONES [[gnu::target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")]]
+#else
+#define FX_CLONES
+#endif
+
 namespace flexicase {
 
 namespace {
 
 constexpr std::int64_t worth_a_thread = 8;
-constexpr std::int64_t first_cases = 16;
-constexpr double steep = 0.01;
+constexpr std::size_t few = 4;           // candidates that are not worth sifting any more
+constexpr double heavy_part = 1.0 / 64;  // of the weight that is left
+constexpr std::size_t most_in_pool = 8;  // a pool of more than this part of all is better added up whole
+constexpr std::int64_t events_at_once = 32;
+constexpr std::int64_t tile = 512;  // individuals whose sums stay in the nearest cache
 
-// The cases of one event, heaviest first, put in order only as far as they are asked for.
-class Importances {
- public:
-  Importances(std::int64_t cases, double std)
-      : std_(std), drawn_(static_cast<std::size_t>(cases)), order_(drawn_.size()), weights_(drawn_.size()) {}
-
-  void draw(std::uint64_t lane) {
-    draw_normals(lane, size(), drawn_.data());
-    std::iota(order_.begin(), order_.end(), 0);
-    ready_ = 0;
+FX_CLONES void draw_normals(std::uint64_t lane, std::int64_t pairs, double* cosines, double* sines) {
+  for (std::int64_t j = 0; j < pairs; ++j) {
+    const auto [z, other] = normal_pair(unit_above_zero(lane, j), unit_above_zero(lane, pairs + j));
+    cosines[j] = z;
+    sines[j] = other;
   }
+}
 
-  std::int64_t size() const { return static_cast<std::int64_t>(drawn_.size()); }
+FX_CLONES void decay_from(double heaviest, double std, std::int64_t n, const double* drawn, double* weights) {
+  for (std::int64_t c = 0; c < n; ++c) weights[c] = decay((drawn[c] - heaviest) * std);
+}
 
-  std::int64_t case_at(std::int64_t k) {
-    if (k >= ready_) order_more();
-    return order_[static_cast<std::size_t>(k)];
-  }
+FX_CLONES void add_column(double weight, const double* column, std::size_t n, double* sums) {
+  for (std::size_t p = 0; p < n; ++p) sums[p] += weight * column[p];
+}
 
-  // The heaviest has weight 1.
-  double weight_at(std::int64_t k) {
-    if (k >= ready_) order_more();
-    return weights_[static_cast<std::size_t>(k)];
-  }
-
-  // Calls visit(case, weight) for number k and all after it, in any order.
-  template <class F>
-  void for_rest(std::int64_t k, const F& visit) {
-    for (; k < size(); ++k) {
-      const std::int32_t c = order_[static_cast<std::size_t>(k)];
-      visit(c, k < ready_ ? weights_[static_cast<std::size_t>(k)] : weight_of(c));
-    }
-  }
-
- private:
-  double weight_of(std::int32_t c) const {
-    const double heaviest = drawn_[static_cast<std::size_t>(order_[0])];
-    return decay((drawn_[static_cast<std::size_t>(c)] - heaviest) * std_);
-  }
-
-  void order_more() {
-    const std::int64_t until = std::min(size(), std::max(first_cases, 4 * ready_));
-    const auto heavier = [&](std::int32_t a, std::int32_t b) {
-      const double x = drawn_[static_cast<std::size_t>(a)];
-      const double y = drawn_[static_cast<std::size_t>(b)];
-      return x > y || (x == y && a < b);
-    };
-    const auto begin = order_.begin() + ready_;
-    const auto end = order_.begin() + until;
-    if (until < size()) std::nth_element(begin, end, order_.end(), heavier);
-    std::sort(begin, end, heavier);
-    for (; ready_ < until; ++ready_) {
-      weights_[static_cast<std::size_t>(ready_)] = weight_of(order_[static_cast<std::size_t>(ready_)]);
-    }
-  }
-
-  double std_;
-  std::vector<double> drawn_;
-  std::vector<std::int32_t> order_;
-  std::vector<double> weights_;
-  std::int64_t ready_ = 0;
-};
-
-// Finds the lowest weighted sum. Sums of non-negative terms only grow, so an individual whose sum
-// so far is above what the whole sum of another can be is out.
+// Finds the lowest weighted sum of one event: start, add up if that is left to do, finish.
 class Aggregation {
  public:
   Aggregation(const AggregatePlan& plan, double worst)
       : plan_(plan),
         worst_(worst),
-        importances_(plan.cases, plan.std),
+        drawn_(static_cast<std::size_t>((plan.cases + 1) / 2 * 2)),
+        weights_(static_cast<std::size_t>(plan.cases)),
         pool_(static_cast<std::size_t>(plan.individuals)),
         sums_(pool_.size()) {}
 
-  // The individuals with the lowest sum, in ascending order.
-  const std::vector<std::int32_t>& lowest(std::uint64_t lane) {
-    importances_.draw(lane);
-    pool_.resize(sums_.size());
-    std::iota(pool_.begin(), pool_.end(), 0);
-    std::fill(sums_.begin(), sums_.end(), 0.0);
-    double bound = std::numeric_limits<double>::infinity();
-    for (std::int64_t k = 0; k < plan_.cases && pool_.size() > 1 && importances_.weight_at(k) > 0; ++k) {
-      const std::int32_t leader = add_case(importances_.case_at(k), importances_.weight_at(k));
-      bound = std::min(bound, most(leader, k + 1));
-      keep_up_to(bound);
+  // Draws the weights and adds up the sums, unless too many individuals are left for doing it alone.
+  void start(std::uint64_t lane) {
+    draw_weights(lane);
+    sift();
+    if (crowded()) {
+      start_with_everyone();
+    } else {
+      add_up();
     }
-    double least = sums_[0];
-    for (std::size_t p = 0; p < pool_.size(); ++p) least = std::min(least, sums_[p]);
-    keep_up_to(least);
-    sums_.resize(static_cast<std::size_t>(plan_.individuals));
+  }
+
+  bool crowded() const { return most_in_pool * pool_.size() > everyone(); }
+
+  // Adds one case to the sums of the individuals from begin to end, all of whom are in the pool.
+  void add_to_tile(std::int64_t c, std::int64_t begin, std::int64_t end) {
+    const double weight = weights_[static_cast<std::size_t>(c)];
+    if (weight == 0) return;
+    const double* column = plan_.columns + c * plan_.individuals;
+    add_column(weight, column + begin, static_cast<std::size_t>(end - begin), sums_.data() + begin);
+  }
+
+  // The individuals with the lowest sum, in ascending order.
+  const std::vector<std::int32_t>& finish() {
+    keep_up_to(least());
     return pool_;
   }
 
  private:
-  // Adds one case to the sums of the pool; the position of the lowest.
-  std::int32_t add_case(std::int64_t c, double weight) {
-    const double* column = plan_.columns + c * plan_.individuals;
-    const std::size_t n = pool_.size();
-    if (static_cast<std::int64_t>(n) == plan_.individuals) {
-      for (std::size_t p = 0; p < n; ++p) sums_[p] += weight * column[p];
-    } else {
-      for (std::size_t p = 0; p < n; ++p) sums_[p] += weight * column[pool_[p]];
-    }
-    double least = sums_[0];
-    for (std::size_t p = 1; p < n; ++p) least = sums_[p] < least ? sums_[p] : least;
-    return static_cast<std::int32_t>(std::find(sums_.begin(), sums_.end(), least) - sums_.begin());
+  void draw_weights(std::uint64_t lane) {
+    if (weights_.empty()) return;
+    const auto pairs = static_cast<std::int64_t>(drawn_.size() / 2);
+    draw_normals(lane, pairs, drawn_.data(), drawn_.data() + pairs);
+    const double heaviest = *std::max_element(drawn_.begin(), drawn_.begin() + plan_.cases);
+    decay_from(heaviest, plan_.std, plan_.cases, drawn_.data(), weights_.data());
   }
 
-  // At least what the sum at position p will be when the cases from number k on are added; rounding included.
-  double most(std::int32_t p, std::int64_t k) {
-    if (k == plan_.cases) return sums_[static_cast<std::size_t>(p)];
-    const auto left = static_cast<double>(plan_.cases - k);
-    double rest = left * importances_.weight_at(k) * worst_;
-    const bool is_power_of_two = (k & (k - 1)) == 0;
-    if (!(rest <= steep * worst_) || std::isinf(worst_)) {
-      if (!is_power_of_two) return std::numeric_limits<double>::infinity();
-      rest = 0.0;
-      const std::int64_t individual = pool_[static_cast<std::size_t>(p)];
-      importances_.for_rest(k, [&](std::int64_t c, double weight) {
-        if (weight > 0) rest += weight * plan_.columns[c * plan_.individuals + individual];
-      });
+  // Drops individuals that cannot have the lowest sum: with the heaviest cases added they are
+  // already above all that some other individual can come to. Rounding is allowed for.
+  void sift() {
+    start_with_everyone();
+    unused_ = weights_;
+    std::size_t used = 0;
+    while (pool_.size() > few && !(crowded() && used > unused_.size() / 16)) {
+      const double left = std::accumulate(unused_.begin(), unused_.end(), 0.0);
+      heavy_.clear();
+      for (std::size_t c = 0; c < unused_.size(); ++c) {
+        if (unused_[c] > left * heavy_part) heavy_.push_back(static_cast<std::int32_t>(c));
+      }
+      if (heavy_.empty()) return;
+      used += heavy_.size();
+      for (const std::int32_t c : heavy_) {
+        add_case(c);
+        unused_[static_cast<std::size_t>(c)] = 0.0;
+      }
+      const double slack = std::max(1e-9, 1e-14 * static_cast<double>(plan_.cases));
+      keep_up_to(most() * (1.0 + slack) + 1e-290);
     }
-    const double slack = std::max(1e-9, 1e-15 * static_cast<double>(plan_.cases));
-    return (sums_[static_cast<std::size_t>(p)] + rest) * (1.0 + slack) + 1e-290;
+  }
+
+  // The sums proper, case after case.
+  void add_up() {
+    std::fill(sums_.begin(), sums_.end(), 0.0);
+    if (pool_.size() == 1) return;
+    for (std::int64_t c = 0; c < plan_.cases; ++c) {
+      if (weights_[static_cast<std::size_t>(c)] > 0) add_case(c);
+    }
+  }
+
+  std::size_t everyone() const { return static_cast<std::size_t>(plan_.individuals); }
+
+  void start_with_everyone() {
+    pool_.resize(everyone());
+    std::iota(pool_.begin(), pool_.end(), 0);
+    sums_.assign(everyone(), 0.0);
+  }
+
+  void add_case(std::int64_t c) {
+    const double weight = weights_[static_cast<std::size_t>(c)];
+    const double* column = plan_.columns + c * plan_.individuals;
+    if (pool_.size() == everyone()) {
+      add_column(weight, column, pool_.size(), sums_.data());
+    } else {
+      for (std::size_t p = 0; p < pool_.size(); ++p) sums_[p] += weight * column[pool_[p]];
+    }
+  }
+
+  double least() const { return *std::min_element(sums_.begin(), sums_.end()); }
+
+  // What the individual that leads so far can come to with the unused cases.
+  double most() const {
+    const auto leader = std::min_element(sums_.begin(), sums_.end());
+    const double* row = plan_.columns + pool_[static_cast<std::size_t>(leader - sums_.begin())];
+    double sum = *leader;
+    if (std::isfinite(worst_)) return sum + std::accumulate(unused_.begin(), unused_.end(), 0.0) * worst_;
+    for (std::size_t c = 0; c < unused_.size(); ++c) {
+      if (unused_[c] > 0) sum += unused_[c] * row[static_cast<std::int64_t>(c) * plan_.individuals];
+    }
+    return sum;
   }
 
   void keep_up_to(double bound) {
@@ -155,10 +166,27 @@ class Aggregation {
 
   const AggregatePlan& plan_;
   double worst_;
-  Importances importances_;
+  std::vector<double> drawn_;
+  std::vector<double> weights_;  // (cases,) the heaviest has 1
+  std::vector<double> unused_;   // (cases,) the same, 0 once used to sift
+  std::vector<std::int32_t> heavy_;
   std::vector<std::int32_t> pool_;  // individuals still in
   std::vector<double> sums_;        // their sums so far
 };
+
+// Adds up the crowded events together, so that every error is fetched once for all of them.
+void add_up_together(const AggregatePlan& plan, std::vector<Aggregation>& events, std::int64_t n) {
+  if (std::none_of(events.begin(), events.begin() + n, [](const Aggregation& a) { return a.crowded(); })) return;
+  for (std::int64_t begin = 0; begin < plan.individuals; begin += tile) {
+    const std::int64_t end = std::min(begin + tile, plan.individuals);
+    for (std::int64_t c = 0; c < plan.cases; ++c) {
+      for (std::int64_t e = 0; e < n; ++e) {
+        if (events[static_cast<std::size_t>(e)].crowded())
+          events[static_cast<std::size_t>(e)].add_to_tile(c, begin, end);
+      }
+    }
+  }
+}
 
 }  // namespace
 
@@ -166,12 +194,20 @@ void draw_aggregates(const AggregatePlan& plan, const Request& request, std::int
   const std::int64_t entries = plan.cases * plan.individuals;
   const double worst = entries > 0 ? *std::max_element(plan.columns, plan.columns + entries) : 0.0;
   in_parallel(n, worth_a_thread, threads, [&](std::int64_t begin, std::int64_t end) {
-    Aggregation aggregation(plan, worst);
-    for (std::int64_t i = begin; i < end; ++i) {
-      const std::uint64_t event = request.first_event + static_cast<std::uint64_t>(i) * request.event_step;
-      const std::uint64_t state = event_state(request.key, event);
-      const auto& tied = aggregation.lowest(lane_state(state, Lane::baseline));
-      request.indices[i] = tied[Stream{lane_state(state, Lane::pick)}.bounded(tied.size())];
+    std::vector<Aggregation> events(static_cast<std::size_t>(std::min(events_at_once, end - begin)), {plan, worst});
+    const auto state_of = [&](std::int64_t i) {
+      return event_state(request.key, request.first_event + static_cast<std::uint64_t>(i) * request.event_step);
+    };
+    for (std::int64_t i = begin; i < end; i += events_at_once) {
+      const std::int64_t n_now = std::min(events_at_once, end - i);
+      for (std::int64_t e = 0; e < n_now; ++e) {
+        events[static_cast<std::size_t>(e)].start(lane_state(state_of(i + e), Lane::baseline));
+      }
+      add_up_together(plan, events, n_now);
+      for (std::int64_t e = 0; e < n_now; ++e) {
+        const auto& tied = events[static_cast<std::size_t>(e)].finish();
+        request.indices[i + e] = tied[Stream{lane_state(state_of(i + e), Lane::pick)}.bounded(tied.size())];
+      }
     }
   });
 }

@@ -5,10 +5,16 @@ import pytest
 
 import flexicase as fx
 from flexicase.normals import normals
-from flexicase.rng import Lane, key_from_seed
+from flexicase.rng import Lane, Stream, key_from_seed
 from flexicase.selection import dalex
 from flexicase.selection.matrix import as_error_matrix
 from tests.selection.baseline_checks import DRAWS, MATRICES, assert_backends_agree, assert_follows, assert_no_counts
+
+
+def importances(seed, n_events, n_cases, std):
+    """(n_events, n_cases) what the events draw, in Python."""
+    key = key_from_seed(seed)
+    return std * np.array([normals(Stream.of(key, e, Lane.BASELINE), n_cases) for e in range(n_events)])
 
 
 def by_definition(errors, importances):
@@ -23,8 +29,7 @@ def by_definition(errors, importances):
 def test_selects_the_lowest_weighted_sum_of_errors(std):
     errors = np.random.default_rng(1).random((40, 15))
     drawn = fx.select(errors, 2000, fx.DALex(std), seed=6).indices
-    importances = std * normals(key_from_seed(6), range(2000), Lane.BASELINE, 15)
-    lowest = by_definition(errors, importances)
+    lowest = by_definition(errors, importances(6, 2000, 15, std))
     assert lowest[np.arange(2000), drawn].all()
     assert (lowest.sum(axis=1) == 1).all()
 
@@ -32,8 +37,8 @@ def test_selects_the_lowest_weighted_sum_of_errors(std):
 @pytest.mark.parametrize("std", [1.0, 3.0])
 def test_equal_sums_are_decided_at_random(std):
     errors = np.random.default_rng(2).integers(0, 3, (6, 5))[[0, 1, 1, 2, 3, 4, 5, 5, 5]]
-    n = 50_000
-    lowest = by_definition(errors, std * normals(key_from_seed(3), range(n), Lane.BASELINE, 5))
+    n = 20_000
+    lowest = by_definition(errors, importances(3, n, 5, std))
     share = (lowest / lowest.sum(axis=1, keepdims=True)).mean(axis=0)
     assert_follows(fx.select(errors, n, fx.DALex(std), seed=3, threads=2).indices, share)
 
@@ -68,22 +73,27 @@ def test_an_infinite_error_loses_unless_its_case_has_no_weight():
     assert set(fx.select(errors, 200, fx.DALex(1e6), seed=1).indices.tolist()) == {0, 1}
 
 
-def test_threads_and_portions_change_nothing(monkeypatch):
+@pytest.mark.parametrize("std", [0.5, 200.0])
+def test_threads_change_nothing(std):
     errors = np.random.default_rng(3).random((50, 12))
-    one = fx.select(errors, 700, "dalex", seed=2).indices
-    np.testing.assert_array_equal(fx.select(errors, 700, "dalex", seed=2, threads=4).indices, one)
-    monkeypatch.setattr(dalex, "WEIGHTS_AT_A_TIME", 100)
-    np.testing.assert_array_equal(fx.select(errors, 700, "dalex", seed=2).indices, one)
+    one = fx.select(errors, 700, fx.DALex(std), seed=2).indices
+    np.testing.assert_array_equal(fx.select(errors, 700, fx.DALex(std), seed=2, threads=4).indices, one)
 
 
-def test_weights_are_a_softmax_up_to_a_factor_heaviest_first():
-    key = key_from_seed(4)
-    weights, order = dalex.case_weights(key, range(30), 9, 5.0)
-    importances = 5.0 * normals(key, range(30), Lane.BASELINE, 9)
-    expected = np.exp(importances - importances.max(axis=1, keepdims=True))
-    np.testing.assert_allclose(weights, np.take_along_axis(expected, order, axis=1), rtol=1e-13)
-    assert (np.diff(weights, axis=1) <= 0).all()
-    assert (weights[:, 0] == 1).all()
+@pytest.mark.parametrize("std", [0.1, 1.0, 5.0])
+def test_many_individuals_and_cases_are_summed_as_the_reference_does(std):
+    """More individuals than are summed at a time, and weights too even to drop anyone early."""
+    rng = np.random.default_rng(6)
+    assert_backends_agree(rng.random((1100, 30)), fx.DALex(std), n=30)
+    assert_backends_agree(rng.integers(0, 2, (1100, 30)), fx.DALex(std), n=30)
+
+
+def test_weights_are_a_softmax_up_to_a_factor():
+    drawn = importances(4, 1, 9, 5.0)[0]
+    expected = np.exp(drawn) / np.exp(drawn).sum()
+    weights = dalex.case_weights(key_from_seed(4), 0, 9, 5.0)
+    np.testing.assert_allclose(weights / weights.sum(), expected, rtol=1e-13)
+    assert weights.max() == 1
 
 
 def test_the_best_error_of_a_case_is_taken_off_first():

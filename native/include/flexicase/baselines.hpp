@@ -44,8 +44,7 @@ void draw_wheel(const double* wheel, std::int64_t individuals, const Request& re
 template <class T>
 void elite_shares(const Table<T>& errors, const std::int64_t* kinds, std::int64_t n_kinds, double* shares);
 
-// DALex: the lowest sum of errors weighted by the exponentials of normal variables, terms added
-// from the heaviest case to the lightest.
+// DALex: the lowest sum of errors weighted by the exponentials of normal variables.
 struct AggregatePlan {
   const double* columns = nullptr;  // (cases, individuals) errors above the best of each case
   std::int64_t cases = 0;

@@ -43,12 +43,10 @@ FX_INLINE double nearest_integer(double x) {
 // -log(v) for 0 < v < 1.
 FX_INLINE double negative_log_of(double v) {
   const auto bits = std::bit_cast<std::uint64_t>(v);
-  auto exponent = static_cast<double>(static_cast<std::int64_t>(bits >> 52) - 1022);
-  double mantissa = std::bit_cast<double>((bits & 0x000FFFFFFFFFFFFFu) | 0x3FE0000000000000u);
-  if (mantissa < 0.7071067811865476) {
-    mantissa *= 2.0;
-    exponent -= 1.0;
-  }
+  const double mantissa_below_1 = std::bit_cast<double>((bits & 0x000FFFFFFFFFFFFFu) | 0x3FE0000000000000u);
+  const bool small = mantissa_below_1 < 0.7071067811865476;
+  const double mantissa = mantissa_below_1 * (small ? 2.0 : 1.0);
+  const double exponent = static_cast<double>(static_cast<std::int32_t>(bits >> 52) - 1022) - (small ? 1.0 : 0.0);
   const double s = (mantissa - 1.0) / (mantissa + 1.0);
   const double z = s * s;
   double series = 1.0 / 19;
@@ -69,27 +67,32 @@ FX_INLINE std::pair<double, double> cosine_and_sine(double turns) {
   return {half_turn * (odd ? -sine : cosine), half_turn * (odd ? cosine : sine)};
 }
 
+// 2^n for n from -1022 to 1023.
+FX_INLINE double power_of_two(std::int32_t n) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(n + 1023) << 52);
+}
+
 // exp(x) for x <= 0.
 FX_INLINE double decay(double x) {
   x = x > -800.0 ? x : -800.0;
   const double power = nearest_integer(x * (1.0 / 0.6931471805599453));
   const double rest = (x - power * 0.693147180369123816490) - power * 1.90821492927058770002e-10;
-  return std::ldexp(polynomial(exp_series, rest), static_cast<int>(power));
+  const auto half = static_cast<std::int32_t>(power * 0.5);
+  const auto other_half = static_cast<std::int32_t>(power) - half;
+  return polynomial(exp_series, rest) * power_of_two(half) * power_of_two(other_half);
 }
 
-// Standard normal variables from the draws of one lane (Box and Muller, 1958).
-inline void draw_normals(std::uint64_t lane, std::int64_t count, double* out) {
-  const std::int64_t pairs = (count + 1) / 2;
-  const auto uniform = [&](std::int64_t draw) {
-    const std::uint64_t word = mix64(lane + static_cast<std::uint64_t>(draw + 1) * golden);
-    return (static_cast<double>(word >> 12) + 0.5) * 0x1p-52;
-  };
-  for (std::int64_t j = 0; j < pairs; ++j) {
-    const double radius = std::sqrt(2.0 * negative_log_of(uniform(j)));
-    const auto [cosine, sine] = cosine_and_sine(uniform(pairs + j));
-    out[j] = radius * cosine;
-    if (pairs + j < count) out[pairs + j] = radius * sine;
-  }
+// Draw number j of a lane as a number from 2^-53 to 1 - 2^-53.
+FX_INLINE double unit_above_zero(std::uint64_t lane, std::int64_t j) {
+  const std::uint64_t word = mix64(lane + static_cast<std::uint64_t>(j + 1) * golden);
+  return (std::bit_cast<double>((word >> 12) | 0x3FF0000000000000u) - 1.0) + 0x1p-53;
+}
+
+// Two standard normal variables from two uniform ones (Box and Muller, 1958).
+FX_INLINE std::pair<double, double> normal_pair(double u, double v) {
+  const double radius = std::sqrt(2.0 * negative_log_of(u));
+  const auto [cosine, sine] = cosine_and_sine(v);
+  return {radius * cosine, radius * sine};
 }
 
 }  // namespace flexicase

@@ -26,9 +26,9 @@ class DALex:
 
     All arithmetic is float64. What is the same for all individuals is left out: the softmax's
     denominator, and the best error of every case, which is subtracted first so that the sums keep
-    as many digits as they can. Terms are added from the heaviest case to the lightest. A case that
-    is more than about 745 below the heaviest in importance has weight 0 and cannot matter, and a
-    term below 2⁻⁵³ of the sum so far is lost: individuals that differ only there tie.
+    as many digits as they can. A case that is more than about 745 below the heaviest in importance
+    has weight 0 and cannot matter, and a term below 2⁻⁵³ of the rest of its sum is lost:
+    individuals that differ only there tie.
 
     Attributes:
         std: Particularity pressure. Large values (200) come close to lexicase selection; smaller
@@ -79,48 +79,39 @@ class DALexKernel:
             )
             return out
         for i, event in enumerate(events):
-            weights, order = case_weights(key, event, len(self.columns), self.std)
-            sums = weighted_sums(self.columns, weights, order)
+            sums = weighted_sums(self.columns, case_weights(key, event, len(self.columns), self.std))
             tied = np.flatnonzero(sums == sums.min())
             out.indices[i] = tied[Stream.of(key, event, Lane.PICK).bounded(len(tied))]
         return out
 
 
-def weighted_sums(
-    columns: NDArray[np.float64], weights: NDArray[np.float64], order: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Add up the weighted errors of every individual, leaving out cases of weight 0.
+def weighted_sums(columns: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Add up the weighted errors of every individual, case after case, leaving out those of weight 0.
 
     Args:
         columns: (n_cases, n_individuals) errors.
-        weights: (n_cases,) in the order of the additions.
-        order: (n_cases,) the cases that they belong to.
+        weights: (n_cases,) one per case.
 
     Returns:
         (n_individuals,) sums.
     """
     sums = np.zeros(columns.shape[1])
     with np.errstate(over="ignore"):
-        for weight, case in zip(weights, order, strict=True):
+        for weight, column in zip(weights, columns, strict=True):
             if weight > 0.0:
-                sums += weight * columns[case]
+                sums += weight * column
     return sums
 
 
-def case_weights(
-    key: Key, event: int, n_cases: int, std: float
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def case_weights(key: Key, event: int, n_cases: int, std: float) -> NDArray[np.float64]:
     """Draw the weights of the cases in one event.
 
     Returns:
-        (n_cases,) weights, heaviest first and scaled so that the heaviest is 1, and
-        (n_cases,) the cases that they belong to.
+        (n_cases,) weights, scaled so that the heaviest is 1.
     """
     importance = normals(Stream.of(key, event, Lane.BASELINE), n_cases)
-    order = np.argsort(-importance, kind="stable")
-    ranked = importance[order]
     with np.errstate(over="ignore"):
-        return decay((ranked - ranked[:1]) * std), order
+        return decay((importance - importance.max(initial=-np.inf)) * std)
 
 
 def errors_above_best(matrix: ErrorMatrix) -> NDArray[np.float64]:
