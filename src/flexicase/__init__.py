@@ -1,24 +1,36 @@
 """flexicase: lexicase selection at scale."""
 
 from flexicase.selection.api import Method, Selection, Selector, select
+from flexicase.selection.baselines import BatchTournament, FitnessProportionate, RandomSelection, Tournament
 from flexicase.selection.bias import CaseStatistics, biases
+from flexicase.selection.dalex import DALex
 from flexicase.selection.epsilon import Mad
+from flexicase.selection.informed import InformedDownSample
 from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.orders import Ranked, Uniform, Weighted
+from flexicase.selection.plexicase import Plexicase
 from flexicase.selection.registry import methods, register
-from flexicase.selection.sampling import DownSample
+from flexicase.selection.sampling import Cohorts, DownSample
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "BatchTournament",
     "CaseStatistics",
+    "Cohorts",
+    "DALex",
     "DownSample",
+    "FitnessProportionate",
+    "InformedDownSample",
     "Lexicase",
     "Mad",
     "Method",
+    "Plexicase",
+    "RandomSelection",
     "Ranked",
     "Selection",
     "Selector",
+    "Tournament",
     "Uniform",
     "Weighted",
     "biases",

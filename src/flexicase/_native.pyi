@@ -38,3 +38,38 @@ class Kernel:
         cases_used: NDArray[int64],
         ended: NDArray[uint8],
     ) -> None: ...
+
+def batch_sums(
+    errors: NDArray[Any], cases: NDArray[int64], starts: NDArray[int64], sums: NDArray[float64]
+) -> None: ...
+def elite_shares(errors: NDArray[Any], kinds: NDArray[int64], shares: NDArray[float64]) -> None: ...
+def draw_tournaments(
+    scores: NDArray[float64],
+    size: int,
+    k0: int,
+    k1: int,
+    first_event: int,
+    event_step: int,
+    threads: int,
+    indices: NDArray[int64],
+) -> None: ...
+def draw_wheel(
+    wheel: NDArray[float64],
+    k0: int,
+    k1: int,
+    first_event: int,
+    event_step: int,
+    threads: int,
+    indices: NDArray[int64],
+) -> None: ...
+def draw_aggregates(
+    columns: NDArray[float64],
+    std: float,
+    k0: int,
+    k1: int,
+    first_event: int,
+    event_step: int,
+    threads: int,
+    indices: NDArray[int64],
+) -> None: ...
+def farthest_first(solved: NDArray[uint8], state: int, chosen: NDArray[int64]) -> None: ...

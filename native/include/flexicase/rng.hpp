@@ -20,6 +20,8 @@ enum class Lane : std::uint64_t {
   ranked = 5,
   depth = 6,
   slippage = 7,
+  sample = 8,
+  baseline = 9,
 };
 
 struct Key {

@@ -57,13 +57,14 @@ class KernelSpec:
 
 @dataclass(slots=True)
 class Events:
-    """The outcome of some selection events; counts are arrays of length 0 when not asked for."""
+    """The outcome of some selection events; counts are arrays of length 0 when they were not kept."""
 
     indices: NDArray[np.int64]
     evaluations: NDArray[np.int64]
     evaluations_distinct: NDArray[np.int64]
     cases_used: NDArray[np.int64]
     ended: NDArray[np.uint8]
+    counted: bool
 
     @classmethod
     def empty(cls, n: int, counts: bool) -> Events:
@@ -71,13 +72,8 @@ class Events:
         block = np.empty((4 if counts else 1, n), dtype=np.int64)
         if not counts:
             none = np.empty(0, dtype=np.int64)
-            return cls(block[0], none, none, none, np.empty(0, dtype=np.uint8))
-        return cls(block[0], block[1], block[2], block[3], np.empty(n, dtype=np.uint8))
-
-    @property
-    def counted(self) -> bool:
-        """Whether the counts were kept."""
-        return len(self.ended) == len(self.indices)
+            return cls(block[0], none, none, none, np.empty(0, dtype=np.uint8), counted=False)
+        return cls(block[0], block[1], block[2], block[3], np.empty(n, dtype=np.uint8), counted=True)
 
 
 class Kernel(Protocol):

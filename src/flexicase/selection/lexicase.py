@@ -76,7 +76,7 @@ class Lexicase:
         if self.sample is None:
             kernel: Kernel = self._kernel(matrix, None, backend)
         else:
-            parts = self.sample.parts(matrix, key)
+            parts = self.sample.parts(matrix, key, backend)
             kernels = [self._kernel(matrix.take(p.individuals, p.cases), p.cases, backend) for p in parts]
             kernel = Parts(parts, kernels)
         return Elitist(matrix, key, self.elitism, kernel) if self.elitism else kernel

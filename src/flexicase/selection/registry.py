@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flexicase.checks import nearest
+from flexicase.selection.baselines import BatchTournament, FitnessProportionate, RandomSelection, Tournament
 from flexicase.selection.bias import BIASES
+from flexicase.selection.dalex import DALex
 from flexicase.selection.epsilon import Mad
+from flexicase.selection.informed import InformedDownSample
 from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.orders import Ranked, Weighted
-from flexicase.selection.sampling import DownSample
+from flexicase.selection.plexicase import Plexicase
+from flexicase.selection.sampling import Cohorts, DownSample
 
 if TYPE_CHECKING:
     from flexicase.selection.api import Method
@@ -84,6 +88,14 @@ def _register_all() -> None:
     register("batch-lexicase", Lexicase(batch=10))
     register("randomly-truncated-lexicase", Lexicase(depth="random"))
     register("down-sampled-lexicase", Lexicase(sample=DownSample(0.1)))
+    register("informed-down-sampled-lexicase", Lexicase(sample=InformedDownSample(0.1)))
+    register("cohort-lexicase", Lexicase(sample=Cohorts(10)))
+    register("plexicase", Plexicase())
+    register("dalex", DALex())
+    register("tournament", Tournament())
+    register("batch-tournament", BatchTournament())
+    register("fitness-proportionate", FitnessProportionate())
+    register("random", RandomSelection())
 
 
 _register_all()

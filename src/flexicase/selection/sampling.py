@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from flexicase.checks import check_count, check_fraction
 from flexicase.rng import Key, Lane, Stream, case_keys
+from flexicase.selection.backend import Backend
 from flexicase.selection.kernel import Events, Kernel
 from flexicase.selection.matrix import ErrorMatrix
 
@@ -31,7 +32,7 @@ class Part:
 class Sample(Protocol):
     """Chooses the parts of the matrix that selection uses, once per selector."""
 
-    def parts(self, matrix: ErrorMatrix, key: Key) -> list[Part]:
+    def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Part]:
         """The parts; event number e selects from part e modulo their number."""
         ...
 
@@ -71,31 +72,71 @@ class DownSample:
     """Random down-sampling: a fresh random subset of the cases (Hernandez, Lalejini, Dolson and Ofria, GECCO 2019).
 
     Attributes:
-        size: A fraction of the cases (0 < size < 1), or how many (an integer).
+        size: A fraction of the cases (0 < size ≤ 1, a float), or how many (an integer).
+
+    Example:
+        >>> import flexicase as fx
+        >>> method = fx.Lexicase(sample=fx.DownSample(2))
+        >>> int(fx.select([[0, 0, 0], [0, 0, 0]], 10, method, seed=1).cases_used.max())
+        2
     """
 
     size: float | int = 0.1
 
     def __post_init__(self) -> None:
         """Check the size."""
-        check_sample_size(self.size)
+        check_sample_size(self.size, "size")
 
-    def parts(self, matrix: ErrorMatrix, key: Key) -> list[Part]:
+    def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Part]:
         """One part: every individual, some cases."""
         k = sample_size(self.size, matrix.n_cases)
         return [Part(None, np.sort(shuffled(matrix.n_cases, Stream.of(key, 0, Lane.SAMPLE))[:k]))]
 
 
-def check_sample_size(size: float | int) -> None:
+@dataclass(frozen=True, slots=True)
+class Cohorts:
+    """Cohort lexicase selection (Hernandez, Lalejini, Dolson and Ofria, GECCO 2019 Companion).
+
+    Individuals and cases are each dealt at random into ``n`` cohorts of as equal size as can be,
+    once per selector. Cohort k of the individuals is judged on cohort k of the cases only, and
+    event number e selects from cohort e modulo ``n``.
+
+    Attributes:
+        n: How many cohorts; at most as many are made as there are individuals, and as there are
+            cases (but always one).
+
+    Example:
+        >>> import flexicase as fx
+        >>> errors = [[0, 0, 0, 0], [1, 1, 1, 1]]
+        >>> sorted(fx.select(errors, 2, fx.Lexicase(sample=fx.Cohorts(2)), seed=1).indices.tolist())
+        [0, 1]
+    """
+
+    n: int = 10
+
+    def __post_init__(self) -> None:
+        """Check the number."""
+        check_count(self.n, "n", 1)
+
+    def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Part]:
+        """One part per cohort."""
+        n = min(self.n, matrix.n_individuals, max(1, matrix.n_cases))
+        stream = Stream.of(key, 0, Lane.SAMPLE)
+        individuals = np.array_split(shuffled(matrix.n_individuals, stream), n)
+        cases = np.array_split(shuffled(matrix.n_cases, stream), n)
+        return [Part(np.sort(i), np.sort(c)) for i, c in zip(individuals, cases, strict=True)]
+
+
+def check_sample_size(size: float | int, name: str) -> None:
     """Refuse a size that is neither a positive count nor a fraction."""
     if isinstance(size, float):
-        if check_fraction(size, "size") == 0.0:
-            raise ValueError("size must be above 0, got 0.0")
+        if check_fraction(size, name) == 0.0:
+            raise ValueError(f"{name} must be above 0, got 0.0")
     else:
-        check_count(size, "size", 1)
+        check_count(size, name, 1)
 
 
-def sample_size(size: float | int, n_cases: int) -> int:
-    """How many of ``n_cases`` cases a size stands for: at least one if there is any, at most all."""
-    k = max(1, round(size * n_cases)) if isinstance(size, float) else int(size)
-    return min(k, n_cases)
+def sample_size(size: float | int, n: int) -> int:
+    """How many of ``n`` cases or individuals a size stands for: at least one if there is any, at most all."""
+    k = max(1, round(size * n)) if isinstance(size, float) else int(size)
+    return min(k, n)

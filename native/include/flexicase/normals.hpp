@@ -1,0 +1,98 @@
+// Normal variables and their exponentials from IEEE basic operations. The Python twin is
+// flexicase/normals.py; both give the same bits, so the operations and their order are fixed.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+#include "flexicase/rng.hpp"
+
+namespace flexicase {
+
+template <std::size_t n>
+constexpr std::array<double, n> taylor_series(int first, int step, bool alternating) {
+  std::array<double, n> coefficients{};
+  for (std::size_t k = 0; k < n; ++k) {
+    double factorial = 1.0;
+    for (int i = 2; i <= first + step * static_cast<int>(k); ++i) factorial *= i;
+    coefficients[n - 1 - k] = (alternating && k % 2 == 1 ? -1.0 : 1.0) / factorial;
+  }
+  return coefficients;
+}
+
+inline constexpr auto sine_series = taylor_series<9>(1, 2, true);
+inline constexpr auto cosine_series = taylor_series<10>(0, 2, true);
+inline constexpr auto exp_series = taylor_series<15>(0, 1, false);
+
+template <std::size_t n>
+FX_INLINE double polynomial(const std::array<double, n>& coefficients, double x) {
+  double value = coefficients[0];
+  for (std::size_t k = 1; k < n; ++k) value = value * x + coefficients[k];
+  return value;
+}
+
+// The nearest integer, for numbers well below 2^51.
+FX_INLINE double nearest_integer(double x) {
+  constexpr double magic = 0x1.8p52;
+  return (x + magic) - magic;
+}
+
+// -log(v) for 0 < v < 1.
+FX_INLINE double negative_log_of(double v) {
+  const auto bits = std::bit_cast<std::uint64_t>(v);
+  const double mantissa_below_1 = std::bit_cast<double>((bits & 0x000FFFFFFFFFFFFFu) | 0x3FE0000000000000u);
+  const bool small = mantissa_below_1 < 0.7071067811865476;
+  const double mantissa = mantissa_below_1 * (small ? 2.0 : 1.0);
+  const double exponent = static_cast<double>(static_cast<std::int32_t>(bits >> 52) - 1022) - (small ? 1.0 : 0.0);
+  const double s = (mantissa - 1.0) / (mantissa + 1.0);
+  const double z = s * s;
+  double series = 1.0 / 19;
+  for (int k = 17; k > 0; k -= 2) series = series * z + 1.0 / k;
+  return -(exponent * 0.6931471805599453 + (2.0 * s) * series);
+}
+
+// Cosine and sine of an angle in turns, 0 to 1.
+FX_INLINE std::pair<double, double> cosine_and_sine(double turns) {
+  const double quarters = turns * 4.0;
+  const double quadrant = nearest_integer(quarters);
+  const double x = (quarters - quadrant) * 1.5707963267948966;
+  const double square = x * x;
+  const double cosine = polynomial(cosine_series, square);
+  const double sine = x * polynomial(sine_series, square);
+  const bool odd = quadrant == 1.0 || quadrant == 3.0;
+  const double half_turn = quadrant == 2.0 || quadrant == 3.0 ? -1.0 : 1.0;
+  return {half_turn * (odd ? -sine : cosine), half_turn * (odd ? cosine : sine)};
+}
+
+// 2^n for n from -1022 to 1023.
+FX_INLINE double power_of_two(std::int32_t n) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(n + 1023) << 52);
+}
+
+// exp(x) for x <= 0.
+FX_INLINE double decay(double x) {
+  x = x > -800.0 ? x : -800.0;
+  const double power = nearest_integer(x * (1.0 / 0.6931471805599453));
+  const double rest = (x - power * 0.693147180369123816490) - power * 1.90821492927058770002e-10;
+  const auto half = static_cast<std::int32_t>(power * 0.5);
+  const auto other_half = static_cast<std::int32_t>(power) - half;
+  return polynomial(exp_series, rest) * power_of_two(half) * power_of_two(other_half);
+}
+
+// Draw number j of a lane as a number from 2^-53 to 1 - 2^-53.
+FX_INLINE double unit_above_zero(std::uint64_t lane, std::int64_t j) {
+  const std::uint64_t word = mix64(lane + static_cast<std::uint64_t>(j + 1) * golden);
+  return (std::bit_cast<double>((word >> 12) | 0x3FF0000000000000u) - 1.0) + 0x1p-53;
+}
+
+// Two standard normal variables from two uniform ones (Box and Muller, 1958).
+FX_INLINE std::pair<double, double> normal_pair(double u, double v) {
+  const double radius = std::sqrt(2.0 * negative_log_of(u));
+  const auto [cosine, sine] = cosine_and_sine(v);
+  return {radius * cosine, radius * sine};
+}
+
+}  // namespace flexicase

@@ -1,0 +1,269 @@
+"""Selection by aggregate error, for comparison: tournaments, roulette wheel, plain chance."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexicase import _native
+from flexicase.checks import check_count
+from flexicase.rng import Key, Lane, Stream
+from flexicase.selection.backend import Backend
+from flexicase.selection.kernel import Events, Kernel
+from flexicase.selection.matrix import ErrorMatrix
+from flexicase.selection.sampling import shuffled
+from flexicase.selection.wheel import WheelKernel
+
+MOST_BATCHES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Tournament:
+    """Tournament selection: the lowest total error among a few individuals drawn at random.
+
+    Entrants are drawn uniformly with replacement; of equal totals each is as likely to win
+    (Brindle 1981; Goldberg and Deb, FOGA 1991). Totals are float64, summed case after case.
+
+    Attributes:
+        size: Entrants per tournament.
+
+    Example:
+        >>> import flexicase as fx
+        >>> s = fx.select([[1, 1], [0, 3], [0, 0]], 500, fx.Tournament(size=3), seed=1)
+        >>> bool((s.indices == 2).mean() > 0.5), s.evaluations
+        (True, None)
+    """
+
+    size: int = 7
+
+    def __post_init__(self) -> None:
+        """Check the size."""
+        check_count(self.size, "size", 1)
+
+    def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
+        """A kernel that draws events from ``matrix``."""
+        return TournamentKernel(total_errors(matrix, backend)[None], self.size, backend)
+
+    def probabilities(self, matrix: ErrorMatrix) -> NDArray[np.float64]:
+        """(n_individuals,) exact selection probabilities."""
+        return tournament_probabilities(total_errors(matrix, "native"), self.size)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchTournament:
+    """Batch tournament selection (de Melo, Vargas and Banzhaf, GECCO 2019).
+
+    The cases are shuffled once per selector and dealt into batches; tournament number e is judged
+    on the mean error on batch e modulo the number of batches. The last batch is smaller when the
+    cases do not divide evenly. Entrants and ties are as in `Tournament`.
+
+    Attributes:
+        size: Entrants per tournament.
+        batch: Cases per batch.
+
+    Example:
+        >>> import flexicase as fx
+        >>> s = fx.select([[0, 9], [9, 0], [8, 8]], 100, fx.BatchTournament(size=9, batch=1), seed=1)
+        >>> bool((s.indices == 2).mean() < 0.1)
+        True
+    """
+
+    size: int = 7
+    batch: int = 10
+
+    def __post_init__(self) -> None:
+        """Check both sizes."""
+        check_count(self.size, "size", 1)
+        check_count(self.batch, "batch", 1)
+
+    def batches(self, n_cases: int, key: Key) -> list[NDArray[np.int64]]:
+        """The cases of each batch, in ascending order; one empty batch if there are no cases."""
+        order = shuffled(n_cases, Stream.of(key, 0, Lane.SAMPLE))
+        return [np.sort(order[start : start + self.batch]) for start in range(0, max(n_cases, 1), self.batch)]
+
+    def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
+        """A kernel that draws events from ``matrix``."""
+        scores = summed_errors(matrix, self.batches(matrix.n_cases, key), backend)
+        return TournamentKernel(scores, self.size, backend)
+
+    def probabilities(self, matrix: ErrorMatrix) -> NDArray[np.float64]:
+        """(n_individuals,) exact probabilities for a random shuffle and a random one of its batches.
+
+        Raises:
+            ValueError: There are too many possible batches to go through.
+        """
+        full, rest = divmod(matrix.n_cases, self.batch)
+        if matrix.n_cases == 0:
+            return np.full(matrix.n_individuals, 1.0 / matrix.n_individuals)
+        result = np.zeros(matrix.n_individuals)
+        for size, times in ((self.batch, full), (rest, int(rest > 0))):
+            if times:
+                result += times * self._mean_over_batches(matrix, size)
+        return result / (full + int(rest > 0))
+
+    def _mean_over_batches(self, matrix: ErrorMatrix, size: int) -> NDArray[np.float64]:
+        possible = math.comb(matrix.n_cases, size)
+        if possible > MOST_BATCHES:
+            raise ValueError(
+                f"exact probabilities need a pass over every possible batch: {size} of {matrix.n_cases} cases make "
+                f"{possible:.3g} batches, at most {MOST_BATCHES} are feasible"
+            )
+        mean = np.zeros(matrix.n_individuals)
+        for cases in itertools.combinations(range(matrix.n_cases), size):
+            scores = summed_errors(matrix, [np.array(cases, dtype=np.int64)], "native")[0]
+            mean += tournament_probabilities(scores, self.size)
+        return mean / possible
+
+
+@dataclass(frozen=True, slots=True)
+class FitnessProportionate:
+    """Fitness-proportionate (roulette wheel) selection (Holland 1975).
+
+    The probability is proportional to 1 / (1 + total error), Koza's adjusted fitness (1992). An
+    infinite total has probability 0, unless all are infinite: then the choice is uniform.
+
+    Example:
+        >>> import flexicase as fx
+        >>> s = fx.select([[0, 0], [1, 2]], 1000, fx.FitnessProportionate(), seed=1)
+        >>> bool(0.75 < (s.indices == 0).mean() < 0.85)
+        True
+    """
+
+    def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
+        """A kernel that draws events from ``matrix``.
+
+        Raises:
+            ValueError: A total error is negative.
+        """
+        return WheelKernel(adjusted_fitness(total_errors(matrix, backend)), backend)
+
+    def probabilities(self, matrix: ErrorMatrix) -> NDArray[np.float64]:
+        """(n_individuals,) exact selection probabilities."""
+        fitness = adjusted_fitness(total_errors(matrix, "native"))
+        fitness /= fitness.sum()
+        return fitness
+
+
+@dataclass(frozen=True, slots=True)
+class RandomSelection:
+    """Uniformly random selection: errors are ignored. What remains of any method without pressure.
+
+    Example:
+        >>> import flexicase as fx
+        >>> s = fx.select([[0], [5], [9]], 100, fx.RandomSelection(), seed=1)
+        >>> sorted(set(s.indices.tolist()))
+        [0, 1, 2]
+    """
+
+    def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
+        """A kernel that draws events from ``matrix``: tournaments with one entrant."""
+        return TournamentKernel(np.zeros((1, matrix.n_individuals)), 1, backend)
+
+    def probabilities(self, matrix: ErrorMatrix) -> NDArray[np.float64]:
+        """(n_individuals,) exact selection probabilities."""
+        return np.full(matrix.n_individuals, 1.0 / matrix.n_individuals)
+
+
+class TournamentKernel:
+    """A kernel whose events are tournaments.
+
+    The first drawn of equals wins: as the entrants are independent and alike, that is a random one.
+    """
+
+    def __init__(self, scores: NDArray[np.float64], size: int, backend: Backend) -> None:
+        """Take the scores.
+
+        Args:
+            scores: (n_judges, n_individuals) lower is better; event e is judged on row e modulo n_judges.
+            size: Entrants per tournament.
+            backend: Who runs them.
+        """
+        self.scores = scores
+        self.size = int(size)
+        self.backend = backend
+
+    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Events:
+        """Run the events with these numbers; no case is looked at, so there is nothing to count."""
+        out = Events.empty(len(events), counts=False)
+        if self.backend == "native":
+            _native.draw_tournaments(
+                self.scores, self.size, key.k0, key.k1, events.start, events.step, threads, out.indices
+            )
+            return out
+        n_judges, n_individuals = self.scores.shape
+        for i, event in enumerate(events):
+            stream = Stream.of(key, event, Lane.BASELINE)
+            entrants = [stream.bounded(n_individuals) for _ in range(self.size)]
+            out.indices[i] = entrants[np.argmin(self.scores[event % n_judges, entrants])]
+        return out
+
+
+def total_errors(matrix: ErrorMatrix, backend: Backend) -> NDArray[np.float64]:
+    """(n_individuals,) errors summed over all cases."""
+    return summed_errors(matrix, [np.arange(matrix.n_cases)], backend).reshape(-1)
+
+
+def summed_errors(matrix: ErrorMatrix, batches: Sequence[NDArray[np.int64]], backend: Backend) -> NDArray[np.float64]:
+    """Errors summed over each batch of cases, in float64 and in the order given.
+
+    A sum that is not a number (large negative errors and an infinite one) counts as infinite.
+
+    Returns:
+        (n_batches, n_individuals) sums.
+    """
+    sums = np.zeros((len(batches), matrix.n_individuals))
+    if backend == "native":
+        starts = np.cumsum([0, *map(len, batches)], dtype=np.int64)
+        _native.batch_sums(matrix.values, np.concatenate(batches), starts, sums)
+        return sums
+    with np.errstate(over="ignore", invalid="ignore"):
+        for b, batch in enumerate(batches):
+            for case in batch:
+                sums[b] += matrix.values[:, case].astype(np.float64)
+    sums[np.isnan(sums)] = np.inf
+    return sums
+
+
+def tournament_probabilities(scores: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    """Exact probabilities of winning a tournament.
+
+    Args:
+        scores: (n_individuals,) lower is better.
+        size: Entrants.
+
+    Returns:
+        (n_individuals,) for each: no entrant is better, and not all are worse, shared among equals.
+    """
+    _, rank, equals = np.unique(scores, return_inverse=True, return_counts=True)
+    not_better = np.cumsum(equals[::-1])[::-1]
+    none_better = (not_better / len(scores)) ** size
+    all_worse = ((not_better - equals) / len(scores)) ** size
+    shares: NDArray[np.float64] = ((none_better - all_worse) / equals)[rank.reshape(-1)]
+    return shares
+
+
+def adjusted_fitness(totals: NDArray[np.float64]) -> NDArray[np.float64]:
+    """1 / (1 + total error), scaled so that the largest is 1; all 1 if all totals are infinite.
+
+    Args:
+        totals: (n_individuals,) total errors.
+
+    Raises:
+        ValueError: A total is negative.
+    """
+    if (totals < 0).any():
+        worst = int(np.argmax(totals < 0))
+        raise ValueError(
+            f"errors must have totals of at least 0 for fitness-proportionate selection, "
+            f"but individual {worst} has {totals[worst]}"
+        )
+    best = totals.min()
+    if np.isinf(best):
+        return np.ones_like(totals)
+    fitness: NDArray[np.float64] = (1.0 + best) / (1.0 + totals)
+    return fitness

@@ -1,0 +1,93 @@
+"""`Plexicase`: sampling from an approximation of lexicase selection's distribution."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexicase import _native
+from flexicase.checks import check_number
+from flexicase.rng import Key
+from flexicase.selection.backend import Backend
+from flexicase.selection.kernel import Kernel
+from flexicase.selection.matrix import ErrorMatrix
+from flexicase.selection.wheel import WheelKernel
+
+
+@dataclass(frozen=True, slots=True)
+class Plexicase:
+    """Probabilistic lexicase selection (Ding, Pantridge and Spector, GECCO 2023).
+
+    The distribution is computed once and then sampled. Over the distinct error vectors:
+
+    1. A vector is *eligible* if it has the best error on some case and no other vector is nowhere
+       worse than it (it is not Pareto-dominated). The others are never selected, as in lexicase.
+    2. Let h be the number of cases on which a vector is best. Every case divides 1 / n_cases among
+       the eligible vectors that are best on it, in proportion to their h.
+    3. The probability of a vector is the sum of its shares, to the power ``alpha``, normalised.
+
+    Individuals with the same error vector share its probability equally. With no cases the choice
+    is uniform.
+
+    Attributes:
+        alpha: 1 is the distribution itself; more concentrates it on the likely vectors, less
+            evens it out, 0 makes all eligible vectors equally likely.
+
+    Example:
+        >>> import flexicase as fx
+        >>> from flexicase.selection.matrix import as_error_matrix
+        >>> errors = [[0, 0, 5], [5, 5, 0], [5, 0, 9], [6, 6, 6]]
+        >>> fx.Plexicase().probabilities(as_error_matrix(errors)).round(3).tolist()
+        [0.667, 0.333, 0.0, 0.0]
+    """
+
+    alpha: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check alpha."""
+        if not 0.0 <= check_number(self.alpha, "alpha") < np.inf:
+            raise ValueError(f"alpha must be finite and not negative, got {self.alpha!r}")
+
+    def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
+        """A kernel that draws events from ``matrix``."""
+        return WheelKernel(self._distribution(matrix, backend), backend)
+
+    def probabilities(self, matrix: ErrorMatrix) -> NDArray[np.float64]:
+        """(n_individuals,) exact selection probabilities."""
+        return self._distribution(matrix, "native")
+
+    def _distribution(self, matrix: ErrorMatrix, backend: Backend) -> NDArray[np.float64]:
+        if matrix.n_cases == 0:
+            return np.full(matrix.n_individuals, 1.0 / matrix.n_individuals)
+        kinds, kind_of, members = np.unique(matrix.groups, return_inverse=True, return_counts=True)
+        if backend == "native":
+            shares = np.empty(len(kinds))
+            _native.elite_shares(matrix.values, kinds, shares)
+        else:
+            shares = elite_shares(matrix.values[kinds])
+        weights = np.zeros_like(shares)
+        np.power(shares / shares.max(), self.alpha, out=weights, where=shares > 0)
+        result: NDArray[np.float64] = (weights / weights.sum() / members)[kind_of.reshape(-1)]
+        return result
+
+
+def elite_shares(errors: NDArray[np.generic]) -> NDArray[np.float64]:
+    """How many cases' worth of probability each distinct error vector gets.
+
+    Args:
+        errors: (n_vectors, n_cases) no two rows alike.
+
+    Returns:
+        (n_vectors,) shares, which sum to n_cases.
+    """
+    best = errors == errors.min(axis=0)
+    won = best.sum(axis=1)
+    nowhere_worse = np.array([(errors <= vector).all(axis=1).sum() for vector in errors])
+    eligible = (won > 0) & (nowhere_worse == 1)
+    shares = np.zeros(len(errors))
+    for on_case in best.T:
+        sharing = on_case & eligible
+        shares[sharing] += won[sharing] / won[sharing].sum()
+    return shares
