@@ -10,7 +10,8 @@ namespace flexicase {
 ExactOutcome exact_probabilities(Matrix& matrix, const KernelOptions& asked, std::uint64_t max_states) {
   KernelOptions options = asked;
   const std::int64_t cases = matrix.original().cols;
-  if (options.ranked && std::equal(options.weights.begin() + (cases > 0), options.weights.end(), options.weights.begin())) {
+  if (options.ranked &&
+      std::equal(options.weights.begin() + (cases > 0), options.weights.end(), options.weights.begin())) {
     options.ranked = false;  // all cases share a rank: the order is uniform
     options.weights.clear();
   }

@@ -6,167 +6,169 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
-#include <memory>
 #include <unordered_map>
 #include <vector>
 
+#include "exact_keys.hpp"
 #include "flexicase/exact.hpp"
 #include "flexicase/rng.hpp"
 
 namespace flexicase {
 
-inline std::uint64_t hash_words(const std::uint64_t* words, std::size_t n) {
-  std::uint64_t h = golden;
-  for (std::size_t w = 0; w < n; ++w) {
-    h = (h ^ words[w]) * lane_step;
-    h ^= h >> 32;
-  }
-  return h * golden;
-}
-
-// Fixed-size records, each a key and a few words more, found by their keys. Records never move.
-class KeyTable {
+// Where an event may go from one state: keys, and the probability of each.
+template <std::size_t W>
+class Steps {
  public:
-  KeyTable(std::size_t key_words, std::size_t extra_words)
-      : key_words_(key_words), stride_(key_words + extra_words), slots_(64, 0) {}
+  explicit Steps(Width<W> width) : width_(width), keys_(width.words()) {}
+
+  Width<W> width() const { return width_; }
+  std::size_t size() const { return probability_.size(); }
+  const std::uint64_t* key(std::size_t i) const { return keys_.data() + i * width_.words(); }
+  double& probability(std::size_t i) { return probability_[i]; }
+  double probability(std::size_t i) const { return probability_[i]; }
+
+  void resize(std::size_t n) { probability_.resize(n); }
+
+  // Where the key of the next step is to be written, and what makes it a step.
+  std::uint64_t* room() { return keys_.data() + size() * width_.words(); }
+  void add(double p) {
+    probability_.push_back(p);
+    if ((size() + 1) * width_.words() > keys_.size()) keys_.resize(2 * keys_.size() + width_.words());
+  }
+
+  void move(std::size_t from, std::size_t to) {
+    width_.copy(key(from), keys_.data() + to * width_.words());
+    probability_[to] = probability_[from];
+  }
+
+ private:
+  Width<W> width_;
+  std::vector<std::uint64_t> keys_;
+  std::vector<double> probability_;
+};
+
+// States of one stage with the probability of coming through each. A cell is a key and that probability; a key of
+// zeros marks a free cell.
+template <std::size_t W>
+class Stage {
+ public:
+  explicit Stage(Width<W> width) : width_(width) {}
 
   std::size_t size() const { return size_; }
-  std::uint64_t* key(std::size_t i) { return chunks_[i / per_chunk].get() + i % per_chunk * stride_; }
-  std::uint64_t* extra(std::size_t i) { return key(i) + key_words_; }
+  std::size_t cells() const { return cells_.size() / stride(); }
+  const std::uint64_t* key(std::size_t cell) const { return &cells_[cell * stride()]; }
+  bool is_free(std::size_t cell) const { return is_zero(key(cell)); }
+  double mass(std::size_t cell) const { return std::bit_cast<double>(key(cell)[width_.words()]); }
 
-  void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[slot_of(hash)]); }
-
-  // The record with this key, made (with extra words of 0) if there is none; whether it was made.
-  std::pair<std::uint32_t, bool> find_or_add(const std::uint64_t* key, std::uint64_t hash) {
-    const std::uint64_t tag = hash & 0xFFFFFFFF00000000u;
-    std::size_t s = slot_of(hash);
-    for (; slots_[s] != 0; s = (s + 1) & (slots_.size() - 1)) {
-      if ((slots_[s] & 0xFFFFFFFF00000000u) != tag) continue;
-      const auto i = static_cast<std::uint32_t>(slots_[s]) - 1;
-      if (std::memcmp(this->key(i), key, key_words_ * sizeof *key) == 0) return {i, false};
-    }
-    slots_[s] = tag | (size_ + 1);
-    const auto i = static_cast<std::uint32_t>(size_);
-    append(key);
-    if (2 * size_ > slots_.size()) rehash();
-    return {i, true};
+  void prefetch(std::uint64_t hash) const {
+    if (!cells_.empty()) __builtin_prefetch(key(cell_of(hash)));
   }
+
+  // Whether the state is new.
+  bool add(const std::uint64_t* key, std::uint64_t hash, double mass) {
+    if (size_ >= most_) grow();
+    std::uint64_t* cell = &cells_[cell_of(hash) * stride()];
+    while (!width_.equal(cell, key) && !is_zero(cell)) {
+      cell += stride();
+      if (cell == cells_.data() + cells_.size()) cell = cells_.data();
+    }
+    const bool is_new = is_zero(cell);
+    if (is_new) {
+      width_.copy(key, cell);
+      ++size_;
+    }
+    std::uint64_t& sum = cell[width_.words()];
+    sum = std::bit_cast<std::uint64_t>(std::bit_cast<double>(sum) + mass);
+    return is_new;
+  }
+
+  void free() { std::vector<std::uint64_t>().swap(cells_); }
 
  private:
-  static constexpr std::size_t per_chunk = 1024;
+  std::size_t stride() const { return width_.words() + 1; }
+  std::size_t cell_of(std::uint64_t hash) const { return (hash >> 20) & mask_; }
 
-  // The tag is the high half; the middle of the hash is as good for the slot and needs no more words.
-  std::size_t slot_of(std::uint64_t hash) const { return (hash >> 16) & (slots_.size() - 1); }
-
-  void append(const std::uint64_t* key) {
-    if (size_ % per_chunk == 0) chunks_.push_back(std::make_unique<std::uint64_t[]>(per_chunk * stride_));
-    std::memcpy(this->key(size_++), key, key_words_ * sizeof *key);
+  bool is_zero(const std::uint64_t* key) const {
+    std::uint64_t bits = 0;
+    for (std::size_t w = 0; w < width_.words(); ++w) bits |= key[w];
+    return bits == 0;
   }
 
-  void rehash() {
-    std::vector<std::uint64_t> slots(2 * slots_.size(), 0);
-    slots_.swap(slots);
-    for (std::size_t i = 0; i < size_; ++i) {
-      const std::uint64_t hash = hash_words(key(i), key_words_);
-      std::size_t s = slot_of(hash);
-      while (slots_[s] != 0) s = (s + 1) & (slots_.size() - 1);
-      slots_[s] = (hash & 0xFFFFFFFF00000000u) | (i + 1);
+  void grow() {
+    std::vector<std::uint64_t> old(std::max<std::size_t>(2 * cells_.size(), 8 * stride()), 0);
+    old.swap(cells_);
+    mask_ = cells() - 1;
+    most_ = cells() / 3 * 2;
+    for (std::size_t at = 0; at < old.size(); at += stride()) {
+      const std::uint64_t* key = &old[at];
+      if (is_zero(key)) continue;
+      std::size_t cell = cell_of(width_.hash(key));
+      while (!is_free(cell)) cell = (cell + 1) & mask_;
+      std::copy_n(key, stride(), &cells_[cell * stride()]);
     }
   }
 
-  std::size_t key_words_;
-  std::size_t stride_;
+  Width<W> width_;
   std::size_t size_ = 0;
-  std::vector<std::unique_ptr<std::uint64_t[]>> chunks_;
-  std::vector<std::uint64_t> slots_;  // high half: tag; low half: record + 1, or 0
+  std::size_t mask_ = 0;
+  std::size_t most_ = 0;  // states before the cells get too full
+  std::vector<std::uint64_t> cells_;
 };
 
-// Where an event may go from one state: keys, and the probability of each.
-struct Steps {
-  explicit Steps(std::size_t words) : key_words(words) {}
-
-  std::size_t size() const { return probability.size(); }
-  const std::uint64_t* key(std::size_t i) const { return keys.data() + i * key_words; }
-
-  void clear() {
-    keys.clear();
-    probability.clear();
-  }
-
-  void add(const std::uint64_t* key, double p) {
-    keys.insert(keys.end(), key, key + key_words);
-    probability.push_back(p);
-  }
-
-  std::size_t key_words;
-  std::vector<std::uint64_t> keys;
-  std::vector<double> probability;
-};
-
-// The states met so far, by stage, with the probability of coming through each.
+// The states met so far.
+template <std::size_t W>
 class Masses {
  public:
-  Masses(std::size_t key_words, std::size_t stages)
-      : key_words_(key_words), table_(key_words, 2), newest_(stages, none) {}
+  Masses(Width<W> width, std::size_t stages) : stages_(stages, Stage<W>(width)) {}
 
-  static constexpr std::uint64_t none = ~std::uint64_t{0};
-
-  std::size_t size() const { return table_.size(); }
-  std::uint64_t first(std::size_t stage) const { return newest_[stage]; }
-  std::uint64_t next(std::uint64_t i) { return table_.extra(i)[1]; }
-  const std::uint64_t* key(std::uint64_t i) { return table_.key(i); }
-  double mass(std::uint64_t i) {
-    double value;
-    std::memcpy(&value, table_.extra(i), sizeof value);
-    return value;
-  }
+  std::size_t size() const { return size_; }
+  Stage<W>& operator[](std::size_t stage) { return stages_[stage]; }
 
   template <class Model>
-  void add(const Steps& steps, double mass, const Model& model) {
-    hashes_.resize(steps.size());
+  void add(const Steps<W>& steps, double mass, const Model& model) {
+    where_.resize(steps.size());
     for (std::size_t i = 0; i < steps.size(); ++i) {
-      hashes_[i] = hash_words(steps.key(i), key_words_);
-      table_.prefetch(hashes_[i]);
+      where_[i] = {&stages_[model.stage(steps.key(i))], steps.width().hash(steps.key(i))};
+      where_[i].stage->prefetch(where_[i].hash);
     }
     for (std::size_t i = 0; i < steps.size(); ++i) {
-      const auto [record, is_new] = table_.find_or_add(steps.key(i), hashes_[i]);
-      const double sum = this->mass(record) + mass * steps.probability[i];
-      std::memcpy(table_.extra(record), &sum, sizeof sum);
-      if (!is_new) continue;
-      const std::size_t stage = model.stage(steps.key(i));
-      table_.extra(record)[1] = newest_[stage];
-      newest_[stage] = record;
+      size_ += where_[i].stage->add(steps.key(i), where_[i].hash, mass * steps.probability(i));
     }
   }
 
  private:
-  std::size_t key_words_;
-  KeyTable table_;
-  std::vector<std::uint64_t> newest_;
-  std::vector<std::uint64_t> hashes_;
+  struct Where {
+    Stage<W>* stage;
+    std::uint64_t hash;
+  };
+
+  std::vector<Stage<W>> stages_;
+  std::size_t size_ = 0;
+  std::vector<Where> where_;
 };
 
 // How many states there may be, from those that random events come through: Chao's lower bound for
 // the number of species ("Nonparametric estimation of the number of classes in a population", 1984).
-template <class Model>
-double estimate_states(Model& model, const Steps& start) {
-  constexpr int events = 1000;
+template <class Model, std::size_t W>
+double estimate_states(Model& model, const Steps<W>& start, std::uint64_t steps_to_take) {
   std::unordered_map<std::uint64_t, int> seen;
-  Steps steps(start.key_words);
-  std::vector<std::uint64_t> key;
-  for (int event = 0; event < events; ++event) {
-    Stream stream{mix64(static_cast<std::uint64_t>(event) + golden)};
-    for (steps = start; steps.size() > 0; model.expand(key.data(), 0.0, steps)) {
-      double spin = stream.unit();
-      std::size_t i = 0;
-      while (i < steps.size() && spin >= steps.probability[i]) spin -= steps.probability[i++];
-      if (i == steps.size()) break;
-      key.assign(steps.key(i), steps.key(i) + steps.key_words);
-      ++seen[hash_words(key.data(), key.size())];
+  Steps<W> steps = start;
+  std::vector<std::uint64_t> key(start.width().words());
+  Stream stream{golden};
+  for (std::uint64_t taken = 0; taken < steps_to_take; ++taken) {
+    double spin = stream.unit();
+    std::size_t i = 0;
+    while (i < steps.size() && spin >= steps.probability(i)) spin -= steps.probability(i++);
+    if (i == steps.size()) {
+      steps = start;
+      continue;
     }
+    steps.width().copy(steps.key(i), key.data());
+    ++seen[steps.width().hash(key.data())];
+    model.expand(key.data(), 0.0, steps);
   }
   double once = 0;
   double twice = 0;
@@ -179,26 +181,29 @@ double estimate_states(Model& model, const Steps& start) {
 
 // Sends one unit of probability through a model's states. The model keeps what has come to an end.
 //
-// A model has key_words(), stages(), start(Steps&), stage(key), size() (states it keeps itself) and
-// expand(key, mass, Steps&), which replaces the steps by those from the key.
+// No key is all zeros. A model has width() (of its keys), stages(), start(Steps&), stage(key), size() (states it keeps
+// itself) and expand(key, mass, Steps&), which replaces the steps by those from the key.
 template <class Model>
 ExactOutcome propagate(Model& model, std::uint64_t max_states) {
-  Masses masses(model.key_words(), model.stages());
-  Steps start(model.key_words());
-  Steps steps(model.key_words());
+  Masses masses(model.width(), model.stages());
+  Steps start(model.width());
+  Steps steps(model.width());
   model.start(start);
   masses.add(start, 1.0, model);
   const auto met = [&] { return std::max<std::uint64_t>(masses.size(), model.size()); };
-  for (std::size_t stage = 0; stage < model.stages(); ++stage) {
-    for (std::uint64_t i = masses.first(stage); i != Masses::none; i = masses.next(i)) {
-      const double mass = masses.mass(i);
-      model.expand(masses.key(i), mass, steps);
+  for (std::size_t s = 0; s < model.stages(); ++s) {
+    for (std::size_t cell = 0; cell < masses[s].cells(); ++cell) {
+      if (masses[s].is_free(cell)) continue;
+      const double mass = masses[s].mass(cell);
+      model.expand(masses[s].key(cell), mass, steps);
       masses.add(steps, mass, model);
       if (met() > max_states) {
         const std::uint64_t states = met();
-        return {{}, states, std::max(estimate_states(model, start), static_cast<double>(states))};
+        const double estimate = estimate_states(model, start, std::clamp<std::uint64_t>(states / 10, 1000, 200'000));
+        return {{}, states, std::max(estimate, static_cast<double>(states))};
       }
     }
+    masses[s].free();
   }
   return {model.take_outcome(), met(), 0.0};
 }

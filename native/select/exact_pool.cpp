@@ -13,16 +13,26 @@ constexpr double most_comparisons = 1e9;
 template <class F>
 decltype(auto) with_type(DType type, F&& f) {
   switch (type) {
-    case DType::u8: return f(std::uint8_t{});
-    case DType::i8: return f(std::int8_t{});
-    case DType::u16: return f(std::uint16_t{});
-    case DType::i16: return f(std::int16_t{});
-    case DType::u32: return f(std::uint32_t{});
-    case DType::i32: return f(std::int32_t{});
-    case DType::u64: return f(std::uint64_t{});
-    case DType::i64: return f(std::int64_t{});
-    case DType::f32: return f(float{});
-    default: return f(double{});
+    case DType::u8:
+      return f(std::uint8_t{});
+    case DType::i8:
+      return f(std::int8_t{});
+    case DType::u16:
+      return f(std::uint16_t{});
+    case DType::i16:
+      return f(std::int16_t{});
+    case DType::u32:
+      return f(std::uint32_t{});
+    case DType::i32:
+      return f(std::int32_t{});
+    case DType::u64:
+      return f(std::uint64_t{});
+    case DType::i64:
+      return f(std::int64_t{});
+    case DType::f32:
+      return f(float{});
+    default:
+      return f(double{});
   }
 }
 
@@ -111,10 +121,11 @@ void close_gaps(Column& column) {
 
 std::vector<double> Pool::share(const std::vector<double>& outcome) const {
   std::vector<double> probabilities(member_of.size(), 0.0);
+  const double total = std::accumulate(outcome.begin(), outcome.end(), 0.0);  // 1, but for rounding
   for (std::size_t r = 0; r < member_of.size(); ++r) {
     if (member_of[r] < 0) continue;
     const auto i = static_cast<std::size_t>(member_of[r]);
-    probabilities[r] = outcome[i] / copies[i];
+    probabilities[r] = outcome[i] / (copies[i] * total);
   }
   return probabilities;
 }
@@ -148,8 +159,7 @@ std::vector<Column> make_columns(const Matrix& matrix, const Pool& pool, const K
   columns.reserve(static_cast<std::size_t>(m.cols));
   for (std::int64_t c = 0; c < m.cols; ++c) {
     const auto i = static_cast<std::size_t>(c);
-    columns.push_back(with_type(
-        m.type, [&]<class T>(T) { return make_column<T>(m, pool, c, exact, tolerances[i]); }));
+    columns.push_back(with_type(m.type, [&]<class T>(T) { return make_column<T>(m, pool, c, exact, tolerances[i]); }));
     columns.back().weight = options.weights.empty() ? 1.0 : options.weights[i];
   }
   return columns;
@@ -169,14 +179,17 @@ void drop_dominated(Pool& pool, std::vector<Column>& columns) {
   std::vector<std::size_t> front;
   double comparisons = 0;
   for (const std::size_t i : order) {
-    const std::uint32_t* mine = &by_row[i * m];
-    const bool dominated = comparisons < most_comparisons && std::any_of(front.begin(), front.end(), [&](std::size_t a) {
-      const std::uint32_t* its = &by_row[a * m];
-      const std::uint32_t* end = its + m;
-      const auto better = std::mismatch(its, end, mine, std::less_equal<>{}).first;
-      comparisons += static_cast<double>(better - its) + 1;
-      return better == end;
-    });
+    const std::uint32_t* mine = by_row.data() + i * m;
+    const bool dominated = comparisons < most_comparisons &&
+                           std::any_of(
+                               front.begin(), front.end(),
+                               [&](std::size_t a) {
+                                 const std::uint32_t* its = by_row.data() + a * m;
+                                 const std::uint32_t* end = its + m;
+                                 const auto better = std::mismatch(its, end, mine, std::less_equal<>{}).first;
+                                 comparisons += static_cast<double>(better - its) + 1;
+                                 return better == end;
+                               });
     if (!dominated) front.push_back(i);
   }
   if (front.size() == n) return;

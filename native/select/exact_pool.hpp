@@ -12,9 +12,9 @@ namespace flexicase {
 
 // Distinct error vectors. Individuals with the same errors share every fate until the last, random pick.
 struct Pool {
-  std::vector<std::int64_t> rows;        // one individual for each
-  std::vector<double> copies;            // how many individuals have it
-  std::vector<std::int64_t> member_of;   // (individuals,) which one they have, or -1 if it cannot be selected
+  std::vector<std::int64_t> rows;       // one individual for each
+  std::vector<double> copies;           // how many individuals have it
+  std::vector<std::int64_t> member_of;  // (individuals,) which one they have, or -1 if it cannot be selected
 
   std::size_t size() const { return rows.size(); }
 

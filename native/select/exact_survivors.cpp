@@ -13,6 +13,14 @@ using Word = std::uint64_t;
 
 constexpr std::size_t few_levels = 16;
 
+// Bits that are set, without asking for an instruction that not every processor has.
+std::size_t count_bits(Word x) {
+  x -= x >> 1 & 0x5555555555555555u;
+  x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
+  x = (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0Fu;
+  return static_cast<std::size_t>(x * 0x0101010101010101u >> 56);
+}
+
 // Columns that filter alike, as one: what matters is the sum of their weights.
 std::vector<Column> merged(std::vector<Column> columns) {
   std::vector<Column> kept;
@@ -40,7 +48,7 @@ template <std::size_t W>
 class Survivors {
  public:
   Survivors(const Pool& pool, const std::vector<Column>& columns, std::size_t words)
-      : words_(words), copies_(pool.copies), outcome_(pool.size(), 0.0), child_(words) {
+      : words_(words), copies_(pool.copies), outcome_(pool.size(), 0.0) {
     for (const Column& column : columns) {
       (column.weight > 0 ? weighted_ : weightless_).push_back(make_filter(column));
       if (column.levels() > few_levels) any_ranks_ = true;
@@ -48,43 +56,40 @@ class Survivors {
     for (Filter& f : weightless_) f.weight = 1.0;
   }
 
-  std::size_t key_words() const { return words_; }
+  Width<W> width() const { return Width<W>(words_); }
   std::size_t stages() const { return copies_.size(); }
   std::size_t size() const { return 0; }
   std::vector<double> take_outcome() { return std::move(outcome_); }
 
   std::size_t stage(const Word* set) const {
     std::size_t members = 0;
-    for (std::size_t w = 0; w < words(); ++w) members += static_cast<std::size_t>(std::popcount(set[w]));
+    for (std::size_t w = 0; w < words(); ++w) members += count_bits(set[w]);
     return copies_.size() - members;
   }
 
-  void start(Steps& steps) {
-    std::vector<Word> all(words_, 0);
-    for (std::size_t i = 0; i < copies_.size(); ++i) all[i / 64] |= Word{1} << i % 64;
-    steps.add(all.data(), 1.0);
+  void start(Steps<W>& steps) {
+    std::fill_n(steps.room(), words_, 0);
+    for (std::size_t i = 0; i < copies_.size(); ++i) steps.room()[i / 64] |= Word{1} << i % 64;
+    steps.add(1.0);
   }
 
-  void expand(const Word* set, double mass, Steps& steps) {
-    steps.clear();
+  void expand(const Word* set, double mass, Steps<W>& steps) {
+    steps.resize(0);
     if (any_ranks_) list_members(set);
     double total = apply(weighted_, set, steps);
     if (steps.size() == 0) total = apply(weightless_, set, steps);  // cases of weight 0 come last
     if (steps.size() == 0) return finish(set, mass);
     std::size_t kept = 0;
     for (std::size_t i = 0; i < steps.size(); ++i) {
-      const double p = steps.probability[i] / total;
-      const Word* child = steps.key(i);
-      const std::size_t last = only_member(child);
+      steps.probability(i) /= total;
+      const std::size_t last = only_member(steps.key(i));
       if (last < copies_.size()) {
-        outcome_[last] += mass * p;
-        continue;
+        outcome_[last] += mass * steps.probability(i);
+      } else {
+        steps.move(i, kept++);
       }
-      std::copy(child, child + words(), steps.keys.data() + kept * words());
-      steps.probability[kept++] = p;
     }
-    steps.keys.resize(kept * words());
-    steps.probability.resize(kept);
+    steps.resize(kept);
   }
 
  private:
@@ -134,18 +139,19 @@ class Survivors {
     }
   }
 
-  double apply(const std::vector<Filter>& filters, const Word* set, Steps& steps) {
+  double apply(const std::vector<Filter>& filters, const Word* set, Steps<W>& steps) {
     double total = 0.0;
     for (const Filter& f : filters) {
-      if (!(f.levels > few_levels ? filter_by_codes(f, set) : filter_by_sets(f, set))) continue;
-      steps.add(child_.data(), f.weight);
+      Word* child = steps.room();
+      if (!(f.levels > few_levels ? filter_by_codes(f, set, child) : filter_by_sets(f, set, child))) continue;
+      steps.add(f.weight);
       total += f.weight;
     }
     return total;
   }
 
-  // Puts the survivors of a case into child_; whether anybody fell.
-  bool filter_by_sets(const Filter& f, const Word* set) {
+  // Writes the survivors of a case; whether anybody fell.
+  bool filter_by_sets(const Filter& f, const Word* set, Word* child) const {
     const Word* level = f.sets.data();
     for (const Word* end = level + f.levels * f.stride; level != end; level += f.stride) {
       Word found = 0;
@@ -155,13 +161,13 @@ class Survivors {
     level += f.survivors;
     Word fell = 0;
     for (std::size_t w = 0; w < words(); ++w) {
-      child_[w] = set[w] & level[w];
-      fell |= set[w] ^ child_[w];
+      child[w] = set[w] & level[w];
+      fell |= set[w] ^ child[w];
     }
     return fell != 0;
   }
 
-  bool filter_by_codes(const Filter& f, const Word* set) {
+  bool filter_by_codes(const Filter& f, const Word* set, Word* child) const {
     std::uint32_t best = f.code[members_[0]];
     std::uint32_t worst = best;
     for (const std::uint32_t i : members_) {
@@ -170,9 +176,9 @@ class Survivors {
     }
     const std::uint32_t limit = f.reach[best];
     if (worst <= limit) return false;
-    std::copy(set, set + words(), child_.begin());
+    width().copy(set, child);
     for (const std::uint32_t i : members_) {
-      if (f.code[i] > limit) child_[i / 64] &= ~(Word{1} << i % 64);
+      if (f.code[i] > limit) child[i / 64] &= ~(Word{1} << i % 64);
     }
     return true;
   }
@@ -198,7 +204,6 @@ class Survivors {
   std::size_t words_;
   const std::vector<double>& copies_;
   std::vector<double> outcome_;
-  std::vector<Word> child_;
   std::vector<Filter> weighted_;
   std::vector<Filter> weightless_;
   std::vector<std::uint32_t> members_;
@@ -222,11 +227,16 @@ ExactOutcome solve_by_survivors(const Pool& pool, std::vector<Column> columns, s
   columns = merged(std::move(columns));
   const std::size_t words = (pool.size() + 63) / 64;
   switch (words) {
-    case 1: return solve<1>(pool, columns, words, max_states);
-    case 2: return solve<2>(pool, columns, words, max_states);
-    case 3: return solve<3>(pool, columns, words, max_states);
-    case 4: return solve<4>(pool, columns, words, max_states);
-    default: return solve<0>(pool, columns, words, max_states);
+    case 1:
+      return solve<1>(pool, columns, words, max_states);
+    case 2:
+      return solve<2>(pool, columns, words, max_states);
+    case 3:
+      return solve<3>(pool, columns, words, max_states);
+    case 4:
+      return solve<4>(pool, columns, words, max_states);
+    default:
+      return solve<0>(pool, columns, words, max_states);
   }
 }
 

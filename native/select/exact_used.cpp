@@ -28,10 +28,13 @@ class UsedCases {
         cases_(static_cast<std::size_t>(matrix.original().cols)),
         set_words_((pool.size() + 63) / 64),
         mask_words_((cases_ + 63) / 64),
-        limit_(options.random_depth ? cases_ : static_cast<std::size_t>(std::clamp<std::int64_t>(options.depth, 0, static_cast<std::int64_t>(cases_)))),
-        memoryless_(options.batch == 1 && !options.ranked && !options.random_depth && limit_ == cases_ && options.slippage == 0.0),
+        limit_(options.random_depth ? cases_
+                                    : static_cast<std::size_t>(std::clamp<std::int64_t>(
+                                          options.depth, 0, static_cast<std::int64_t>(cases_)))),
+        memoryless_(options.batch == 1 && !options.ranked && !options.random_depth && limit_ == cases_ &&
+                    options.slippage == 0.0),
         copies_(pool.copies),
-        sets_(set_words_, mask_words_),
+        sets_(Width<0>(set_words_), mask_words_),
         outcome_(pool.size(), 0.0),
         child_(set_words_),
         key_(key_words()),
@@ -46,6 +49,7 @@ class UsedCases {
   }
 
   std::size_t key_words() const { return 1 + mask_words_ * (options_.batch > 1 ? 2 : 1); }
+  Width<0> width() const { return Width<0>(key_words()); }
   std::size_t stages() const { return cases_ + 1; }
   std::size_t size() const { return sets_.size(); }
   std::vector<double> take_outcome() { return std::move(outcome_); }
@@ -55,10 +59,10 @@ class UsedCases {
   std::uint64_t affordable() const {
     const auto m = static_cast<double>(cases_);
     const auto words = static_cast<double>(key_words() + 6 + set_words_ + mask_words_);
-    return affordable_states((m + 1) * (2 * m + 20), 8 * words + 4 * m);
+    return affordable_states((m + 1) * (4 + m / 3 + static_cast<double>(copies_.size()) / 4), 8 * words + 4 * m);
   }
 
-  void start(Steps& steps) {
+  void start(Steps<0>& steps) {
     std::vector<Word> all(set_words_, 0);
     for (std::size_t i = 0; i < copies_.size(); ++i) put(all.data(), i);
     const std::uint32_t set = intern(all.data());
@@ -67,9 +71,9 @@ class UsedCases {
     arrive(set, 1.0, 1.0, steps);
   }
 
-  void expand(const Word* from, double mass, Steps& steps) {
-    steps.clear();
-    const auto set = static_cast<std::uint32_t>(from[0]);
+  void expand(const Word* from, double mass, Steps<0>& steps) {
+    steps.resize(0);
+    const auto set = static_cast<std::uint32_t>(from[0] - 1);
     const Word* used = from + 1;
     const Word* drawn = options_.batch > 1 ? used + mask_words_ : nullptr;
     const std::size_t waiting = drawn != nullptr ? count(drawn, mask_words_) : 0;
@@ -96,7 +100,7 @@ class UsedCases {
         arrive(next, p * (1.0 - ends), mass, steps);
       } else {
         pack_equal_cases();
-        steps.add(key_.data(), p * (1.0 - ends));
+        add(p * (1.0 - ends), steps);
       }
     }
   }
@@ -116,9 +120,8 @@ class UsedCases {
     by_rank_.resize(cases_);
     std::iota(by_rank_.begin(), by_rank_.end(), std::size_t{0});
     if (!options_.weights.empty()) {
-      std::stable_sort(by_rank_.begin(), by_rank_.end(), [&](std::size_t a, std::size_t b) {
-        return options_.weights[a] > options_.weights[b];
-      });
+      std::stable_sort(by_rank_.begin(), by_rank_.end(),
+                       [&](std::size_t a, std::size_t b) { return options_.weights[a] > options_.weights[b]; });
     }
     for (std::size_t c = 0; c < cases_; ++c) {
       if (c == 0 || weight(c) != weight(c - 1)) tie_start_.push_back(c);
@@ -163,7 +166,8 @@ class UsedCases {
       std::size_t tied = 0;
       for (std::size_t c = tie_start_[t]; c < tie_start_[t + 1]; ++c) tied += is_left(c);
       if (tied == 0) {
-        std::fill(chance_.begin() + static_cast<std::ptrdiff_t>(tie_start_[t]), chance_.begin() + static_cast<std::ptrdiff_t>(tie_start_[t + 1]), 0.0);
+        std::fill(chance_.begin() + static_cast<std::ptrdiff_t>(tie_start_[t]),
+                  chance_.begin() + static_cast<std::ptrdiff_t>(tie_start_[t + 1]), 0.0);
         continue;
       }
       // Cases of weight 0 are drawn only when no others are left.
@@ -184,13 +188,13 @@ class UsedCases {
   }
 
   // Goes on with the cases used in key_ and these survivors, unless there is nothing to go on for.
-  void arrive(std::uint32_t set, double p, double mass, Steps& steps) {
+  void arrive(std::uint32_t set, double p, double mass, Steps<0>& steps) {
     Word* used = key_.data() + 1;
     if (options_.batch > 1) {
       for (std::size_t w = 0; w < mask_words_; ++w) used[w] |= used[mask_words_ + w];
       std::fill(used + mask_words_, used + 2 * mask_words_, 0);
     }
-    key_[0] = set;
+    key_[0] = set + Word{1};
     const Word* idle = sets_.extra(set);
     if (memoryless_) {
       for (std::size_t w = 0; w < mask_words_; ++w) used[w] |= idle[w];
@@ -200,7 +204,12 @@ class UsedCases {
     if (useful == 0 || count(sets_.key(set), set_words_) == 1) return finish(set, mass * p);
     if (!memoryless_ && options_.batch == 1) pack_idle_cases(idle);
     pack_equal_cases();
-    steps.add(key_.data(), p);
+    add(p, steps);
+  }
+
+  void add(double p, Steps<0>& steps) const {
+    std::copy(key_.begin(), key_.end(), steps.room());
+    steps.add(p);
   }
 
   // Idle cases of equal weight are alike; under ranked shuffle, so are those between which no other case ranks.
@@ -251,7 +260,7 @@ class UsedCases {
   }
 
   std::uint32_t intern(const Word* set) {
-    const auto [id, is_new] = sets_.find_or_add(set, hash_words(set, set_words_));
+    const auto [id, is_new] = sets_.find_or_add(set, Width<0>(set_words_).hash(set));
     if (!is_new) return id;
     if (options_.batch == 1) {
       after_.resize(after_.size() + cases_, unknown);
@@ -316,7 +325,8 @@ class UsedCases {
   bool is_idle(std::size_t c) const {
     if (columns_.empty()) {
       const double* errors = &values_[c * copies_.size()];
-      return std::all_of(members_.begin(), members_.end(), [&](std::size_t i) { return errors[i] == errors[members_[0]]; });
+      return std::all_of(members_.begin(), members_.end(),
+                         [&](std::size_t i) { return errors[i] == errors[members_[0]]; });
     }
     const std::vector<std::uint32_t>& code = columns_[c].code;
     const auto [best, worst] = std::minmax_element(members_.begin(), members_.end(),
@@ -354,7 +364,7 @@ class UsedCases {
   std::vector<double> values_;     // (cases, pool)
   std::vector<double> tolerance_;  // (cases,)
   std::vector<std::vector<std::size_t>> equal_cases_;
-  KeyTable sets_;                     // pools met, each with its idle cases
+  KeyTable<0> sets_;                  // pools met, each with its idle cases
   std::vector<std::uint32_t> after_;  // (pools, cases) the survivors of each case, if known
   std::vector<double> outcome_;
   std::vector<Word> child_;
