@@ -22,21 +22,26 @@ namespace flexicase {
 template <std::size_t W>
 class Steps {
  public:
-  explicit Steps(Width<W> width) : width_(width), keys_(width.words()) {}
+  explicit Steps(Width<W> width) : width_(width) {}
 
   Width<W> width() const { return width_; }
-  std::size_t size() const { return probability_.size(); }
+  std::size_t size() const { return size_; }
   const std::uint64_t* key(std::size_t i) const { return keys_.data() + i * width_.words(); }
   double& probability(std::size_t i) { return probability_[i]; }
   double probability(std::size_t i) const { return probability_[i]; }
 
-  void resize(std::size_t n) { probability_.resize(n); }
+  // Makes room for so many more steps.
+  void reserve(std::size_t more) {
+    if (size_ + more <= probability_.size()) return;
+    probability_.resize(2 * (size_ + more));
+    keys_.resize(2 * (size_ + more) * width_.words());
+  }
 
-  // Where the key of the next step is to be written, and what makes it a step.
-  std::uint64_t* room() { return keys_.data() + size() * width_.words(); }
-  void add(double p) {
-    probability_.push_back(p);
-    if ((size() + 1) * width_.words() > keys_.size()) keys_.resize(2 * keys_.size() + width_.words());
+  // Where the key of the next step is to be written, and what makes it a step, if it is one. Needs room.
+  std::uint64_t* room() { return keys_.data() + size_ * width_.words(); }
+  void add(double p, bool is_step = true) {
+    probability_[size_] = p;
+    size_ += is_step;
   }
 
   void move(std::size_t from, std::size_t to) {
@@ -44,8 +49,11 @@ class Steps {
     probability_[to] = probability_[from];
   }
 
+  void shrink(std::size_t size) { size_ = size; }
+
  private:
   Width<W> width_;
+  std::size_t size_ = 0;
   std::vector<std::uint64_t> keys_;
   std::vector<double> probability_;
 };
@@ -210,7 +218,7 @@ ExactOutcome propagate(Model& model, std::uint64_t max_states) {
 
 // States that take a few seconds and less than a gigabyte, if each takes so much.
 inline std::uint64_t affordable_states(double operations, double bytes) {
-  constexpr double most_operations = 3e9;
+  constexpr double most_operations = 1.2e9;
   constexpr double most_bytes = 7e8;
   return static_cast<std::uint64_t>(std::clamp(std::min(most_operations / operations, most_bytes / bytes), 1e4, 4e9));
 }

@@ -28,6 +28,7 @@ struct Column {
   std::vector<std::uint32_t> code;
   std::vector<std::uint32_t> reach;
   double weight = 1.0;
+  double count = 1.0;  // cases that it stands for
 
   std::size_t levels() const { return reach.size(); }
 

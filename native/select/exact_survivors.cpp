@@ -21,7 +21,7 @@ std::size_t count_bits(Word x) {
   return static_cast<std::size_t>(x * 0x0101010101010101u >> 56);
 }
 
-// Columns that filter alike, as one: what matters is the sum of their weights.
+// Columns that filter alike, as one: what matters is the sum of their weights, or their number if that is 0.
 std::vector<Column> merged(std::vector<Column> columns) {
   std::vector<Column> kept;
   std::unordered_multimap<std::uint64_t, std::size_t> by_hash;
@@ -35,6 +35,7 @@ std::vector<Column> merged(std::vector<Column> columns) {
     });
     if (same != end) {
       kept[same->second].weight += column.weight;
+      kept[same->second].count += column.count;
     } else {
       by_hash.emplace(hash, kept.size());
       kept.push_back(std::move(column));
@@ -53,7 +54,11 @@ class Survivors {
       (column.weight > 0 ? weighted_ : weightless_).push_back(make_filter(column));
       if (column.levels() > few_levels) any_ranks_ = true;
     }
-    for (Filter& f : weightless_) f.weight = 1.0;
+    for (Filter& f : weightless_) f.weight = f.column->count;
+    for (std::vector<Filter>* filters : {&weighted_, &weightless_}) {
+      std::stable_sort(filters->begin(), filters->end(),
+                       [](const Filter& a, const Filter& b) { return a.levels < b.levels; });
+    }
   }
 
   Width<W> width() const { return Width<W>(words_); }
@@ -68,20 +73,22 @@ class Survivors {
   }
 
   void start(Steps<W>& steps) {
+    steps.reserve(1);
     std::fill_n(steps.room(), words_, 0);
     for (std::size_t i = 0; i < copies_.size(); ++i) steps.room()[i / 64] |= Word{1} << i % 64;
     steps.add(1.0);
   }
 
   void expand(const Word* set, double mass, Steps<W>& steps) {
-    steps.resize(0);
+    steps.shrink(0);
     if (any_ranks_) list_members(set);
     double total = apply(weighted_, set, steps);
     if (steps.size() == 0) total = apply(weightless_, set, steps);  // cases of weight 0 come last
     if (steps.size() == 0) return finish(set, mass);
+    const double scale = 1.0 / total;
     std::size_t kept = 0;
     for (std::size_t i = 0; i < steps.size(); ++i) {
-      steps.probability(i) /= total;
+      steps.probability(i) *= scale;
       const std::size_t last = only_member(steps.key(i));
       if (last < copies_.size()) {
         outcome_[last] += mass * steps.probability(i);
@@ -89,42 +96,38 @@ class Survivors {
         steps.move(i, kept++);
       }
     }
-    steps.resize(kept);
+    steps.shrink(kept);
   }
 
  private:
   // One case. With few levels: the sets of members on each, and the sets that survive if it is the best.
   struct Filter {
     std::size_t levels;
-    std::vector<Word> sets;  // (levels, words), with a tolerance (levels, 2, words)
-    std::size_t stride;
-    std::size_t survivors;  // where those of a level start
-    std::vector<std::uint32_t> code;
-    std::vector<std::uint32_t> reach;
+    std::size_t sets;       // where in sets_: (levels, words), with a tolerance (levels, 2, words)
+    std::size_t stride;     // from one level to the next
+    std::size_t survivors;  // from a level to its survivors
+    const Column* column;
     double weight;
   };
 
   std::size_t words() const { return W != 0 ? W : words_; }
 
-  Filter make_filter(const Column& column) const {
-    Filter f{column.levels(), {}, words_, 0, {}, {}, column.weight};
-    if (f.levels > few_levels) {
-      f.code = column.code;
-      f.reach = column.reach;
-      return f;
-    }
+  Filter make_filter(const Column& column) {
+    Filter f{column.levels(), sets_.size(), words_, 0, &column, column.weight};
+    if (f.levels > few_levels) return f;
     bool exact = true;
     for (std::size_t v = 0; v < f.levels; ++v) exact = exact && column.reach[v] == v;
     if (!exact) {
       f.stride = 2 * words_;
       f.survivors = words_;
     }
-    f.sets.assign(f.levels * f.stride, 0);
-    for (std::size_t v = 0; v < f.levels; ++v) {
+    sets_.resize(f.sets + f.levels * f.stride, 0);
+    Word* level = sets_.data() + f.sets;
+    for (std::size_t v = 0; v < f.levels; ++v, level += f.stride) {
       for (std::size_t i = 0; i < column.code.size(); ++i) {
         const Word bit = Word{1} << i % 64;
-        if (column.code[i] == v) f.sets[v * f.stride + i / 64] |= bit;
-        if (!exact && column.code[i] <= column.reach[v]) f.sets[v * f.stride + f.survivors + i / 64] |= bit;
+        if (column.code[i] == v) level[i / 64] |= bit;
+        if (!exact && column.code[i] <= column.reach[v]) level[f.survivors + i / 64] |= bit;
       }
     }
     return f;
@@ -139,20 +142,37 @@ class Survivors {
     }
   }
 
-  double apply(const std::vector<Filter>& filters, const Word* set, Steps<W>& steps) {
+  // Adds a step for each case that removes anybody; their weights' sum.
+  double apply(const std::vector<Filter>& filters, const Word* set, Steps<W>& steps) const {
     double total = 0.0;
+    steps.reserve(filters.size() + 1);
     for (const Filter& f : filters) {
       Word* child = steps.room();
-      if (!(f.levels > few_levels ? filter_by_codes(f, set, child) : filter_by_sets(f, set, child))) continue;
-      steps.add(f.weight);
-      total += f.weight;
+      const bool fell = f.levels == 2            ? filter_by_best(f, set, child)
+                        : f.levels <= few_levels ? filter_by_sets(f, set, child)
+                                                 : filter_by_codes(f, set, child);
+      steps.add(f.weight, fell);
+      total += fell ? f.weight : 0.0;
     }
     return total;
   }
 
+  // As below, for two levels, the frequent case; without a branch on what is as good as random.
+  bool filter_by_best(const Filter& f, const Word* set, Word* child) const {
+    const Word* best = sets_.data() + f.sets;
+    Word stayed = 0;
+    Word fell = 0;
+    for (std::size_t w = 0; w < words(); ++w) {
+      child[w] = set[w] & best[w];
+      stayed |= child[w];
+      fell |= set[w] ^ child[w];
+    }
+    return (stayed != 0) & (fell != 0);
+  }
+
   // Writes the survivors of a case; whether anybody fell.
   bool filter_by_sets(const Filter& f, const Word* set, Word* child) const {
-    const Word* level = f.sets.data();
+    const Word* level = sets_.data() + f.sets;
     for (const Word* end = level + f.levels * f.stride; level != end; level += f.stride) {
       Word found = 0;
       for (std::size_t w = 0; w < words(); ++w) found |= set[w] & level[w];
@@ -168,17 +188,18 @@ class Survivors {
   }
 
   bool filter_by_codes(const Filter& f, const Word* set, Word* child) const {
-    std::uint32_t best = f.code[members_[0]];
+    const std::vector<std::uint32_t>& code = f.column->code;
+    std::uint32_t best = code[members_[0]];
     std::uint32_t worst = best;
     for (const std::uint32_t i : members_) {
-      best = std::min(best, f.code[i]);
-      worst = std::max(worst, f.code[i]);
+      best = std::min(best, code[i]);
+      worst = std::max(worst, code[i]);
     }
-    const std::uint32_t limit = f.reach[best];
+    const std::uint32_t limit = f.column->reach[best];
     if (worst <= limit) return false;
     width().copy(set, child);
     for (const std::uint32_t i : members_) {
-      if (f.code[i] > limit) child[i / 64] &= ~(Word{1} << i % 64);
+      if (code[i] > limit) child[i / 64] &= ~(Word{1} << i % 64);
     }
     return true;
   }
@@ -204,6 +225,7 @@ class Survivors {
   std::size_t words_;
   const std::vector<double>& copies_;
   std::vector<double> outcome_;
+  std::vector<Word> sets_;
   std::vector<Filter> weighted_;
   std::vector<Filter> weightless_;
   std::vector<std::uint32_t> members_;

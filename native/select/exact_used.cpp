@@ -59,7 +59,7 @@ class UsedCases {
   std::uint64_t affordable() const {
     const auto m = static_cast<double>(cases_);
     const auto words = static_cast<double>(key_words() + 6 + set_words_ + mask_words_);
-    return affordable_states((m + 1) * (4 + m / 3 + static_cast<double>(copies_.size()) / 4), 8 * words + 4 * m);
+    return affordable_states((m + 1) * (2 + m / 2 + static_cast<double>(copies_.size()) / 10), 8 * words + 4 * m);
   }
 
   void start(Steps<0>& steps) {
@@ -72,7 +72,7 @@ class UsedCases {
   }
 
   void expand(const Word* from, double mass, Steps<0>& steps) {
-    steps.resize(0);
+    steps.shrink(0);
     const auto set = static_cast<std::uint32_t>(from[0] - 1);
     const Word* used = from + 1;
     const Word* drawn = options_.batch > 1 ? used + mask_words_ : nullptr;
@@ -208,6 +208,7 @@ class UsedCases {
   }
 
   void add(double p, Steps<0>& steps) const {
+    steps.reserve(1);
     std::copy(key_.begin(), key_.end(), steps.room());
     steps.add(p);
   }

@@ -111,6 +111,20 @@ def test_more_cases_than_bits_of_a_word() -> None:
     assert fx.probabilities(wide, tied).sum() == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("weights", [[0, 0, 0, 1], [0, 0, 0, 0], [2, 0, 0, 0], [1, 1, 1, 0]])
+def test_equal_cases_count_as_often_as_they_are_there(weights: list[float]) -> None:
+    """Three equal cases, one against them, and two more individuals; all or some cases of weight 0."""
+    errors = np.array([[0, 0, 0, 1], [1, 1, 1, 0], [0, 0, 0, 2], [2, 2, 2, 0]])
+    for kind in ORDERS:
+        expected = exact_outcome(errors, enumerate_orders(kind, weights))[0]
+        np.testing.assert_allclose(
+            fx.probabilities(errors, method_of(kind, np.array(weights), {})), expected, atol=1e-12
+        )
+    mixed = np.column_stack([errors, [3, 3, 3, 3]])
+    expected = exact_outcome(mixed, enumerate_orders("weighted", [0, 0, 0, 0, 1]))[0]
+    np.testing.assert_allclose(fx.probabilities(mixed, method_of("weighted", np.eye(5)[4], {})), expected, atol=1e-12)
+
+
 def test_large_integers_are_told_apart() -> None:
     """Two errors above 2**53 that differ by 1 are not the same error."""
     errors = np.array([[2**60 + 1], [2**60], [2**60 + 2]])
@@ -150,6 +164,12 @@ def test_down_sampling_is_the_mean_over_all_samples() -> None:
 def test_too_many_samples_are_refused() -> None:
     with pytest.raises(fx.ProblemTooLarge, match="samples of 50 of 100 cases"):
         fx.probabilities(np.zeros((3, 100)), fx.Lexicase(sample=fx.DownSample(0.5)))
+
+
+def test_all_samples_together_have_one_budget() -> None:
+    errors = random_errors(5, (8, 6))
+    with pytest.raises(fx.ProblemTooLarge, match="stopped at"):
+        fx.probabilities(errors, fx.Lexicase(sample=fx.DownSample(3)), max_states=20)
 
 
 def test_elites_do_not_count() -> None:
@@ -216,7 +236,7 @@ def test_relabelling_individuals_and_cases_relabels_the_outcome(
 )
 def test_refusal_says_how_large_the_problem_is(method: str) -> None:
     errors = np.random.default_rng(1).integers(0, 2, size=(60, 60))
-    with pytest.raises(fx.ProblemTooLarge, match=r"more than the [\d,]+ states.*approximate=") as refusal:
+    with pytest.raises(fx.ProblemTooLarge, match=r"stopped at [\d,]+ states.*approximate=") as refusal:
         fx.probabilities(errors, method, max_states=2000)
     assert isinstance(refusal.value, ValueError)
     assert refusal.value.explored > 2000

@@ -12,7 +12,7 @@ namespace flexicase {
 struct ExactOutcome {
   std::vector<double> probabilities;  // (individuals,), empty if there were too many states
   std::uint64_t states = 0;           // states that were met
-  double estimate = 0.0;              // if there were too many: how many there may be, rather too low than too high
+  double estimate = 0.0;  // if there were too many: a lower bound for how many there are, from random events
 };
 
 // Probabilities that an event selects each individual. Meets `max_states` different states at most; 0

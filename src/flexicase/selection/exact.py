@@ -25,6 +25,7 @@ from flexicase.selection.sampling import DownSample, sample_size
 
 Z_95 = 1.959963984540054
 MOST_SUBSETS = 20_000
+MOST_STATES_OF_SAMPLES = 500_000
 
 
 class ProblemTooLarge(ValueError):  # noqa: N818
@@ -32,7 +33,7 @@ class ProblemTooLarge(ValueError):  # noqa: N818
 
     Attributes:
         explored: States met before giving up.
-        estimate: How many there may be, rather too low than too high.
+        estimate: How many there may be; Chao's lower bound from random events, often far too low.
 
     Example:
         >>> import flexicase as fx
@@ -185,9 +186,10 @@ class _Budget:
         found, states, estimate = _native.probabilities(kernel._kernel, min(allowed, 2**32 - 2))
         self.explored += states
         if found is None:
+            beyond = f" (an estimate from random events: at least {estimate:.2g})" if estimate > 1.1 * states else ""
             raise ProblemTooLarge(
-                f"errors of shape ({matrix.n_individuals}, {matrix.n_cases}) need more than the {states - 1:,} states "
-                f"allowed by max_states, probably at least {estimate:.2g}; use approximate=100_000 draws, "
+                f"errors of shape ({matrix.n_individuals}, {matrix.n_cases}) are too large a problem: stopped at "
+                f"{self.explored:,} states, and it takes more{beyond}; use approximate=100_000 draws, "
                 "or a larger max_states",
                 self.explored,
                 estimate,
@@ -209,6 +211,8 @@ def _mean_over_samples(method: Lexicase, matrix: ErrorMatrix, budget: _Budget) -
             0,
             float(min(subsets, 10**300)),
         )
+    if budget.max_states is None:
+        budget.max_states = MOST_STATES_OF_SAMPLES
     total = np.zeros(matrix.n_individuals)
     for cases in _subsets(matrix.n_cases, size):
         total += budget.solve(*method.spec(matrix.take(None, cases), cases))
