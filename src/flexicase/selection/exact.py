@@ -185,14 +185,14 @@ class _Budget:
         kernel = NativeKernel(matrix, spec)
         found, states, estimate = _native.probabilities(kernel._kernel, min(allowed, 2**32 - 2))
         self.explored += states
-        if found is None:
+        if found is None or (self.max_states is not None and self.explored > self.max_states):
             beyond = f" (an estimate from random events: at least {estimate:.2g})" if estimate > 1.1 * states else ""
             raise ProblemTooLarge(
                 f"errors of shape ({matrix.n_individuals}, {matrix.n_cases}) are too large a problem: stopped at "
                 f"{self.explored:,} states, and it takes more{beyond}; use approximate=100_000 draws, "
                 "or a larger max_states",
                 self.explored,
-                estimate,
+                max(estimate, float(self.explored)),
             )
         return found
 
