@@ -6,10 +6,12 @@ namespace nb = nanobind;
 
 void bind_baselines(nb::module_& m);
 void bind_select(nb::module_& m);
+void bind_exact(nb::module_& m);
 
 NB_MODULE(_native, m) {
   m.doc() = "Native kernels of flexicase.";
   m.def("isa", [] { return flexicase::isa().name; }, "Name of the instruction set that the kernels use here.");
   bind_select(m);
   bind_baselines(m);
+  bind_exact(m);
 }

@@ -6,6 +6,7 @@ from flexicase.selection.bias import CaseStatistics, biases
 from flexicase.selection.dalex import DALex
 from flexicase.selection.epsilon import Mad
 from flexicase.selection.informed import InformedDownSample
+from flexicase.selection.exact import Estimate, ProblemTooLarge, probabilities
 from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.orders import Ranked, Uniform, Weighted
 from flexicase.selection.plexicase import Plexicase
@@ -20,12 +21,14 @@ __all__ = [
     "Cohorts",
     "DALex",
     "DownSample",
+    "Estimate",
     "FitnessProportionate",
     "InformedDownSample",
     "Lexicase",
     "Mad",
     "Method",
     "Plexicase",
+    "ProblemTooLarge",
     "RandomSelection",
     "Ranked",
     "Selection",
@@ -35,6 +38,7 @@ __all__ = [
     "Weighted",
     "biases",
     "methods",
+    "probabilities",
     "register",
     "select",
 ]

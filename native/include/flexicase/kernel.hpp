@@ -28,6 +28,9 @@ class Kernel {
   Kernel(const Kernel&) = delete;
   Kernel& operator=(const Kernel&) = delete;
 
+  Matrix& matrix() { return *matrix_; }
+  const KernelOptions& options() const { return options_; }
+
   // Computes what the draw needs from the matrix; call before draw, one thread at a time.
   void ready(bool counts);
 

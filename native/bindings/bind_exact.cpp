@@ -1,0 +1,43 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+
+#include <optional>
+#include <tuple>
+
+#include "flexicase/exact.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace flexicase;
+
+namespace {
+
+using Probabilities = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
+
+Probabilities owned_array(std::vector<double>&& values) {
+  auto* moved = new std::vector<double>(std::move(values));
+  nb::capsule owner(moved, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+  return Probabilities(moved->data(), {moved->size()}, owner);
+}
+
+std::tuple<std::optional<Probabilities>, std::uint64_t, double> probabilities(Kernel& kernel,
+                                                                              std::uint64_t max_states) {
+  kernel.matrix().kinds();
+  ExactOutcome outcome;
+  {
+    nb::gil_scoped_release release;
+    outcome = exact_probabilities(kernel.matrix(), kernel.options(), max_states);
+  }
+  std::optional<Probabilities> result;
+  if (!outcome.probabilities.empty()) result = owned_array(std::move(outcome.probabilities));
+  return {result, outcome.states, outcome.estimate};
+}
+
+}  // namespace
+
+void bind_exact(nb::module_& m) {
+  m.def("probabilities", &probabilities, "kernel"_a, "max_states"_a,
+        "Exact selection probabilities (None if there are too many states), states met, states estimated.");
+}

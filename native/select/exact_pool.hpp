@@ -1,0 +1,59 @@
+// The pool at the start of an event, cut down to what can matter, and the cases as pure orders.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "flexicase/kernel.hpp"
+#include "flexicase/matrix.hpp"
+
+namespace flexicase {
+
+// Distinct error vectors. Individuals with the same errors share every fate until the last, random pick.
+struct Pool {
+  std::vector<std::int64_t> rows;       // one individual for each
+  std::vector<double> copies;           // how many individuals have it
+  std::vector<std::int64_t> member_of;  // (individuals,) which one they have, or -1 if it cannot be selected
+
+  std::size_t size() const { return rows.size(); }
+
+  // Shares what each error vector has got among the individuals that have it.
+  std::vector<double> share(const std::vector<double>& outcome) const;
+};
+
+// One case: the place of each member's error among the levels of that case, best first, and for each
+// level the last one that survives if it is the best of the pool.
+struct Column {
+  std::vector<std::uint32_t> code;
+  std::vector<std::uint32_t> reach;
+  double weight = 1.0;
+  double count = 1.0;  // cases that it stands for
+
+  std::size_t levels() const { return reach.size(); }
+
+  // Whether the filter removes nobody, now or from a smaller pool.
+  bool idle() const { return reach.empty() || reach.front() + 1 == reach.size(); }
+};
+
+// All distinct error vectors; if `uncut_exact`, without those that no event of an exact filter that ends with
+// one error vector left can select.
+Pool make_pool(Matrix& matrix, bool uncut_exact);
+
+// The cases for one error at a time and a tolerance that does not depend on the pool.
+std::vector<Column> make_columns(const Matrix& matrix, const Pool& pool, const KernelOptions& options);
+
+// Takes out the error vectors that another one dominates: whenever one of them survives an exact filter, so
+// does the other, hence nobody's fate depends on them and they are never the last.
+void drop_dominated(Pool& pool, std::vector<Column>& columns);
+
+// (pool, cases) errors as numbers to be summed.
+std::vector<double> make_values(const Matrix& matrix, const Pool& pool);
+
+// (cases,) tolerance per case: given, from the whole population, or 0.
+std::vector<double> make_tolerances(const Matrix& matrix, const KernelOptions& options);
+
+// Median absolute deviation; an infinite number deviates by 0 from an infinite median. Overwrites x.
+double deviation(std::span<double> x);
+
+}  // namespace flexicase

@@ -1,0 +1,265 @@
+"""`probabilities`: how likely each individual is to be selected, exactly or from draws."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol, overload, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexicase import _native
+from flexicase.checks import check_count
+from flexicase.rng import Key, Seed, key_from_seed, mix64
+from flexicase.selection.api import Method, Selector
+from flexicase.selection.kernel import KernelSpec
+from flexicase.selection.lexicase import Lexicase
+from flexicase.selection.matrix import ErrorMatrix, NanPolicy, as_error_matrix
+from flexicase.selection.native import NativeKernel
+from flexicase.selection.registry import resolve_method
+from flexicase.selection.sampling import DownSample, sample_size
+
+Z_95 = 1.959963984540054
+MOST_SUBSETS = 20_000
+MOST_STATES_OF_SAMPLES = 500_000
+
+
+class ProblemTooLarge(ValueError):  # noqa: N818
+    """Exact probabilities would take too many states.
+
+    Attributes:
+        explored: States met before giving up.
+        estimate: How many there may be; Chao's lower bound from random events, often far too low.
+
+    Example:
+        >>> import flexicase as fx
+        >>> import numpy as np
+        >>> errors = np.random.default_rng(1).integers(0, 2, (60, 60))
+        >>> try:
+        ...     fx.probabilities(errors, max_states=1000)
+        ... except fx.ProblemTooLarge as refusal:
+        ...     print(refusal.explored > 1000, refusal.estimate > refusal.explored)
+        True True
+    """
+
+    def __init__(self, message: str, explored: int, estimate: float) -> None:
+        """Keep the numbers beside the message."""
+        super().__init__(message)
+        self.explored = explored
+        self.estimate = estimate
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimate:
+    """Selection probabilities as seen in draws.
+
+    Attributes:
+        probabilities: (n_individuals,) float64, the fraction of draws that selected each.
+        low: (n_individuals,) float64, lower end of each one's 95 % confidence interval (Wilson).
+        high: (n_individuals,) float64, upper end.
+        draws: How many selection events were drawn.
+
+    Example:
+        >>> import flexicase as fx
+        >>> estimate = fx.probabilities([[0, 1], [1, 0]], approximate=1000, seed=1)
+        >>> bool((estimate.low < 0.5).all() and (estimate.high > 0.5).all())
+        True
+    """
+
+    probabilities: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    draws: int
+
+
+@runtime_checkable
+class HasProbabilities(Protocol):
+    """A method that knows its own selection probabilities."""
+
+    def probabilities(self, matrix: ErrorMatrix) -> NDArray[np.float64]:
+        """(n_individuals,) the exact probability of each to be selected by one event."""
+        ...
+
+
+@overload
+def probabilities(
+    errors: ArrayLike,
+    method: str | Method = ...,
+    *,
+    nan: NanPolicy = ...,
+    approximate: None = ...,
+    max_states: int | None = ...,
+    seed: Seed = ...,
+    threads: int = ...,
+) -> NDArray[np.float64]: ...
+@overload
+def probabilities(
+    errors: ArrayLike,
+    method: str | Method = ...,
+    *,
+    nan: NanPolicy = ...,
+    approximate: int,
+    max_states: int | None = ...,
+    seed: Seed = ...,
+    threads: int = ...,
+) -> Estimate: ...
+def probabilities(
+    errors: ArrayLike,
+    method: str | Method = "lexicase",
+    *,
+    nan: NanPolicy = "raise",
+    approximate: int | None = None,
+    max_states: int | None = None,
+    seed: Seed = None,
+    threads: int = 1,
+) -> NDArray[np.float64] | Estimate:
+    """How likely each individual is to be selected by one event.
+
+    All ways that an event can go are followed at once, as one flow of probability through sets of
+    survivors. Elites are left out of account: the probabilities are those of the events after them.
+    With a `DownSample` they are the mean over all samples. The errors of a batch are summed in one
+    order, so batches whose sums differ only by rounding are equal here.
+
+    Args:
+        errors: (n_individuals, n_cases) numbers, lower is better.
+        method: A method's name (`flexicase.methods` lists them) or object.
+        nan: ``"raise"`` refuses NaN, ``"worst"`` counts it as the worst error.
+        approximate: Draw so many events instead, and give an `Estimate` with confidence intervals.
+        max_states: Give up when there are more states (sets of survivors; with some methods also
+            cases used); by default, as many as take a few seconds and less than a gigabyte.
+        seed: For ``approximate``; see `flexicase.select`.
+        threads: For ``approximate``.
+
+    Returns:
+        (n_individuals,) float64 probabilities that sum to 1, or an `Estimate`.
+
+    Raises:
+        ProblemTooLarge: More than ``max_states`` states would be needed.
+        TypeError: The method has no exact probabilities, or an argument is of the wrong type.
+        ValueError: An argument has a value that makes no sense.
+
+    Example:
+        >>> import flexicase as fx
+        >>> fx.probabilities([[0, 0, 3], [1, 0, 0], [2, 2, 2]]).tolist()
+        [0.5, 0.5, 0.0]
+    """
+    chosen = resolve_method(method)
+    budget = _Budget(None if max_states is None else check_count(max_states, "max_states", 1))
+    if approximate is not None:
+        draws = check_count(approximate, "approximate", 1)
+        return _estimate(as_error_matrix(errors, nan), chosen, draws, seed, check_count(threads, "threads", 1))
+    matrix = as_error_matrix(errors, nan)
+    if isinstance(chosen, HasProbabilities):
+        return _own_probabilities(chosen, matrix)
+    if not isinstance(chosen, Lexicase):
+        raise TypeError(f"{type(chosen).__name__} has no exact probabilities; approximate=100_000 draws instead")
+    if chosen.sample is None:
+        return budget.solve(*chosen.spec(matrix))
+    return _mean_over_samples(chosen, matrix, budget)
+
+
+def _own_probabilities(method: HasProbabilities, matrix: ErrorMatrix) -> NDArray[np.float64]:
+    found = np.asarray(method.probabilities(matrix), dtype=np.float64)
+    if found.shape != (matrix.n_individuals,):
+        raise ValueError(
+            f"{type(method).__name__}.probabilities() must give one number per individual: "
+            f"expected shape ({matrix.n_individuals},), got {found.shape}"
+        )
+    return found
+
+
+class _Budget:
+    """The states that may still be met."""
+
+    def __init__(self, max_states: int | None) -> None:
+        self.max_states = max_states
+        self.explored = 0
+
+    def solve(self, matrix: ErrorMatrix, spec: KernelSpec) -> NDArray[np.float64]:
+        """Exact probabilities of one filter on one matrix."""
+        allowed = 0 if self.max_states is None else max(1, self.max_states - self.explored)
+        kernel = NativeKernel(matrix, spec)
+        found, states, estimate = _native.probabilities(kernel._kernel, min(allowed, 2**32 - 2))
+        self.explored += states
+        if found is None or (self.max_states is not None and self.explored > self.max_states):
+            beyond = f" (an estimate from random events: at least {estimate:.2g})" if estimate > 1.1 * states else ""
+            raise ProblemTooLarge(
+                f"errors of shape ({matrix.n_individuals}, {matrix.n_cases}) are too large a problem: stopped at "
+                f"{self.explored:,} states, and it takes more{beyond}; use approximate=100_000 draws, "
+                "or a larger max_states",
+                self.explored,
+                max(estimate, float(self.explored)),
+            )
+        return found
+
+
+def _mean_over_samples(method: Lexicase, matrix: ErrorMatrix, budget: _Budget) -> NDArray[np.float64]:
+    if not isinstance(method.sample, DownSample):
+        raise TypeError(
+            f"sample={type(method.sample).__name__} has no exact probabilities; approximate=100_000 draws instead"
+        )
+    size = sample_size(method.sample.size, matrix.n_cases)
+    subsets = math.comb(matrix.n_cases, size)
+    if subsets > MOST_SUBSETS:
+        raise ProblemTooLarge(
+            f"there are {_about(subsets)} samples of {size} of {matrix.n_cases} cases, more than {MOST_SUBSETS:,}; "
+            "use approximate=100_000 draws",
+            0,
+            float(min(subsets, 10**300)),
+        )
+    if budget.max_states is None:
+        budget.max_states = MOST_STATES_OF_SAMPLES
+    total = np.zeros(matrix.n_individuals)
+    for cases in _subsets(matrix.n_cases, size):
+        total += budget.solve(*method.spec(matrix.take(None, cases), cases))
+    return total / subsets
+
+
+def _about(n: int) -> str:
+    return f"{n:,}" if n < 10**6 else f"about 10^{len(str(n)) - 1}"
+
+
+def _subsets(n: int, size: int) -> Iterator[NDArray[np.int64]]:
+    for subset in itertools.combinations(range(n), size):
+        yield np.array(subset, dtype=np.int64)
+
+
+def _estimate(matrix: ErrorMatrix, method: Method, draws: int, seed: Seed, threads: int) -> Estimate:
+    if isinstance(method, Lexicase):
+        method = dataclasses.replace(method, elitism=0)
+    if getattr(method, "sample", None) is None:
+        chosen = Selector(matrix.values, method, seed=seed).draw(draws, counts=False, threads=threads).indices
+    else:
+        chosen = _draw_with_fresh_samples(matrix, method, draws, key_from_seed(seed))
+    counts = np.bincount(chosen, minlength=matrix.n_individuals)
+    return Estimate(counts / draws, *wilson(counts, draws), draws)
+
+
+def _draw_with_fresh_samples(matrix: ErrorMatrix, method: Method, draws: int, key: Key) -> NDArray[np.int64]:
+    """One event each from many selectors, since a selector keeps its sample."""
+    chosen = np.empty(draws, dtype=np.int64)
+    for i in range(draws):
+        fresh = Key(mix64(key.k0 ^ mix64(i)), key.k1)
+        chosen[i] = method.prepare(matrix, fresh, "native").draw(fresh, range(1), False, 1).indices[0]
+    return chosen
+
+
+def wilson(counts: NDArray[Any], draws: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """95 % confidence intervals of probabilities (Wilson, JASA 1927).
+
+    Args:
+        counts: (k,) how often each came up.
+        draws: Out of how many.
+
+    Returns:
+        (k,) lower and (k,) upper ends.
+    """
+    seen = counts / draws
+    shrink = 1.0 + Z_95**2 / draws
+    centre = (seen + Z_95**2 / (2 * draws)) / shrink
+    half = Z_95 / shrink * np.sqrt(seen * (1.0 - seen) / draws + Z_95**2 / (4.0 * draws**2))
+    return np.where(counts == 0, 0.0, centre - half), np.where(counts == draws, 1.0, centre + half)
