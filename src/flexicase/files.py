@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import re
+import shutil
 import zipfile
 from pathlib import Path
 from typing import IO, Any, Literal, TypeAlias
@@ -15,11 +17,12 @@ from flexicase.checks import check_choice
 
 Header: TypeAlias = Literal["auto", "yes", "no"]
 HEADERS = ("auto", "yes", "no")
+MISSING = ("na", "n/a", "null", "none")
 INDEX_COLUMN = re.compile(r"__index_level_\d+__")  # how pandas stores row labels
 
 
 def read_errors(source: str | Path | IO[bytes], *, header: Header = "auto", name: str | None = None) -> NDArray[Any]:
-    """Read an error matrix: one individual per row, one case per column.
+    r"""Read an error matrix: one individual per row, one case per column.
 
     Text may be separated by commas, semicolons, tabs or blanks. NumPy archives (npz) must hold
     one array, or one called ``errors``. Parquet needs pyarrow.
@@ -27,7 +30,7 @@ def read_errors(source: str | Path | IO[bytes], *, header: Header = "auto", name
     Args:
         source: A path, or an open binary file.
         header: Whether the first line of a text file names the columns; ``"auto"`` takes it for
-            names if none of its cells is a number.
+            names if all of its cells look like names.
         name: What to call the source in messages; the path by default.
 
     Returns:
@@ -41,7 +44,7 @@ def read_errors(source: str | Path | IO[bytes], *, header: Header = "auto", name
     Example:
         >>> import io
         >>> from flexicase.files import read_errors
-        >>> read_errors(io.BytesIO(b"case 1,case 2\\n0,3\\n1,0\\n")).tolist()
+        >>> read_errors(io.BytesIO(b"case 1,case 2\n0,3\n1,0\n")).tolist()
         [[0, 3], [1, 0]]
     """
     check_choice(header, "header", HEADERS)
@@ -49,7 +52,10 @@ def read_errors(source: str | Path | IO[bytes], *, header: Header = "auto", name
         with open(source, "rb") as file:
             return _read(file, header, name or str(source))
     if not source.seekable():
-        source = io.BytesIO(source.read())
+        buffer = io.BytesIO()
+        shutil.copyfileobj(source, buffer)  # piece by piece, so that Ctrl-C is noticed in between
+        buffer.seek(0)
+        source = buffer
     return _read(source, header, name or "errors")
 
 
@@ -101,7 +107,9 @@ def _read_parquet(file: IO[bytes], name: str) -> NDArray[Any]:
     for column, values in zip(table.column_names, table.columns, strict=True):
         if INDEX_COLUMN.fullmatch(column):
             continue
-        if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type) or pa.types.is_boolean(values.type)):
+        if not (
+            pa.types.is_integer(values.type) or pa.types.is_floating(values.type) or pa.types.is_boolean(values.type)
+        ):
             raise ValueError(f"{name}: column {column!r}: expected numbers, got {values.type}")
         columns.append(values.to_numpy() if values.null_count == 0 else values.cast(pa.float64()).to_numpy())
     return np.column_stack(columns) if columns else np.empty((0, 0))
@@ -117,11 +125,12 @@ def _read_text(raw: bytes, header: Header, name: str) -> NDArray[Any]:
     lines = [(number, line) for number, line in enumerate(io.StringIO(text, newline=None), 1) if line.strip()]
     if not lines:
         raise ValueError(f"{name}: the file has no lines but blank ones")
-    delimiter = _delimiter(lines[min(1, len(lines) - 1)][1])
+    delimiter = _delimiter([line for _, line in lines[:2]])
     if _has_header(lines[0], delimiter, header, name):
-        del lines[0]
+        named = lines.pop(0)
         if not lines:
             raise ValueError(f"{name}: the file has a header but no individuals")
+        _check_width(lines[0], named, delimiter, name)
     try:
         return _parse([line for _, line in lines], delimiter)
     except ValueError as error:
@@ -129,20 +138,24 @@ def _read_text(raw: bytes, header: Header, name: str) -> NDArray[Any]:
         raise ValueError(f"{name}: {error}") from error
 
 
-def _delimiter(line: str) -> str | None:
-    """What separates the cells; None for blanks."""
-    return next((mark for mark in "\t;," if mark in line), None)
+def _delimiter(lines: list[str]) -> str | None:
+    """What separates the cells of these lines, None for blanks; the last one surely holds data."""
+    for mark in "\t;,":
+        if any(mark in line for line in lines):
+            return mark
+    return None if len(lines[-1].split()) > 1 else ","
 
 
 def _cells(line: str, delimiter: str | None) -> list[str]:
-    return [cell.strip().strip('"').strip() for cell in line.strip("\r\n").split(delimiter)]
+    if delimiter is None:
+        return line.split()
+    return [cell.strip() for cell in next(csv.reader([line.strip("\r\n")], delimiter=delimiter))]
 
 
 def _has_header(first: tuple[int, str], delimiter: str | None, header: Header, name: str) -> bool:
     number, line = first
     cells = _cells(line, delimiter)
-    numeric = [_is_number(cell) for cell in cells]
-    is_header = header == "yes" or (header == "auto" and not any(numeric) and any(cells))
+    is_header = header == "yes" or (header == "auto" and any(cells) and all(map(_may_be_name, cells)))
     if is_header and not cells[0] and len(cells) > 1:
         raise ValueError(
             f"{name}: line {number}, column 1: the header has no name here, so the column seems to hold row labels; "
@@ -154,6 +167,12 @@ def _has_header(first: tuple[int, str], delimiter: str | None, header: Header, n
             "say whether these are column names or errors (header yes or no)"
         )
     return is_header
+
+
+def _may_be_name(cell: str) -> bool:
+    """Whether a cell can stand in a header: empty, or with a letter and not a missing number."""
+    wordless = cell and not any(character.isalpha() for character in cell)
+    return not (wordless or _is_number(cell) or cell.lower() in MISSING)
 
 
 def _is_number(cell: str) -> bool:
@@ -176,17 +195,18 @@ def _parse(lines: list[str], delimiter: str | None) -> NDArray[Any]:
 
 def _explain(lines: list[tuple[int, str]], delimiter: str | None, name: str) -> None:
     """Say which cell or row is at fault."""
-    expected = len(_cells(lines[0][1], delimiter))
     for number, line in lines:
-        cells = _cells(line, delimiter)
-        for column, cell in enumerate(cells, 1):
-            if column > expected:
-                break
+        for column, cell in enumerate(_cells(line, delimiter), 1):
             if not _is_number(cell):
                 found = f"got {cell[:40]!r}" if cell else "the cell is empty"
                 raise ValueError(f"{name}: line {number}, column {column}: expected a number, {found}")
-        if len(cells) != expected:
-            raise ValueError(
-                f"{name}: line {number}, column {min(len(cells), expected) + 1}: "
-                f"expected {expected} columns as in line {lines[0][0]}, got {len(cells)}"
-            )
+        _check_width((number, line), lines[0], delimiter, name)
+
+
+def _check_width(row: tuple[int, str], model: tuple[int, str], delimiter: str | None, name: str) -> None:
+    found, expected = len(_cells(row[1], delimiter)), len(_cells(model[1], delimiter))
+    if found != expected:
+        raise ValueError(
+            f"{name}: line {row[0]}, column {min(found, expected) + 1}: "
+            f"expected {expected} columns as in line {model[0]}, got {found}"
+        )

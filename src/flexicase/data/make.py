@@ -45,7 +45,7 @@ FEATURES: dict[str, Callable[[Answers], int]] = {
     "first zero": lambda v: int(np.argmax(v == 0)),
     "second zero": lambda v: int(np.flatnonzero(v == 0)[1]) if np.count_nonzero(v == 0) > 1 else ABORTED,
     "zeros in second half": lambda v: int(np.count_nonzero(v[len(v) // 2 :] == 0)),
-    "non-zeros at the end": lambda v: int(np.argmax(v[: -11 : -1] == 0)),
+    "non-zeros at the end": lambda v: int(np.argmax(v[:-11:-1] == 0)),
     "smallest": lambda v: int(np.argmin(v)),
     "largest": lambda v: int(np.argmax(v)),
     "one": lambda v: 1,
