@@ -2,8 +2,9 @@
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
-from flexicase.cli.failures import explain
+from flexicase.cli.failures import Group, explain
 
 
 @pytest.mark.parametrize(
@@ -19,7 +20,7 @@ from flexicase.cli.failures import explain
     ],
 )
 def test_explain(error, line, code):
-    assert explain(error) == (line, code)
+    assert explain(error) == (f"flexicase: error: {line}", code)
 
 
 def test_unexpected_errors_show_no_traceback_unless_asked(run, errors_csv, monkeypatch):
@@ -41,3 +42,16 @@ def test_interrupt_is_quiet_and_exits_130(run, errors_csv, monkeypatch):
     monkeypatch.setattr("flexicase.cli.select.read_errors", interrupt)
     result = run("select", errors_csv)
     assert (result.exit_code, result.output) == (130, "")
+
+
+def test_a_group_without_a_command_shows_its_help_and_exits_2():
+    app = typer.Typer(cls=Group, rich_markup_mode=None)
+    inner = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+    inner.command("one")(lambda: None)
+    inner.command("two")(lambda: None)
+    app.add_typer(inner, name="inner")
+    app.command("other")(lambda: None)
+    result = CliRunner().invoke(app, ["inner"], prog_name="flexicase")
+    assert result.exit_code == 2
+    assert "Usage: flexicase inner" in result.output
+    assert "error" not in result.output

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from typing import Annotated
 
 import typer
@@ -42,4 +44,7 @@ def root(
 
 def main() -> None:
     """Run the command line and exit: 0 fine, 1 the work failed, 2 called wrongly, 130 interrupted."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal without µ is no reason to fail
     app(prog_name="flexicase")

@@ -25,30 +25,36 @@ class Group(TyperGroup):
         except Exception as error:
             if os.environ.get(TRACEBACK_VARIABLE):
                 raise
-            line, code = explain(error)
-            sys.stderr.write(f"flexicase: error: {line}\n")
+            text, code = explain(error)
+            sys.stderr.write(f"{text}\n")
         sys.exit(code if isinstance(code, int) else 0)
 
 
 def explain(error: Exception) -> tuple[str, int]:
-    """One line that says what went wrong, and the exit code that goes with it."""
+    """What to print about an exception, one line as a rule, and the exit code that goes with it."""
     if hasattr(error, "format_message"):  # raised while reading the command line
-        return _usage(error), MISUSED
-    if isinstance(error, OSError) and error.strerror:
-        where = f"{error.filename}: " if error.filename else ""
-        return f"{where}{error.strerror}", FAILED
-    if isinstance(error, MemoryError):
-        return f"not enough memory ({error})" if str(error) else "not enough memory", FAILED
-    if isinstance(error, ValueError | TypeError | ImportError | OSError):
-        return _one_line(str(error)), FAILED
-    return f"unexpected {type(error).__name__}: {_one_line(str(error))} ({TRACEBACK_VARIABLE}=1 shows where)", FAILED
+        return _misuse(error), MISUSED
+    return f"flexicase: error: {_failure(error)}", FAILED
 
 
-def _usage(error: Any) -> str:
-    message = _one_line(error.format_message()).rstrip(".")
+def _misuse(error: Any) -> str:
+    message: str = error.format_message()
+    if message.startswith("Usage:"):  # a group called without a command: this is its help
+        return message
+    message = _one_line(message).rstrip(".")
     context = getattr(error, "ctx", None)
     hint = f" (see {context.command_path} --help)" if context is not None else ""
-    return f"{message[:1].lower()}{message[1:]}{hint}"
+    return f"flexicase: error: {message[:1].lower()}{message[1:]}{hint}"
+
+
+def _failure(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if isinstance(error, MemoryError):
+        return "not enough memory"
+    if isinstance(error, ValueError | TypeError | ImportError | OSError):
+        return _one_line(str(error))
+    return f"unexpected {type(error).__name__}: {_one_line(str(error))} ({TRACEBACK_VARIABLE}=1 shows where)"
 
 
 def _one_line(message: str) -> str:

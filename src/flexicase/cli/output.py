@@ -23,7 +23,7 @@ def emit(text: str) -> None:
 
 def emit_json(value: Any) -> None:
     """Write one JSON value."""
-    emit(json.dumps(value, ensure_ascii=False) + "\n")
+    emit(json.dumps(value) + "\n")
 
 
 def tab_separated(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
