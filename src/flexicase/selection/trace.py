@@ -32,6 +32,11 @@ class Trace:
         pools: One (cases_used + 1,) int64 array per event: the size of the pool before each case
             looked at, and at the end. All but the last entry add up to the event's evaluations.
         pools_distinct: The same with one individual per distinct error vector.
+
+    Example:
+        >>> from flexicase.selection.trace import trace
+        >>> trace([[0, 0], [0, 1], [1, 0]], "lexicase", 10, seed=1).mean_pool().tolist()
+        [3.0, 2.0, 1.0]
     """
 
     indices: NDArray[np.int64]
