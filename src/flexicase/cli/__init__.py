@@ -1,0 +1,50 @@
+"""The command line: parses, calls, prints."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import Annotated
+
+import typer
+
+from flexicase import __version__
+from flexicase.cli import demo, doctor, methods, select
+from flexicase.cli.failures import Group
+from flexicase.cli.output import emit
+
+app = typer.Typer(
+    cls=Group,
+    name="flexicase",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command(epilog="\b\nExample:\n  flexicase select errors.csv -n 100 --method ranked-num-nonzeros --seed 7")(
+    select.select
+)
+app.command(epilog="\b\nExample:\n  flexicase methods")(methods.methods)
+app.command(epilog="\b\nExample:\n  flexicase demo --out out")(demo.demo)
+app.command(epilog="\b\nExample:\n  flexicase doctor --json")(doctor.doctor)
+
+
+@app.callback(invoke_without_command=True, epilog="\b\nExample:\n  flexicase demo")
+def root(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    """Lexicase selection at scale: parents from error matrices, exactly and fast."""
+    if version:
+        emit(f"flexicase {__version__}\n")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        emit(context.get_help() + "\n")
+
+
+def main() -> None:
+    """Run the command line and exit: 0 fine, 1 the work failed, 2 called wrongly, 130 interrupted."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal without µ is no reason to fail
+    app(prog_name="flexicase")

@@ -1,0 +1,55 @@
+"""Printing: text, tables for people, tab-separated values and JSON for machines."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+
+def emit(text: str) -> None:
+    """Write to standard output; a reader that has gone away ends the program in silence."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
+        raise typer.Exit(0) from None
+
+
+def emit_json(value: Any) -> None:
+    """Write one JSON value."""
+    emit(json.dumps(value) + "\n")
+
+
+def tab_separated(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Lines of tab-separated values."""
+    return "".join("\t".join(map(str, row)) + "\n" for row in (header, *rows))
+
+
+def aligned(header: Sequence[str] | None, rows: Sequence[Sequence[Any]]) -> str:
+    """A table with aligned columns: numbers to the right, words to the left."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    numeric = [bool(rows) and all(map(_is_number, column)) for column in zip(*cells, strict=True)]
+    if header is not None:
+        cells.insert(0, list(header))
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    if header is not None:
+        cells.insert(1, ["-" * width for width in widths])
+    numeric = numeric or [False] * len(widths)
+    lines = (
+        "  ".join(
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(row, widths, numeric, strict=True)
+        )
+        for row in cells
+    )
+    return "".join(line.rstrip() + "\n" for line in lines)
+
+
+def _is_number(cell: str) -> bool:
+    return cell.replace(",", "").replace(".", "", 1).isdigit()

@@ -1,0 +1,143 @@
+"""``flexicase select``: parents from a file of errors."""
+
+from __future__ import annotations
+
+import dataclasses
+import secrets
+import sys
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+import flexicase
+from flexicase.checks import check_choice
+from flexicase.cli.output import aligned, emit, emit_json, tab_separated
+from flexicase.files import HEADERS, read_errors
+from flexicase.selection.api import Method, Selection
+from flexicase.selection.epsilon import MAD_MODES, Epsilon
+from flexicase.selection.kernel import Ended
+from flexicase.selection.lexicase import Lexicase
+from flexicase.selection.registry import resolve_method
+
+COUNTS = ("evaluations", "evaluations_distinct", "cases_used", "ended")
+
+
+def select(
+    errors: Annotated[
+        str,
+        typer.Argument(
+            metavar="ERRORS",
+            help="Errors, one row per individual and one column per case, lower is better: "
+            "csv (comma, semicolon, tab or blanks), npy, npz or parquet; - reads standard input.",
+        ),
+    ],
+    *,
+    n: Annotated[int, typer.Option("-n", "--number", min=0, help="How many parents to select.")] = 1,
+    method: Annotated[str, typer.Option(help="Selection method; 'flexicase methods' lists them.")] = "lexicase",
+    seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same parents. Random if left out.")] = None,
+    counts: Annotated[bool, typer.Option("--counts", help="Print the counts of every selection event too.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    threads: Annotated[int, typer.Option(min=1, help="Threads to use; the parents do not depend on it.")] = 1,
+    nan: Annotated[str, typer.Option(help="NaN errors: 'raise' refuses them, 'worst' counts them as worst.")] = "raise",
+    epsilon: Annotated[
+        str | None, typer.Option(help="Distance from the best that survives a case: a number, or 'mad'.")
+    ] = None,
+    header: Annotated[str, typer.Option(help="Whether the first line of a csv names columns: auto, yes, no.")] = "auto",
+) -> None:
+    """Select parents from an error matrix.
+
+    Prints one index per line, counted from 0; with --counts a table (tab-separated if piped).
+    """
+    chosen = _method(method, epsilon)
+    _choice(nan, "--nan", ("raise", "worst"))
+    _choice(header, "--header", HEADERS)
+    if seed is None:
+        seed = secrets.randbits(48)
+    matrix = _read(errors, header)
+    if nan == "raise":
+        _refuse_nan(matrix, errors)
+    outcome = flexicase.select(matrix, n, chosen, seed=seed, counts=counts or as_json, threads=threads, nan=nan)  # type: ignore[arg-type]
+    if as_json:
+        emit_json(_as_dict(outcome, method, seed))
+    elif counts:
+        emit(_count_table(outcome, method))
+    else:
+        emit("".join(f"{index}\n" for index in outcome.indices))
+
+
+def _method(name: str, epsilon: str | None) -> Method:
+    try:
+        method = resolve_method(name)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--method") from None
+    if epsilon is None:
+        return method
+    if not isinstance(method, Lexicase):
+        raise typer.BadParameter(f"method {name!r} is not a lexicase method and has none", param_hint="--epsilon")
+    try:
+        return dataclasses.replace(method, epsilon=_number_or_name(epsilon))
+    except ValueError:
+        names = ", ".join(("mad", *(f"mad-{mode}" for mode in MAD_MODES)))
+        raise typer.BadParameter(
+            f"expected a number of at least 0 or one of {names}, got {epsilon!r}", param_hint="--epsilon"
+        ) from None
+
+
+def _number_or_name(text: str) -> Epsilon:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _choice(value: str, option: str, choices: tuple[str, ...]) -> None:
+    try:
+        check_choice(value, "the value", choices)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint=option) from None
+
+
+def _read(errors: str, header: str) -> NDArray[Any]:
+    if errors == "-":
+        return read_errors(sys.stdin.buffer, header=header, name="standard input")  # type: ignore[arg-type]
+    return read_errors(errors, header=header)  # type: ignore[arg-type]
+
+
+def _refuse_nan(matrix: NDArray[Any], name: str) -> None:
+    missing = np.isnan(matrix)
+    if missing.any():
+        row, case = np.argwhere(missing)[0]
+        where = "standard input" if name == "-" else name
+        raise ValueError(
+            f"{where}: individual {row}, case {case} (counted from 0) is NaN; --nan worst counts it as the worst error"
+        )
+
+
+def _counts(outcome: Selection) -> dict[str, list[Any]] | None:
+    if outcome.evaluations is None or outcome.ended is None:
+        return None
+    columns = {name: getattr(outcome, name).tolist() for name in COUNTS}
+    columns["ended"] = [Ended(code).name.lower().replace("_", "-") for code in columns["ended"]]
+    return columns
+
+
+def _as_dict(outcome: Selection, method: str, seed: int) -> dict[str, Any]:
+    return {
+        "indices": outcome.indices.tolist(),
+        "counts": _counts(outcome),
+        "method": method,
+        "seed": seed,
+        "version": flexicase.__version__,
+    }
+
+
+def _count_table(outcome: Selection, method: str) -> str:
+    columns = _counts(outcome)
+    if columns is None:
+        raise typer.BadParameter(
+            f"method {method!r} does not look at case after case and has none", param_hint="--counts"
+        )
+    rows = list(zip(outcome.indices.tolist(), *columns.values(), strict=True))
+    return (aligned if sys.stdout.isatty() else tab_separated)(("index", *columns), rows)

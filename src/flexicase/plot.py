@@ -1,0 +1,257 @@
+"""Pictures of selections: pools that shrink, weights of cases, evaluations per event.
+
+Colours and line styles are those of the paper's figures: hard cases first is red, easy cases
+first is blue, a weighted shuffle is dotted, a ranked shuffle is solid, plain lexicase is black.
+Needs matplotlib (``pip install 'flexicase[report]'``), which is imported when a picture is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexicase.checks import check_count
+from flexicase.selection.api import Method, Selection, select
+from flexicase.selection.bias import Bias
+from flexicase.selection.bias import case_weights as weigh
+from flexicase.selection.matrix import as_error_matrix
+from flexicase.selection.registry import PAPER_METHODS
+from flexicase.selection.trace import trace
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+RED, BLUE, BLACK = "#d62728", "#1f5fb4", "#000000"
+OTHER_COLOURS = ("#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#7f7f7f")
+DOTTED = (0, (1.0, 1.2))
+CURVE_EVENTS = 200
+
+Methods = Iterable[str] | Mapping[str, str | Method]
+
+
+def funnel(
+    errors: ArrayLike,
+    methods: Methods = PAPER_METHODS,
+    *,
+    n: int = 1000,
+    seed: int = 0,
+    ax: Axes | None = None,
+    log: bool = True,
+    distinct: bool = False,
+) -> Axes:
+    """Draw the mean size of the pool against the number of cases looked at.
+
+    Args:
+        errors: (n_individuals, n_cases) numbers, lower is better.
+        methods: Names of lexicase methods, or a mapping from labels to names or methods.
+        n: Selection events per method; the first 200 of them make the curve, all of them the mean evaluations.
+        seed: Seed of every method's events.
+        ax: Where to draw; a new figure by default.
+        log: Whether the pool size has a logarithmic axis.
+        distinct: Count one individual per distinct error vector.
+
+    Returns:
+        The axes; the legend gives the mean evaluations per event.
+
+    Example:
+        >>> from flexicase import plot
+        >>> from flexicase.data import example_errors
+        >>> ax = plot.funnel(example_errors(), ["lexicase", "ranked-num-nonzeros"], n=20)
+        >>> ax.get_xlabel()
+        'cases looked at'
+    """
+    ax = _axes(ax)
+    check_count(n, "n", 1)
+    curves = []
+    for i, (label, method) in enumerate(_labelled(methods).items()):
+        curves.append(trace(errors, method, min(n, CURVE_EVENTS), seed=seed).mean_pool(distinct=distinct))
+        counts = _counts(select(errors, n, method, seed=seed), label, distinct)
+        ax.plot(curves[-1], label=f"{label}  ({counts.mean():,.0f} evaluations)", **_style(label, i))
+    ax.set_xlim(0, max(map(_settled, curves), default=1))
+    if log:
+        ax.set_yscale("log")
+        _label_log(ax.yaxis)
+    ax.set_ylim(bottom=0.9 if log else 0)
+    ax.set_xlabel("cases looked at")
+    ax.set_ylabel("distinct error vectors left, mean" if distinct else "candidates left, mean")
+    ax.legend(frameon=False, loc="upper right")
+    return _tidy(ax)
+
+
+def case_weights(errors: ArrayLike, bias: Bias = "num_nonzeros", *, ax: Axes | None = None, sort: bool = True) -> Axes:
+    """Draw how heavy each case is, and how likely it is to come first in an order.
+
+    Args:
+        errors: (n_individuals, n_cases) numbers, lower is better.
+        bias: A bias metric's name, a callable, or (n_cases,) weights.
+        ax: Where to draw; a new figure by default.
+        sort: Put the heaviest case first instead of keeping the columns' order.
+
+    Returns:
+        The axes of the probabilities; the weights are bars on a second axis.
+
+    Example:
+        >>> from flexicase import plot
+        >>> ax = plot.case_weights([[0, 1, 1], [0, 0, 2]], "num_nonzeros")
+        >>> [round(float(p), 2) for p in ax.get_lines()[0].get_ydata()]
+        [0.67, 0.33, 0.0]
+    """
+    ax = _axes(ax)
+    matrix = as_error_matrix(errors)
+    weights = weigh(bias, matrix.statistics)
+    weighted, ranked = first_by_weight(weights), first_by_rank(weights)
+    order = np.argsort(-weights, kind="stable") if sort else np.arange(len(weights))
+    x = np.arange(len(weights))
+    colour = {"num_nonzeros": RED, "num_zeros": BLUE}.get(str(bias).replace("-", "_"), BLACK)
+    bars = ax.twinx()
+    bars.bar(x, weights[order], width=1.0, color="#e3e3e3", label="weight (right axis)")
+    bars.set_ylabel(f"weight ({bias})" if isinstance(bias, str) else "weight", color="#6b6b6b")
+    bars.tick_params(axis="y", colors="#6b6b6b", length=0)
+    bars.set_ylim(0, 1.35 * float(weights.max(initial=0.0)) or 1.0)
+    ax.plot(x, weighted[order], color=colour, linestyle=DOTTED, linewidth=2.2, label="first, weighted shuffle")
+    ax.plot(x, ranked[order], color=colour, linewidth=1.8, label="first, ranked shuffle")
+    ax.axhline(1 / max(len(x), 1), color=BLACK, linewidth=0.9, linestyle="--", label="first, uniform shuffle")
+    ax.set_zorder(bars.get_zorder() + 1)
+    ax.patch.set_visible(False)
+    ax.set_xlim(-0.5, len(x) - 0.5)
+    ax.set_ylim(0, 1.25 * float(max(ranked.max(initial=0.0), weighted.max(initial=0.0))) or 1.0)
+    ax.set_xlabel("cases, heaviest first" if sort else "case")
+    ax.set_ylabel("probability of coming first")
+    handles = [*ax.get_legend_handles_labels()[0], *bars.get_legend_handles_labels()[0]]
+    ax.legend(handles=handles, frameon=False, loc="upper right")
+    _tidy(bars)
+    return _tidy(ax)
+
+
+def evaluations(selections: Mapping[str, Selection], *, ax: Axes | None = None, distinct: bool = False) -> Axes:
+    """Draw how the evaluations of a selection event are distributed, per method.
+
+    Args:
+        selections: What `flexicase.select` gave for each method, with counts.
+        ax: Where to draw; a new figure by default.
+        distinct: Use the counts with one individual per distinct error vector.
+
+    Returns:
+        The axes: for every method, the fraction of events that needed at most so many evaluations.
+
+    Raises:
+        ValueError: A selection has no counts.
+
+    Example:
+        >>> import flexicase as fx
+        >>> from flexicase import plot
+        >>> names = ["lexicase", "ranked-num-nonzeros"]
+        >>> errors = [[0, 1, 2], [1, 0, 2], [2, 2, 0]]
+        >>> ax = plot.evaluations({name: fx.select(errors, 50, name, seed=1) for name in names})
+        >>> len(ax.get_lines())
+        2
+    """
+    counts = {label: _counts(selection, label, distinct) for label, selection in selections.items()}
+    ax = _axes(ax)
+    for i, (label, values) in enumerate(counts.items()):
+        ax.ecdf(np.maximum(values, 1), label=f"{label}  (mean {values.mean():,.0f})", **_style(label, i))
+    ax.set_xscale("log")
+    _label_log(ax.xaxis)
+    ax.set_ylim(0, 1.02)
+    ax.set_xlabel("evaluations of an event, one per distinct error vector" if distinct else "evaluations of an event")
+    ax.set_ylabel("fraction of events")
+    ax.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
+    return _tidy(ax)
+
+
+def first_by_weight(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How likely each case is to come first in a weighted shuffle.
+
+    Args:
+        weights: (n_cases,) non-negative.
+
+    Returns:
+        (n_cases,) probabilities.
+
+    Example:
+        >>> import numpy as np
+        >>> from flexicase.plot import first_by_weight
+        >>> first_by_weight(np.array([3.0, 1.0, 0.0])).tolist()
+        [0.75, 0.25, 0.0]
+    """
+    total = weights.sum()
+    return weights / total if total > 0 else np.full(len(weights), 1 / max(len(weights), 1))
+
+
+def first_by_rank(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How likely each case is to come first in a ranked shuffle.
+
+    Rank p of n is drawn with probability (1/n)(1/p + 1/(p+1) + … + 1/n); cases of equal weight
+    share the ranks they take up.
+
+    Args:
+        weights: (n_cases,) only their order matters.
+
+    Returns:
+        (n_cases,) probabilities.
+
+    Example:
+        >>> import numpy as np
+        >>> from flexicase.plot import first_by_rank
+        >>> first_by_rank(np.array([9.0, 4.0, 1.0, 0.0])).round(4).tolist()
+        [0.5208, 0.2708, 0.1458, 0.0625]
+    """
+    n = len(weights)
+    by_rank = np.cumsum(1 / np.arange(n, 0, -1))[::-1] / max(n, 1)
+    _, group = np.unique(-weights, return_inverse=True)
+    ranks_of_group = np.sort(group)
+    shared = np.bincount(ranks_of_group, weights=by_rank) / np.bincount(ranks_of_group)
+    return np.asarray(shared[group], dtype=np.float64)
+
+
+def _counts(selection: Selection, label: str, distinct: bool) -> NDArray[np.int64]:
+    counts = selection.evaluations_distinct if distinct else selection.evaluations
+    if counts is None:
+        raise ValueError(f"the selection by {label!r} has no counts; select with counts=True and a lexicase method")
+    return counts
+
+
+def _settled(curve: NDArray[np.float64]) -> int:
+    """The step after which a curve stays as it is, to within two per cent."""
+    return max(int(np.count_nonzero(curve > 1.02 * curve[-1])), 1)
+
+
+def _label_log(axis: Any) -> None:
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter("{x:,.0f}")
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _labelled(methods: Methods) -> dict[str, str | Method]:
+    if isinstance(methods, str):
+        methods = [methods]
+    return dict(methods) if isinstance(methods, Mapping) else {name: name for name in methods}
+
+
+def _style(label: str, i: int) -> dict[str, Any]:
+    """Line style of a method: the paper's for the paper's, a colour-blind safe cycle for others."""
+    if label == "lexicase":
+        return {"color": BLACK, "linewidth": 1.8, "linestyle": "-"}
+    if label in PAPER_METHODS:
+        colour = RED if label.endswith("num-nonzeros") else BLUE
+        weighted = label.startswith("weighted")
+        return {"color": colour, "linewidth": 2.2 if weighted else 1.8, "linestyle": DOTTED if weighted else "-"}
+    return {"color": OTHER_COLOURS[i % len(OTHER_COLOURS)], "linewidth": 1.8, "linestyle": "-."}
+
+
+def _axes(ax: Axes | None) -> Axes:
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError("pictures need matplotlib: pip install 'flexicase[report]'") from error
+    return ax if ax is not None else pyplot.subplots(figsize=(7.0, 4.2), layout="constrained")[1]
+
+
+def _tidy(ax: Axes) -> Axes:
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax

@@ -1,0 +1,141 @@
+"""`trace`: the very events that `select` draws, with the size of the pool at every step.
+
+Replays the events on the reference kernel, so it is for looking at hundreds of events, not for
+selecting parents by the million.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexicase.checks import check_count
+from flexicase.rng import Key, Seed, key_from_seed
+from flexicase.selection.api import Method
+from flexicase.selection.elitism import Elitist
+from flexicase.selection.kernel import Events
+from flexicase.selection.lexicase import Lexicase
+from flexicase.selection.matrix import ErrorMatrix, NanPolicy, as_error_matrix
+from flexicase.selection.reference import ReferenceKernel
+from flexicase.selection.registry import resolve_method
+from flexicase.selection.sampling import Part
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trace:
+    """How the pool of candidates shrank in some selection events.
+
+    Attributes:
+        indices: (n,) int64, the chosen parents: those of `select` with the same arguments.
+        pools: One (cases_used + 1,) int64 array per event: the size of the pool before each case
+            looked at, and at the end. All but the last entry add up to the event's evaluations.
+        pools_distinct: The same with one individual per distinct error vector.
+
+    Example:
+        >>> from flexicase.selection.trace import trace
+        >>> trace([[0, 0], [0, 1], [1, 0]], "lexicase", 10, seed=1).mean_pool().tolist()
+        [3.0, 2.0, 1.0]
+    """
+
+    indices: NDArray[np.int64]
+    pools: list[NDArray[np.int64]]
+    pools_distinct: list[NDArray[np.int64]]
+
+    def mean_pool(self, *, distinct: bool = False) -> NDArray[np.float64]:
+        """Mean size of the pool after 0, 1, 2, … cases; a finished event keeps its last pool.
+
+        Args:
+            distinct: Count one individual per distinct error vector.
+
+        Returns:
+            (longest event's cases + 1,) means over the events.
+        """
+        pools = self.pools_distinct if distinct else self.pools
+        total = np.zeros(max(map(len, pools), default=0))
+        for pool in pools:
+            total[: len(pool)] += pool
+            total[len(pool) :] += pool[-1]
+        return total / max(len(pools), 1)
+
+
+def trace(
+    errors: ArrayLike,
+    method: str | Method = "lexicase",
+    n: int = 100,
+    *,
+    seed: Seed = None,
+    nan: NanPolicy = "raise",
+) -> Trace:
+    """Replay the events of ``select(errors, n, method, seed=seed)`` and record every pool size.
+
+    Args:
+        errors: (n_individuals, n_cases) numbers, lower is better.
+        method: A lexicase method's name or object.
+        n: How many events.
+        seed: As for `select`; the same seed gives the same parents.
+        nan: ``"raise"`` refuses NaN, ``"worst"`` counts it as the worst error.
+
+    Raises:
+        TypeError: The method does not look at cases one after another.
+
+    Example:
+        >>> from flexicase.selection.trace import trace
+        >>> trace([[0, 0], [0, 1], [1, 0]], "lexicase", 1, seed=1).pools[0].tolist()
+        [3, 2, 1]
+    """
+    chosen = resolve_method(method)
+    if not isinstance(chosen, Lexicase):
+        raise TypeError(f"trace needs a lexicase method, one that looks at case after case, got {method!r:.80}")
+    n = check_count(n, "n")
+    key = key_from_seed(seed)
+    matrix = as_error_matrix(errors, nan)
+    whole = Part(None, None)
+    parts = [whole] if chosen.sample is None else chosen.sample.parts(matrix, key)
+    kernels = [_RecordingKernel(chosen, matrix, part) for part in parts]
+    elite = Elitist(matrix, key, chosen.elitism, kernels[0]).elite if chosen.elitism else np.empty(0, np.int64)
+    result = Trace(np.empty(n, np.int64), [], [])
+    for event in range(n):
+        which = event % len(parts)
+        parent, pool, distinct = kernels[which].record(key, event)
+        individuals = parts[which].individuals
+        if event < len(elite):
+            parent, pool, distinct = int(elite[event]), [1], [1]
+        elif individuals is not None:
+            parent = int(individuals[parent])
+        result.indices[event] = parent
+        result.pools.append(np.array(pool, dtype=np.int64))
+        result.pools_distinct.append(np.array(distinct, dtype=np.int64))
+    return result
+
+
+class _RecordingKernel(ReferenceKernel):
+    """The reference kernel, taking note of every pool on its way."""
+
+    def __init__(self, method: Lexicase, matrix: ErrorMatrix, part: Part) -> None:
+        if part.individuals is not None or part.cases is not None:
+            matrix = matrix.take(part.individuals, part.cases)
+        super().__init__(*method.spec(matrix, part.cases))
+        self._seen = np.zeros(len(self.errors), dtype=bool)
+
+    def record(self, key: Key, event: int) -> tuple[int, list[int], list[int]]:
+        """The parent and the pool sizes, all and distinct, of one event."""
+        everyone = np.arange(len(self.errors))
+        self._pool = [len(everyone)]
+        self._distinct = [self._count_distinct(everyone)]
+        out = Events.empty(1, counts=False)
+        self._run(key, event, out, 0)
+        return int(out.indices[0]), self._pool, self._distinct
+
+    def _survivors(self, pool: NDArray[np.int64], batch: list[int]) -> NDArray[np.int64]:
+        survivors = super()._survivors(pool, batch)
+        for sizes, left in ((self._pool, len(survivors)), (self._distinct, self._count_distinct(survivors))):
+            sizes.extend([sizes[-1]] * (len(batch) - 1))
+            sizes.append(left)
+        return survivors
+
+    def _count_distinct(self, pool: NDArray[np.int64]) -> int:
+        self._seen[:] = False
+        self._seen[self.groups[pool]] = True
+        return int(np.count_nonzero(self._seen))

@@ -1,0 +1,171 @@
+"""``flexicase select`` gives what `flexicase.select` gives, and says what is wrong with a file."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+import flexicase as fx
+from flexicase.selection import registry
+from flexicase.selection.kernel import Events
+
+ERRORS = [[0, 1, 2], [1, 0, 2], [2, 2, 0], [1, 1, 1]]
+
+
+def test_prints_one_index_per_line(run, errors_csv):
+    result = run("select", errors_csv, "-n", 20, "--method", "ranked-num-nonzeros", "--seed", 7)
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    expected = fx.select(ERRORS, 20, "ranked-num-nonzeros", seed=7).indices
+    assert [int(line) for line in result.stdout.splitlines()] == expected.tolist()
+
+
+def test_npy_and_standard_input_and_threads_make_no_difference(run, errors_csv, tmp_path):
+    np.save(tmp_path / "errors.npy", np.array(ERRORS))
+    arguments = ("-n", 30, "--seed", 1)
+    expected = run("select", errors_csv, *arguments).stdout
+    assert expected.count("\n") == 30
+    assert run("select", tmp_path / "errors.npy", *arguments, "--threads", 2).stdout == expected
+    assert run("select", "-", *arguments, input=errors_csv.read_bytes()).stdout == expected
+
+
+def test_json_holds_indices_counts_method_seed_and_version(run, errors_csv):
+    result = run("select", errors_csv, "-n", 5, "--json", "--seed", 3, "--method", "weighted-num-zeros")
+    value = json.loads(result.stdout)
+    expected = fx.select(ERRORS, 5, "weighted-num-zeros", seed=3)
+    assert value["indices"] == expected.indices.tolist()
+    assert value["counts"]["evaluations"] == expected.evaluations.tolist()
+    assert value["counts"]["cases_used"] == expected.cases_used.tolist()
+    assert set(value["counts"]["ended"]) <= {"one-left", "cases-exhausted"}
+    assert (value["method"], value["seed"], value["version"]) == ("weighted-num-zeros", 3, fx.__version__)
+
+
+def test_a_seed_left_out_is_drawn_and_reported(run, errors_csv):
+    first = json.loads(run("select", errors_csv, "-n", 40, "--json").stdout)
+    second = json.loads(run("select", errors_csv, "-n", 40, "--json").stdout)
+    assert first["seed"] != second["seed"]
+    assert fx.select(ERRORS, 40, seed=first["seed"]).indices.tolist() == first["indices"]
+
+
+def test_counts_are_tab_separated_when_piped(run, errors_csv):
+    result = run("select", errors_csv, "-n", 6, "--counts", "--seed", 2)
+    header, *rows = [line.split("\t") for line in result.stdout.splitlines()]
+    assert header == ["index", "evaluations", "evaluations_distinct", "cases_used", "ended"]
+    expected = fx.select(ERRORS, 6, seed=2)
+    assert [int(row[0]) for row in rows] == expected.indices.tolist()
+    assert [int(row[1]) for row in rows] == expected.evaluations.tolist()
+
+
+def test_epsilon_reaches_the_filter(run, tmp_path):
+    """With an epsilon as wide as the errors every individual survives, so all get chosen."""
+    np.savetxt(tmp_path / "e.csv", np.arange(8.0).reshape(8, 1), delimiter=",")
+    chosen = run("select", tmp_path / "e.csv", "-n", 200, "--epsilon", 100, "--seed", 1).stdout.split()
+    assert len(set(chosen)) == 8
+    assert set(run("select", tmp_path / "e.csv", "-n", 200, "--seed", 1).stdout.split()) == {"0"}
+    by_mad = run("select", tmp_path / "e.csv", "-n", 200, "--epsilon", "mad", "--seed", 1).stdout.split()
+    assert set(by_mad) == {"0", "1", "2"}
+
+
+def test_nan_is_refused_with_its_place_or_counted_as_worst(run, tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_text("a,b\n0,1\n1,nan\n")
+    refused = run("select", path)
+    assert refused.exit_code == 1
+    assert refused.stderr == (
+        f"flexicase: error: {path}: individual 1, case 1 (counted from 0) is NaN; "
+        "--nan worst counts it as the worst error\n"
+    )
+    assert run("select", path, "--nan", "worst").stdout == "0\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "the file is empty"),
+        ("a,b\n", "a header but no individuals"),
+        ("0,1\n2\n", "line 2, column 2: expected 2 columns"),
+        ("0,1\n2,x\n", "line 2, column 2: expected a number, got 'x'"),
+        ("0,-inf\n2,1\n", "individual 0, case 1 has -inf"),
+    ],
+)
+def test_bad_data_is_one_line_and_exit_code_1(run, tmp_path, content, message):
+    path = tmp_path / "e.csv"
+    path.write_text(content)
+    result = run("select", path)
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert result.stderr.startswith("flexicase: error: ")
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_missing_unreadable_and_directory(run, errors_csv, tmp_path):
+    missing = run("select", tmp_path / "nothing.csv")
+    assert (missing.exit_code, missing.stderr) == (
+        1,
+        f"flexicase: error: {tmp_path / 'nothing.csv'}: No such file or directory\n",
+    )
+    directory = run("select", tmp_path)
+    assert (directory.exit_code, directory.stderr) == (1, f"flexicase: error: {tmp_path}: Is a directory\n")
+    errors_csv.chmod(0)
+    if os.access(errors_csv, os.R_OK):
+        pytest.skip("this user may read everything")
+    unreadable = run("select", errors_csv)
+    assert (unreadable.exit_code, unreadable.stderr) == (1, f"flexicase: error: {errors_csv}: Permission denied\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--method", "lexicas"], "unknown method 'lexicas'; did you mean 'lexicase'?"),
+        (["--metod", "x"], "--metod"),
+        (["-n", "-1"], "'-n' / '--number'"),
+        (["-n", "many"], "'-n' / '--number'"),
+        (["--threads", "0"], "--threads"),
+        (["--seed", "-5"], "--seed"),
+        (["--epsilon", "-1"], "expected a number of at least 0 or one of mad, "),
+        (["--epsilon", "nan"], "expected a number of at least 0 or one of mad, "),
+        (["--epsilon", "wide"], "got 'wide'"),
+        (["--nan", "wors"], "did you mean 'worst'?"),
+        (["--header", "maybe"], "must be one of 'auto', 'yes', 'no'"),
+        (["more.csv"], "more.csv"),
+    ],
+)
+def test_a_wrong_call_is_one_line_and_exit_code_2(run, errors_csv, arguments, message):
+    result = run("select", errors_csv, *arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("flexicase: error: ")
+    assert message in result.stderr
+    assert "flexicase select --help" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_wrong_method_is_found_before_the_file_is_read(run, tmp_path):
+    assert run("select", tmp_path / "nothing.csv", "--method", "nope").exit_code == 2
+
+
+class Blind:
+    """A method that looks at no case: always the first individual."""
+
+    def prepare(self, matrix, key, backend):
+        return self
+
+    def draw(self, key, events, counts, threads):
+        out = Events.empty(len(events), counts=False)
+        out.indices[:] = 0
+        return out
+
+
+def test_methods_without_counts(run, errors_csv, monkeypatch):
+    """Methods that look at no cases have no counts: null in JSON, a wrong call with --counts."""
+    monkeypatch.setitem(registry._METHODS, "blind", Blind())
+    assert run("select", errors_csv, "--method", "blind", "-n", 2).stdout == "0\n0\n"
+    assert json.loads(run("select", errors_csv, "--method", "blind", "--json").stdout)["counts"] is None
+    refused = run("select", errors_csv, "--method", "blind", "--counts")
+    assert refused.exit_code == 2
+    assert "does not look at case after case" in refused.stderr
+    refused = run("select", errors_csv, "--method", "blind", "--epsilon", "mad")
+    assert refused.exit_code == 2
+    assert "is not a lexicase method" in refused.stderr

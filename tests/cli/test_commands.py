@@ -1,0 +1,108 @@
+"""The other commands, and what holds for all of them."""
+
+import json
+import platform
+
+import numpy as np
+import pytest
+
+import flexicase as fx
+from flexicase import _native
+from flexicase.cli.methods import describe
+from flexicase.data import example_errors
+from flexicase.selection.registry import PAPER_METHODS, resolve_method
+
+
+@pytest.mark.parametrize("command", ["select", "methods", "demo", "doctor"])
+def test_every_command_has_help_with_an_example_and_json(run, command):
+    result = run(command, "--help")
+    assert result.exit_code == 0
+    assert f"Example:\n    flexicase {command}" in result.stdout
+    assert "--json" in result.stdout
+
+
+def test_version_and_bare_call(run):
+    assert run("--version").stdout == f"flexicase {fx.__version__}\n"
+    bare = run()
+    assert bare.exit_code == 0
+    assert all(command in bare.stdout for command in ("select", "methods", "demo", "doctor"))
+
+
+def test_unknown_command_and_option(run):
+    for arguments in (["selct"], ["--vresion"], ["doctor", "extra"]):
+        result = run(*arguments)
+        assert result.exit_code == 2
+        assert result.stderr.startswith("flexicase: error: ")
+        assert result.stderr.count("\n") == 1
+    assert "'select'" in run("selct").stderr
+
+
+def test_methods_lists_every_name_once(run):
+    lines = run("methods").stdout.splitlines()[2:]
+    assert [line.split()[0] for line in lines] == fx.methods()
+    assert all(len(line.split()) > 2 for line in lines)
+    listed = json.loads(run("methods", "--json").stdout)
+    assert [entry["name"] for entry in listed] == fx.methods()
+    assert tuple(entry["name"] for entry in listed if entry["paper"]) == PAPER_METHODS
+
+
+def test_descriptions_tell_methods_apart():
+    descriptions = [describe(resolve_method(name)) for name in fx.methods()]
+    assert len(set(descriptions)) == len(descriptions)
+    composed = fx.Lexicase(order=fx.Weighted([1, 2]), epsilon=0.5, depth=3, slippage=0.1, elitism=2)
+    assert describe(composed) == (
+        "cases by weighted shuffle, weight weights of its own; fixed epsilon; at most 3 cases; slippage 0.1; "
+        "the 2 best first"
+    )
+
+
+def test_doctor_reports_what_is_there(run):
+    facts = json.loads(run("doctor", "--json").stdout)
+    assert facts["flexicase"] == fx.__version__
+    assert facts["python"] == platform.python_version()
+    assert facts["numpy"] == np.__version__
+    assert facts["instruction_set"] == _native.isa()
+    assert facts["cores"] >= 1
+    assert facts["extras"]["torch"]["extra"] == "torch"
+    text = run("doctor").stdout
+    assert facts["instruction_set"] in text
+    assert all(package in text for package in facts["extras"])
+
+
+def test_doctor_says_how_to_get_what_is_missing(run, monkeypatch):
+    monkeypatch.setattr("flexicase.cli.doctor.installed", lambda package: None)
+    assert "missing: pip install 'flexicase[cluster]'" in run("doctor").stdout
+
+
+def test_demo_shows_the_five_methods_and_draws(run, tmp_path):
+    pytest.importorskip("matplotlib")
+    result = run("demo", "--out", tmp_path / "a" / "b", "-n", 50, "--seed", 3)
+    assert result.exit_code == 0, result.stderr
+    rows = {line.split()[0]: line.split() for line in result.stdout.splitlines() if line.startswith(PAPER_METHODS)}
+    assert tuple(rows) == PAPER_METHODS
+    assert rows["lexicase"][2] == "1.00"
+    mean = fx.select(example_errors(), 50, "ranked-num-zeros", seed=3).evaluations.mean()
+    assert rows["ranked-num-zeros"][1] == f"{mean:,.0f}"
+    for name in ("funnel.png", "weights.png"):
+        path = tmp_path / "a" / "b" / name
+        assert f"picture: {path}\n" in result.stdout
+        assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_demo_without_matplotlib_says_so(run, tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
+    result = run("demo", "--out", tmp_path / "out", "-n", 10)
+    assert result.exit_code == 0
+    assert "no pictures: matplotlib is not installed (pip install 'flexicase[report]')" in result.stdout
+    assert not (tmp_path / "out").exists()
+    as_json = json.loads(run("demo", "--out", tmp_path / "out", "-n", 10, "--json").stdout)
+    assert [entry["method"] for entry in as_json["methods"]] == list(PAPER_METHODS)
+    assert as_json["pictures"] == []
+
+
+def test_demo_that_cannot_write_fails_clearly(run, tmp_path):
+    pytest.importorskip("matplotlib")
+    (tmp_path / "file").write_text("")
+    result = run("demo", "--out", tmp_path / "file", "-n", 10)
+    assert result.exit_code == 1
+    assert result.stderr == f"flexicase: error: {tmp_path / 'file'}: File exists\n"

@@ -1,0 +1,99 @@
+"""The command as a process of its own: pipes, signals, terminals, start-up."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+FLEXICASE = [sys.executable, "-m", "flexicase"]
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX pipes and signals")
+
+
+def test_standard_input_to_standard_output():
+    done = subprocess.run([*FLEXICASE, "select", "-", "-n", "3"], input=b"0;1\n5;5\n", capture_output=True, check=True)
+    assert (done.stdout, done.stderr) == (b"0\n0\n0\n", b"")
+
+
+def test_empty_standard_input():
+    done = subprocess.run([*FLEXICASE, "select", "-"], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (1, b"flexicase: error: standard input: the file is empty\n")
+
+
+def heed_ctrl_c():
+    """Background jobs of a shell ignore it, and so would what they start."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@pytest.fixture
+def start():
+    """Start the command with pipes; whatever happens, it is gone when the test ends."""
+    started = []
+
+    def call(*args):
+        process = subprocess.Popen(
+            [*FLEXICASE, *args],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            preexec_fn=heed_ctrl_c,  # noqa: PLW1509
+        )
+        started.append(process)
+        return process
+
+    yield call
+    for process in started:
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            pipe.close()
+
+
+def test_a_reader_that_goes_away_ends_the_program_in_silence(start, errors_csv):
+    process = start("select", str(errors_csv), "-n", "300000")
+    assert process.stdout.readline().strip().isdigit()
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait(60) == 0
+
+
+def test_ctrl_c_is_quiet_and_exits_130(start):
+    process = start("select", "-")
+    process.stdin.write(b"0,1\n" * 100_000)  # more than a pipe holds: returns once the command reads …
+    process.stdin.flush()
+    time.sleep(0.3)  # … and now waits for more
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 130
+    assert process.stderr.read() == b""
+
+
+def test_counts_are_an_aligned_table_on_a_terminal(errors_csv):
+    import pty
+
+    ours, theirs = pty.openpty()
+    subprocess.run([*FLEXICASE, "select", str(errors_csv), "--counts", "-n", "2"], stdout=theirs, check=True)
+    os.close(theirs)
+    lines = os.read(ours, 10_000).decode().splitlines()
+    os.close(ours)
+    assert lines[0] == "index  evaluations  evaluations_distinct  cases_used  ended"
+    assert len(lines) == 4
+
+
+def test_a_terminal_without_unicode_is_no_reason_to_fail(tmp_path):
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    command = [*FLEXICASE, "demo", "-n", "5", "--out", str(tmp_path)]
+    done = subprocess.run(command, env=environment, capture_output=True, check=True)
+    assert b"\\xb5s/selection" in done.stdout
+    assert done.stderr == b""
+
+
+def test_starting_up_imports_nothing_heavy():
+    code = (
+        "import sys, flexicase.cli\n"
+        "print(sorted({'matplotlib', 'pyarrow', 'scipy', 'torch', 'ray', 'rich'} & sys.modules.keys()))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -1,0 +1,102 @@
+"""Pictures show the numbers they claim to show."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import flexicase as fx
+from flexicase import plot
+from flexicase.data import example_errors
+from flexicase.rng import key_from_seed
+from flexicase.selection.orders import ranked_order
+from flexicase.selection.trace import trace
+
+mpl = pytest.importorskip("matplotlib")
+mpl.use("Agg")
+
+
+@pytest.fixture
+def ax():
+    from matplotlib.figure import Figure
+
+    return Figure().subplots()
+
+
+@pytest.fixture(scope="module")
+def errors():
+    return example_errors()[:80, :30]
+
+
+def test_funnel_draws_the_mean_pools_and_names_the_mean_evaluations(ax, errors):
+    assert plot.funnel(errors, n=300, seed=4, ax=ax) is ax
+    lines = dict(zip(plot.PAPER_METHODS, ax.get_lines(), strict=True))
+    for name, line in lines.items():
+        np.testing.assert_allclose(line.get_ydata(), trace(errors, name, 200, seed=4).mean_pool())
+        mean = fx.select(errors, 300, name, seed=4).evaluations.mean()
+        assert line.get_label() == f"{name}  ({mean:,.0f} evaluations)"
+    assert lines["lexicase"].get_color() == plot.BLACK
+    assert lines["ranked-num-nonzeros"].get_color() == lines["weighted-num-nonzeros"].get_color() == plot.RED
+    assert lines["ranked-num-zeros"].get_linestyle() == "-" != lines["weighted-num-zeros"].get_linestyle()
+    assert ax.get_yscale() == "log"
+
+
+def test_funnel_of_distinct_vectors_and_labelled_methods(ax, errors):
+    plot.funnel(errors, {"mine": fx.Lexicase(epsilon=1.0)}, n=50, ax=ax, distinct=True, log=False)
+    (line,) = ax.get_lines()
+    assert line.get_ydata()[0] == len(np.unique(errors, axis=0))
+    assert line.get_label().startswith("mine  (")
+    assert ax.get_yscale() == "linear"
+
+
+def test_funnel_refuses_no_events(ax):
+    with pytest.raises(ValueError, match="n must be at least 1"):
+        plot.funnel([[0, 1]], n=0, ax=ax)
+
+
+def test_case_weights_are_sorted_heaviest_first_unless_told(ax):
+    errors = [[0, 1, 1], [0, 0, 2]]
+    plot.case_weights(errors, ax=ax)
+    weighted, ranked, _ = (line.get_ydata() for line in ax.get_lines())
+    np.testing.assert_allclose(weighted, [2 / 3, 1 / 3, 0])
+    np.testing.assert_allclose(ranked, [11 / 18, 5 / 18, 2 / 18])
+    plot.case_weights(errors, ax=(unsorted := type(ax.figure)().subplots()), sort=False)
+    np.testing.assert_allclose(unsorted.get_lines()[0].get_ydata(), [0, 1 / 3, 2 / 3])
+
+
+def test_first_by_rank_is_how_often_ranked_orders_begin():
+    """Ties share their ranks; a wrong share would show as a deviation of many standard errors."""
+    weights = np.array([5.0, 1.0, 5.0, 3.0, 1.0, 1.0])
+    key, n = key_from_seed(9), 20_000
+    first = np.bincount([next(ranked_order(key, event, weights)) for event in range(n)], minlength=6)
+    expected = plot.first_by_rank(weights)
+    assert expected.sum() == pytest.approx(1)
+    chi_square = ((first - n * expected) ** 2 / (n * expected)).sum()
+    assert chi_square < 20.5  # 0.999 quantile, 5 degrees of freedom
+
+
+def test_weights_all_zero_are_uniform():
+    np.testing.assert_allclose(plot.first_by_weight(np.zeros(4)), 0.25)
+    np.testing.assert_allclose(plot.first_by_rank(np.zeros(4)), 0.25)
+
+
+def test_evaluations_is_the_empirical_distribution(ax, errors):
+    selection = fx.select(errors, 100, "lexicase", seed=1)
+    plot.evaluations({"lexicase": selection}, ax=ax)
+    (line,) = ax.get_lines()
+    x, y = line.get_xdata(), line.get_ydata()
+    middle = np.median(selection.evaluations)
+    assert y[np.searchsorted(x, middle, side="right") - 1] == pytest.approx((selection.evaluations <= middle).mean())
+    with pytest.raises(ValueError, match="by 'bare' has no counts"):
+        plot.evaluations({"bare": fx.select(errors, 3, counts=False)}, ax=ax)
+
+
+def test_matplotlib_is_imported_only_when_drawing():
+    code = (
+        "import sys, flexicase.plot as p; assert 'matplotlib' not in sys.modules; sys.modules['matplotlib'] = None\n"
+        "try: p.funnel([[0, 1]])\n"
+        "except ImportError as e: print(e)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "pip install 'flexicase[report]'" in done.stdout
