@@ -134,7 +134,9 @@ def affordable(call: Call, n: int, limit: float) -> int:
             return n
         if tried == 1:
             first = last
-        if tried == n or last > limit / 2 or last > max(limit / 10, 2 * first):
+        elif last > limit / 2 or last > max(limit / 10, 2 * first):
+            break
+        if tried == n or last > limit:
             break
         tried = min(4 * tried, n)
     each = last if tried == 1 else max((last - first) / (tried - 1), 1e-12)
