@@ -217,7 +217,7 @@ def deap_call(errors: NDArray[np.float64], epsilon: bool) -> Call:
 def deap_er_call(errors: NDArray[np.float64], epsilon: bool) -> Call:
     """deap-er with its matrix path: individuals, and their errors as a matrix beside them."""
     library = importlib.import_module("deap_er")
-    tools = library.tools
+    tools = importlib.import_module("deap_er.tools")
     fitness = type("ErrorVector", (library.Fitness,), {"weights": (-1.0,) * errors.shape[1]})
     population = _population(errors, fitness)
     matrix = np.ascontiguousarray(errors)

@@ -52,6 +52,8 @@ def selection(
     present = [peer for peer in PEERS.values() if peer.importable]
     report = Report(skipped={p.label: "not installed here" for p in PEERS.values() if p not in present})
     for workload in chosen:
+        if not (as_json or sys.stderr.isatty()):
+            typer.echo(f"timing {workload.key}: {workload.title}", err=True)
         errors = workload.build()
         report.rows += compare(
             workload,
@@ -65,6 +67,7 @@ def selection(
         if workload is WORKLOADS["c"]:
             report.costs.append(second_thread(workload, errors, repeat=repeat, seconds=seconds))
     report.costs += small_calls(repeat=repeat)
+    _progress("")
     if as_json:
         typer.echo(json.dumps(report.as_dict(), indent=2))
         return
