@@ -28,11 +28,10 @@ from flexicase.benchmark import (
     Timing,
     Workload,
     compare,
-    memory,
+    costs_of,
     replace_fragment,
     resolve_peers,
     resolve_workloads,
-    second_thread,
     small_calls,
 )
 
@@ -142,9 +141,7 @@ def measure(workload: Workload, peers: list[Peer], folder: Path, report: Report,
             limit=options.limit,
             report=note if options.verbose else lambda message: None,
         )
-    report.costs.append(memory(workload, errors))
-    if workload is WORKLOADS["c"]:
-        report.costs.append(second_thread(workload, errors, repeat=options.repeat, seconds=options.seconds))
+    report.costs += costs_of(workload, errors, repeat=options.repeat, seconds=options.seconds)
 
 
 def arguments() -> argparse.Namespace:

@@ -157,6 +157,13 @@ def test_comparison_takes_turns_and_judges():
     assert len(set(slow.seeds)) == len(slow.seeds) == 2
 
 
+def test_peers_are_compared_only_on_the_layout_they_were_given():
+    d = Workload("d", "tiny", 7, True, TINY.build)
+    rows = compare(d, {"flexicase": Clockwork(50e3)}, {"peer": Clockwork(1e3)}, repeat=1)
+    assert [(r.entry.cases_major, r.ratio is not None) for r in rows[:4]] == [(False, True)] * 2 + [(True, False)] * 2
+    assert [(r.goal, r.holds) for r in rows[:4:2]] == [(25e3, True), (60e3, False)]
+
+
 def test_without_peers_there_is_no_ratio():
     rows = compare(TINY, {"flexicase": Clockwork(1e6)}, {}, repeat=1)
     assert {row.ratio for row in rows} == {None}
@@ -174,6 +181,9 @@ def test_costs_are_measured():
     assert [cost.goal for cost in calls] == [5.0, 30.0]
     assert all(cost.value > 0 for cost in calls)
     assert memory(TINY, errors).value * errors.size >= errors.size / 8, "a bit per entry at the very least"
+    deviating = Workload("d", "tiny", 7, True, TINY.build)
+    held = memory(deviating, errors)
+    assert held is None or held.goal is None
     assert second_thread(TINY, errors, repeat=1, seconds=0.0).value > 0
 
 
@@ -200,7 +210,7 @@ def test_markdown_has_one_column_per_peer_and_replaces_only_the_fragment():
         Row("a", "deap 1.4.4", Entry("lexicase"), Timing(7, 7 / 4000, 1.0, 1)),
     ]
     fragment = Report(rows, [Cost("small", 3.0, "µs")]).as_markdown()
-    title = f"{WORKLOADS['a'].title}, n = 1000"
+    title = f"a: {WORKLOADS['a'].title}, n = 1000"
     assert f"| {title} | 1.00 M | 1.00 M | 4.00 k | 250 × |" in fragment.splitlines()
     assert "| ranked-num-zeros | 1.00 M |" in fragment
     text = "# t\n<!-- benchmark:begin -->\nold\n<!-- benchmark:end -->\nrest\n"

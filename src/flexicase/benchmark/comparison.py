@@ -48,7 +48,7 @@ class Row:
         entry: How.
         timing: The best time.
         goal: Selections per second that are aimed at; None for peers and where there is no goal.
-        best_peer: The fastest peer on this workload; None for peers and for methods that they lack.
+        best_peer: The fastest peer on this workload; None for peers, and for what they were not timed on.
         ratio: How many times faster than that.
     """
 
@@ -152,9 +152,9 @@ def _judge(rows: Iterable[Row], main: str, peers: set[str]) -> list[Row]:
         goal = GOALS.get((row.workload, row.entry))
         if goal is not None and row.runner != main:
             goal *= PORTABLE_SHARE
-        comparable = row.entry.method in ("lexicase", "epsilon-lexicase")
-        if not comparable and uniform is not None:
+        if row.entry.method.startswith(("weighted-", "ranked-")) and uniform is not None:
             goal = ORDER_SHARE * uniform
+        comparable = row.entry.method in ("lexicase", "epsilon-lexicase") and not row.entry.cases_major
         found = fastest if comparable else None
         judged.append(
             Row(

@@ -18,7 +18,7 @@ from flexicase.benchmark.comparison import Entry, Row
 from flexicase.benchmark.costs import Cost
 from flexicase.benchmark.workloads import WORKLOADS
 
-HEADERS = ("", "method", "counts", "selections/s", "n", "times the best peer", "goal", "holds")
+HEADERS = ("", "method", "counts", "selections/s", "n", "times the next best", "goal", "holds")
 
 
 def environment() -> dict[str, Any]:
@@ -105,18 +105,20 @@ class Report:
             for major in (False, True) if WORKLOADS[key].epsilon else (False,):
                 found = [self._find(key, main, Entry(method, counts, major)) for counts in (False, True)]
                 others = [self._find(key, r, Entry(method, False, major)) for r in runners]
-                title = f"{WORKLOADS[key].title}, n = {WORKLOADS[key].n}" + (" (stored case by case)" if major else "")
+                title = f"{key}: {WORKLOADS[key].title}, n = {WORKLOADS[key].n}" + (
+                    " (stored case by case)" if major else ""
+                )
                 ratio = found[0].ratio if found[0] else None
-                times = f"{ratio:,.0f} ×" if ratio else "–"
+                times = f"{engineering(ratio)} ×" if ratio else "–"
                 body.append([title, *(_speed(row) for row in (*found, *others)), times])
-        return markdown_table(["selections per second", main, "with counts", *runners, "against the best peer"], body)
+        return markdown_table(["selections per second", main, "with counts", *runners, "times the next best"], body)
 
     def _order_table(self) -> str:
         rows = [r for r in self.rows if r.runner == self._main() and not r.entry.counts]
         keys = list(dict.fromkeys(r.workload for r in rows if r.entry.method.startswith("ranked-")))
         methods = list(dict.fromkeys(r.entry.method for r in rows if r.workload in keys))
         body = [[m, *(_speed(self._find(k, self._main(), Entry(m))) for k in keys)] for m in methods]
-        return markdown_table(["order", *(WORKLOADS[k].title for k in keys)], body) if keys else ""
+        return markdown_table(["order", *(f"{k}: {WORKLOADS[k].title}" for k in keys)], body) if keys else ""
 
     def _cost_table(self) -> str:
         body = [[cost.what, f"{cost.value:.3g} {cost.unit}"] for cost in self.costs]

@@ -10,13 +10,11 @@ import typer
 
 from flexicase.benchmark import (
     PEERS,
-    WORKLOADS,
     Bench,
     Report,
     compare,
-    memory,
+    costs_of,
     resolve_workloads,
-    second_thread,
     small_calls,
 )
 
@@ -63,9 +61,7 @@ def selection(
             seconds=seconds,
             report=_progress,
         )
-        report.costs.append(memory(workload, errors))
-        if workload is WORKLOADS["c"]:
-            report.costs.append(second_thread(workload, errors, repeat=repeat, seconds=seconds))
+        report.costs += costs_of(workload, errors, repeat=repeat, seconds=seconds)
     report.costs += small_calls(repeat=repeat)
     _progress("")
     if as_json:
