@@ -122,7 +122,7 @@ def test_bounded_integers_are_unbiased_for_huge_bounds() -> None:
 
 
 def test_units_are_uniform_below_one() -> None:
-    stream = Stream.of(Key(2, 3), 0, Lane.FIRST)
+    stream = Stream.of(Key(2, 3), 0, Lane.HEAD)
     draws = np.array([stream.unit() for _ in range(20_000)])
     assert draws.min() >= 0
     assert draws.max() < 1

@@ -62,45 +62,46 @@ std::vector<double> to_vector(const std::optional<Doubles>& array) {
 
 void bind_select(nb::module_& m) {
   nb::class_<BoundMatrix>(m, "Matrix", "An error matrix (individuals × cases) ready for selection.")
-      .def("__init__",
-           [](BoundMatrix* self, const AnyMatrix& a) {
-             new (self) BoundMatrix(a);
-           },
-           "errors"_a)
+      .def(
+          "__init__", [](BoundMatrix* self, const AnyMatrix& a) { new (self) BoundMatrix(a); }, "errors"_a)
       .def("bad_entry", &BoundMatrix::bad_entry, "Row and column of the first NaN or -inf, or None.")
       .def("memory", &BoundMatrix::memory, "Bytes held beyond the matrix itself.")
-      .def("zeros", [](const BoundMatrix& self) { return owned_array<std::int64_t>(self.zeros()); },
-           "(cases,) exact zeros per case.")
-      .def("groups", [](BoundMatrix& self) { return owned_array<std::int64_t>(self.kinds()); },
-           "(individuals,) the first individual with the same errors.");
+      .def(
+          "zeros", [](const BoundMatrix& self) { return owned_array<std::int64_t>(self.zeros()); },
+          "(cases,) exact zeros per case.")
+      .def(
+          "groups", [](BoundMatrix& self) { return owned_array<std::int64_t>(self.kinds()); },
+          "(individuals,) the first individual with the same errors.");
 
   nb::class_<Kernel>(m, "Kernel", "A prepared selection.")
-      .def("__init__",
-           [](Kernel* self, std::shared_ptr<BoundMatrix> matrix, const std::optional<Doubles>& weights, bool ranked,
-              int tolerance, const std::optional<Doubles>& epsilon, std::int64_t batch, std::int64_t depth,
-              bool random_depth, double slippage) {
-             new (self) Kernel(std::move(matrix), {to_vector(weights), ranked, static_cast<Tolerance>(tolerance),
-                                                   to_vector(epsilon), batch, depth, random_depth, slippage});
-           },
-           "matrix"_a, "weights"_a.none(), "ranked"_a, "tolerance"_a, "epsilon"_a.none(), "batch"_a, "depth"_a,
-           "random_depth"_a, "slippage"_a)
-      .def("draw",
-           [](Kernel& self, std::uint64_t k0, std::uint64_t k1, std::uint64_t first_event, std::uint64_t event_step,
-              int threads, Out<std::int64_t> indices, Out<std::int64_t> evaluations, Out<std::int64_t> distinct,
-              Out<std::int64_t> cases_used, Out<std::uint8_t> ended) {
-             const bool counts = ended.size() == indices.size();
-             Request request{{k0, k1}, first_event, event_step, indices.data()};
-             if (counts) {
-               request.evaluations = evaluations.data();
-               request.evaluations_distinct = distinct.data();
-               request.cases_used = cases_used.data();
-               request.ended = ended.data();
-             }
-             self.ready(counts);
-             const auto n = static_cast<std::int64_t>(indices.size());
-             nb::gil_scoped_release release;
-             self.draw(request, n, threads);
-           },
-           "k0"_a, "k1"_a, "first_event"_a, "event_step"_a, "threads"_a, "indices"_a, "evaluations"_a,
-           "evaluations_distinct"_a, "cases_used"_a, "ended"_a);
+      .def(
+          "__init__",
+          [](Kernel* self, std::shared_ptr<BoundMatrix> matrix, const std::optional<Doubles>& weights, bool ranked,
+             int tolerance, const std::optional<Doubles>& epsilon, std::int64_t batch, std::int64_t depth,
+             bool random_depth, double slippage) {
+            new (self) Kernel(std::move(matrix), {to_vector(weights), ranked, static_cast<Tolerance>(tolerance),
+                                                  to_vector(epsilon), batch, depth, random_depth, slippage});
+          },
+          "matrix"_a, "weights"_a.none(), "ranked"_a, "tolerance"_a, "epsilon"_a.none(), "batch"_a, "depth"_a,
+          "random_depth"_a, "slippage"_a)
+      .def(
+          "draw",
+          [](Kernel& self, std::uint64_t k0, std::uint64_t k1, std::uint64_t first_event, std::uint64_t event_step,
+             int threads, Out<std::int64_t> indices, Out<std::int64_t> evaluations, Out<std::int64_t> distinct,
+             Out<std::int64_t> cases_used, Out<std::uint8_t> ended) {
+            const bool counts = ended.size() == indices.size();
+            Request request{{k0, k1}, first_event, event_step, indices.data()};
+            if (counts) {
+              request.evaluations = evaluations.data();
+              request.evaluations_distinct = distinct.data();
+              request.cases_used = cases_used.data();
+              request.ended = ended.data();
+            }
+            self.ready(counts);
+            const auto n = static_cast<std::int64_t>(indices.size());
+            nb::gil_scoped_release release;
+            self.draw(request, n, threads);
+          },
+          "k0"_a, "k1"_a, "first_event"_a, "event_step"_a, "threads"_a, "indices"_a, "evaluations"_a,
+          "evaluations_distinct"_a, "cases_used"_a, "ended"_a);
 }

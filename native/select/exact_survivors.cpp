@@ -249,16 +249,11 @@ ExactOutcome solve_by_survivors(const Pool& pool, std::vector<Column> columns, s
   columns = merged(std::move(columns));
   const std::size_t words = (pool.size() + 63) / 64;
   switch (words) {
-    case 1:
-      return solve<1>(pool, columns, words, max_states);
-    case 2:
-      return solve<2>(pool, columns, words, max_states);
-    case 3:
-      return solve<3>(pool, columns, words, max_states);
-    case 4:
-      return solve<4>(pool, columns, words, max_states);
-    default:
-      return solve<0>(pool, columns, words, max_states);
+    case 1: return solve<1>(pool, columns, words, max_states);
+    case 2: return solve<2>(pool, columns, words, max_states);
+    case 3: return solve<3>(pool, columns, words, max_states);
+    case 4: return solve<4>(pool, columns, words, max_states);
+    default: return solve<0>(pool, columns, words, max_states);
   }
 }
 

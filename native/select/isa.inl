@@ -52,7 +52,8 @@ std::size_t scratch_size(const OrderPlan& order, i64 rows) {
   return walker + static_cast<std::size_t>(rows + 64) * 64 + static_cast<std::size_t>(order.cases + 64) * 2 + 2048;
 }
 
-void draw_planes(const Planes& planes, const OrderPlan& order, const Request& request, i64 begin, i64 end, Scratch scratch) {
+void draw_planes(const Planes& planes, const OrderPlan& order, const Request& request, i64 begin, i64 end,
+                 Scratch scratch) {
   with_walker(order.kind, [&](auto tag) {
     PlaneEvents<typename decltype(tag)::Walker> events(planes, order, request, scratch);
     if (request.ended != nullptr) {
@@ -63,7 +64,8 @@ void draw_planes(const Planes& planes, const OrderPlan& order, const Request& re
   });
 }
 
-void draw_list(const ListPlan& plan, const OrderPlan& order, const Request& request, i64 begin, i64 end, Scratch scratch) {
+void draw_list(const ListPlan& plan, const OrderPlan& order, const Request& request, i64 begin, i64 end,
+               Scratch scratch) {
   with_walker(order.kind, [&](auto tag) {
     ListEvents<typename decltype(tag)::Walker>(plan, order, request, scratch).run(begin, end);
   });
@@ -74,26 +76,28 @@ void draw_list(const ListPlan& plan, const OrderPlan& order, const Request& requ
 extern const Isa table;
 const Isa table = {
     .name = FX_ISA_NAME,
-    .encode = [](const MatrixView& m, u8* codes) {
-      return with_type(m.type, [&](auto zero) { return encode<decltype(zero)>(m, codes); });
-    },
-    .column_minima = [](const MatrixView& m, void* minima) {
-      return with_type(m.type, [&](auto zero) { return column_minima<decltype(zero)>(m, minima); });
-    },
-    .single_best = [](const MatrixView& m, const void* minima, i32* rows) {
-      return with_type(m.type, [&](auto zero) { return single_best<decltype(zero)>(m, minima, rows); });
-    },
-    .best_sets = [](const MatrixView& m, const void* minima, const i32* rows, i64 count, i64 words, u64* best) {
-      with_type(m.type, [&](auto zero) { best_sets<decltype(zero)>(m, minima, rows, count, words, best); });
-    },
+    .encode = [](const MatrixView& m,
+                 u8* codes) { return with_type(m.type, [&](auto zero) { return encode<decltype(zero)>(m, codes); }); },
+    .column_minima =
+        [](const MatrixView& m, void* minima) {
+          return with_type(m.type, [&](auto zero) { return column_minima<decltype(zero)>(m, minima); });
+        },
+    .single_best =
+        [](const MatrixView& m, const void* minima, i32* rows) {
+          return with_type(m.type, [&](auto zero) { return single_best<decltype(zero)>(m, minima, rows); });
+        },
+    .best_sets =
+        [](const MatrixView& m, const void* minima, const i32* rows, i64 count, i64 words, u64* best) {
+          with_type(m.type, [&](auto zero) { best_sets<decltype(zero)>(m, minima, rows, count, words, best); });
+        },
     .two_valued = two_valued,
-    .row_hashes = [](const MatrixView& m, const u64* keys, u64* hashes) {
-      with_type(m.type, [&](auto zero) { row_hashes<decltype(zero)>(m, keys, hashes); });
-    },
+    .row_hashes =
+        [](const MatrixView& m, const u64* keys, u64* hashes) {
+          with_type(m.type, [&](auto zero) { row_hashes<decltype(zero)>(m, keys, hashes); });
+        },
     .set_sizes = set_sizes,
-    .count_zeros = [](const MatrixView& m, i64* zeros) {
-      with_type(m.type, [&](auto zero) { count_zeros<decltype(zero)>(m, zeros); });
-    },
+    .count_zeros = [](const MatrixView& m,
+                      i64* zeros) { with_type(m.type, [&](auto zero) { count_zeros<decltype(zero)>(m, zeros); }); },
     .scratch_size = scratch_size,
     .draw_planes = draw_planes,
     .draw_list = draw_list,

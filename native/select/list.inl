@@ -20,7 +20,8 @@ struct Columns {
       if (seen == 2) return p.columns + c * rows;
       if (seen == 0 && __atomic_compare_exchange_n(flag, &seen, u8{1}, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
         const i64 start = c / tile * tile;
-        load_columns(p.values, start, p.values.cols - start < tile ? p.values.cols - start : tile, p.columns + start * rows);
+        load_columns(p.values, start, p.values.cols - start < tile ? p.values.cols - start : tile,
+                     p.columns + start * rows);
         __atomic_store_n(flag, u8{2}, __ATOMIC_RELEASE);
         return p.columns + c * rows;
       }
@@ -46,7 +47,12 @@ template <class Walker>
 class ListEvents {
  public:
   ListEvents(const ListPlan& plan, const OrderPlan& order, const Request& request, Scratch scratch)
-      : p(plan), request(request), cases(order.cases), carver{scratch.memory}, walker(order, carver), columns{plan, nullptr, nullptr} {
+      : p(plan),
+        request(request),
+        cases(order.cases),
+        carver{scratch.memory},
+        walker(order, carver),
+        columns{plan, nullptr, nullptr} {
     const i64 rows = p.values.rows;
     pool = carver.take<i32>(rows);
     values = carver.take<double>(rows);
@@ -161,8 +167,10 @@ class ListEvents {
     for (; k < size; ++k) lanes[0] = x[k] < lanes[0] ? x[k] : lanes[0];
     double least = lanes[0];
     for (int j = 1; j < 8; ++j) least = lanes[j] < least ? lanes[j] : least;
-    const double limit = least + epsilon;
-    keep([&](i64 k) { return x[k] <= limit; });
+    u64 undefined = 0;  // sums of a batch can overflow; then everybody is kept
+    for (i64 i = 0; i < size; ++i) undefined |= x[i] != x[i] ? 1 : 0;
+    const double limit = undefined != 0 ? std::numeric_limits<double>::infinity() : least + epsilon;
+    keep([&](i64 i) { return !(x[i] > limit); });
   }
 
   template <class Test>

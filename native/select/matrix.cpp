@@ -61,7 +61,8 @@ bool same_row(const MatrixView& m, std::int64_t a, std::int64_t b) {
 Matrix::Matrix(const MatrixView& view) : original_(view), values_(view) {
   if (view.cols == 0) return;
   std::uint8_t first_row[64];
-  const MatrixView corner{view.data, view.type, 1, std::min<std::int64_t>(view.cols, 64), view.row_stride, view.col_stride};
+  const MatrixView corner{view.data,       view.type,      1, std::min<std::int64_t>(view.cols, 64),
+                          view.row_stride, view.col_stride};
   if (view.type != DType::u8 && isa().encode(corner, first_row)) {
     auto codes = std::make_unique_for_overwrite<std::uint8_t[]>(static_cast<std::size_t>(view.rows * view.cols));
     if (isa().encode(view, codes.get())) {
@@ -170,7 +171,8 @@ void Matrix::list_members() {
   planes_.words = static_cast<std::int64_t>((kinds + 511) / 512 * 8);
 
   const auto words = static_cast<std::size_t>(planes_.words);
-  planes_.multiplicity_bits = std::bit_width(static_cast<std::uint32_t>(*std::max_element(member_start_.begin(), member_start_.end())));
+  planes_.multiplicity_bits =
+      std::bit_width(static_cast<std::uint32_t>(*std::max_element(member_start_.begin(), member_start_.end())));
   multiplicity_.assign(static_cast<std::size_t>(planes_.multiplicity_bits) * words, 0);
   std::int32_t start = 0;
   for (std::size_t k = 0; k < kinds; ++k) {
@@ -183,7 +185,8 @@ void Matrix::list_members() {
   }
   members_.resize(rows);
   std::vector<std::int32_t> at = member_start_;
-  for (std::size_t r = 0; r < rows; ++r) members_[static_cast<std::size_t>(at[static_cast<std::size_t>(number[r])]++)] = static_cast<std::int32_t>(r);
+  for (std::size_t r = 0; r < rows; ++r)
+    members_[static_cast<std::size_t>(at[static_cast<std::size_t>(number[r])]++)] = static_cast<std::int32_t>(r);
   member_start_.push_back(start);
 
   planes_.row_of_kind = row_of_kind_.data();

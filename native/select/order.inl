@@ -48,7 +48,9 @@ class Window {
     if (heaped_) {
       for (i64 i = size_ / 2; i-- > 0;) sift(i);
     } else if constexpr (std::is_floating_point_v<K>) {
-      sort_by_counting<small>(static_cast<int>(size_), [&](int i) { return keys_[i]; }, [&](int slot, int i) { sorted_[slot] = cases_[i]; });
+      sort_by_counting<small>(
+          static_cast<int>(size_), [&](int i) { return keys_[i]; },
+          [&](int slot, int i) { sorted_[slot] = cases_[i]; });
     } else {
       for (int i = 0; i < small; ++i) lanes_[i] = i < size_ ? keys_[i] : none;
     }
@@ -73,9 +75,7 @@ class Window {
     return top;
   }
 
-  bool before(i64 a, i64 b) const {
-    return keys_[a] < keys_[b] || (keys_[a] == keys_[b] && cases_[a] < cases_[b]);
-  }
+  bool before(i64 a, i64 b) const { return keys_[a] < keys_[b] || (keys_[a] == keys_[b] && cases_[a] < cases_[b]); }
 
   void sift(i64 i) {
     for (;;) {
@@ -184,7 +184,8 @@ struct UniformWalker {
 
   // The next case; -1 when there are none.
   [[gnu::always_inline]] i32 next() {
-    const i32 c = head.next(plan->cases, [&] { return static_cast<i32>(spins.bounded(static_cast<u64>(plan->cases))); });
+    const i32 c =
+        head.next(plan->cases, [&] { return static_cast<i32>(spins.bounded(static_cast<u64>(plan->cases))); });
     if (c >= 0) return c;
     while (window.empty()) {
       if (!advance()) return -1;

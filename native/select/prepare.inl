@@ -95,8 +95,9 @@ static bool encode(const MatrixView& m, u8* codes) {
 
 // An unsigned integer as wide as T, so that loops over T that collect flags stay in vectors.
 template <class T>
-using Flag = std::conditional_t<sizeof(T) == 8, u64,
-                                std::conditional_t<sizeof(T) == 4, u32, std::conditional_t<sizeof(T) == 2, std::uint16_t, u8>>>;
+using Flag =
+    std::conditional_t<sizeof(T) == 8, u64,
+                       std::conditional_t<sizeof(T) == 4, u32, std::conditional_t<sizeof(T) == 2, std::uint16_t, u8>>>;
 
 template <class T>
 FX_INLINE Flag<T> unusable(T v) {

@@ -54,8 +54,8 @@ FX_INLINE i64 doubles_to_bytes(const double* x, i64 count, u8* out) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), _mm512_cvtepi32_epi8(mn));
   }
 #elif defined(__AVX2__)
-  const __m256i low_bytes = _mm256_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-                                             0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1);
+  const __m256i low_bytes = _mm256_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+                                             -1, 0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1);
   for (; i + 8 <= count; i += 8) {
     const __m256d a = _mm256_loadu_pd(x + i);
     const __m256d b = _mm256_loadu_pd(x + i + 4);
@@ -108,8 +108,7 @@ FX_INLINE u32 keys_within16(const u32* keys, u32 low, u32 width) {
   const __m256i bias = _mm256_set1_epi32(static_cast<int>(low));
   const __m256i top = _mm256_set1_epi32(static_cast<int>(width - 1));
   for (int i = 0; i < 2; ++i) {
-    const __m256i v =
-        _mm256_sub_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(keys + 8 * i)), bias);
+    const __m256i v = _mm256_sub_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(keys + 8 * i)), bias);
     const __m256i in = _mm256_cmpeq_epi32(_mm256_min_epu32(v, top), v);
     mask |= static_cast<u32>(_mm256_movemask_ps(_mm256_castsi256_ps(in))) << (8 * i);
   }

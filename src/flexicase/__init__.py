@@ -5,8 +5,8 @@ from flexicase.selection.baselines import BatchTournament, FitnessProportionate,
 from flexicase.selection.bias import CaseStatistics, biases
 from flexicase.selection.dalex import DALex
 from flexicase.selection.epsilon import Mad
-from flexicase.selection.informed import InformedDownSample
 from flexicase.selection.exact import Estimate, ProblemTooLarge, probabilities
+from flexicase.selection.informed import InformedDownSample
 from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.orders import Ranked, Uniform, Weighted
 from flexicase.selection.plexicase import Plexicase

@@ -26,17 +26,17 @@ struct MatrixView {
 // What the exact filter works on. Individuals with equal errors are one kind: they survive and fall
 // together. Per case there is the set of kinds with the best error of all.
 struct Planes {
-  MatrixView values;                              // the errors, or their one-byte codes
-  std::int64_t kinds = 0;                         // distinct error vectors
-  std::int64_t words = 0;                         // 64-bit words per set of kinds, a multiple of 8
-  const std::uint64_t* best = nullptr;            // (cols, words)
-  const std::int32_t* best_kinds = nullptr;       // (cols,) how many kinds are best
-  const std::int32_t* only_best = nullptr;        // (cols,) the kind if just one is best, else -1
-  const std::uint8_t* two_valued = nullptr;       // (cols,) every error is either the best or the worst
-  const std::int32_t* row_of_kind = nullptr;      // (kinds,) an individual of each kind
-  const std::int32_t* member_start = nullptr;     // (kinds + 1,) where its members begin in `members`
-  const std::int32_t* members = nullptr;          // (rows,) individuals, kind by kind, ascending
-  const std::uint64_t* multiplicity = nullptr;    // (multiplicity_bits, words) binary digits of each kind's size
+  MatrixView values;                            // the errors, or their one-byte codes
+  std::int64_t kinds = 0;                       // distinct error vectors
+  std::int64_t words = 0;                       // 64-bit words per set of kinds, a multiple of 8
+  const std::uint64_t* best = nullptr;          // (cols, words)
+  const std::int32_t* best_kinds = nullptr;     // (cols,) how many kinds are best
+  const std::int32_t* only_best = nullptr;      // (cols,) the kind if just one is best, else -1
+  const std::uint8_t* two_valued = nullptr;     // (cols,) every error is either the best or the worst
+  const std::int32_t* row_of_kind = nullptr;    // (kinds,) an individual of each kind
+  const std::int32_t* member_start = nullptr;   // (kinds + 1,) where its members begin in `members`
+  const std::int32_t* members = nullptr;        // (rows,) individuals, kind by kind, ascending
+  const std::uint64_t* multiplicity = nullptr;  // (multiplicity_bits, words) binary digits of each kind's size
   std::int64_t multiplicity_bits = 0;
 };
 
@@ -51,16 +51,16 @@ struct OrderPlan {
   OrderKind kind = OrderKind::uniform;
   std::int64_t cases = 0;
   // weighted
-  const double* weights = nullptr;                       // (cases,) scaled so that the largest is 1
-  const double* wheel = nullptr;                         // (cases,) running sums
-  const std::int32_t* guide = nullptr;                   // (guides,) where to start looking on the wheel
+  const double* weights = nullptr;      // (cases,) scaled so that the largest is 1
+  const double* wheel = nullptr;        // (cases,) running sums
+  const std::int32_t* guide = nullptr;  // (guides,) where to start looking on the wheel
   std::int64_t guides = 0;
-  double horizon[window_levels] = {};                    // clock readings that bound the windows
-  const std::uint32_t* reachable[window_levels] = {};    // (cases, padded to 16) the largest key that may ring before
+  double horizon[window_levels] = {};                  // clock readings that bound the windows
+  const std::uint32_t* reachable[window_levels] = {};  // (cases, padded to 16) the largest key that may ring before
   // ranked
-  const std::int32_t* by_rank = nullptr;       // (cases,) cases, heaviest first
+  const std::int32_t* by_rank = nullptr;        // (cases,) cases, heaviest first
   const std::int32_t* group_of_rank = nullptr;  // (cases,) which group of equal weights
-  const std::int32_t* group_start = nullptr;   // (groups + 1,)
+  const std::int32_t* group_start = nullptr;    // (groups + 1,)
   std::int64_t groups = 0;
 };
 
@@ -70,12 +70,12 @@ enum class Tolerance { none = 0, fixed = 1, mad = 2, dynamic_mad = 3 };
 struct ListPlan {
   MatrixView values;
   Tolerance tolerance = Tolerance::none;
-  const double* epsilon = nullptr;      // (cols,) for fixed
-  double* mad = nullptr;                // (cols,) for mad, filled when first needed
-  double* columns = nullptr;            // (cols, rows) copies for mad, filled when first needed
-  std::uint8_t* mad_ready = nullptr;    // (cols,)
+  const double* epsilon = nullptr;        // (cols,) for fixed
+  double* mad = nullptr;                  // (cols,) for mad, filled when first needed
+  double* columns = nullptr;              // (cols, rows) copies for mad, filled when first needed
+  std::uint8_t* mad_ready = nullptr;      // (cols,)
   std::uint8_t* columns_ready = nullptr;  // (cols / 8,) one flag per tile of columns
-  const std::int32_t* kind = nullptr;   // as in Planes; null if all error vectors differ
+  const std::int32_t* kind = nullptr;     // as in Planes; null if all error vectors differ
   std::int64_t batch = 1;
   std::int64_t depth = 0;
   bool random_depth = false;

@@ -127,9 +127,7 @@ def weighted_order(key: Key, event: int, weights: NDArray[np.float64]) -> NDArra
     np.divide(exponential_keys(state, len(weights)), weights, out=clocks, where=weights > 0)
     wheel = np.cumsum(weights)
     stream = Stream.of(key, event, Lane.HEAD)
-    head = head_of_order(
-        lambda: int(np.searchsorted(wheel, stream.unit() * wheel[-1], side="right")), len(weights)
-    )
+    head = head_of_order(lambda: int(np.searchsorted(wheel, stream.unit() * wheel[-1], side="right")), len(weights))
     clocks[head] = np.arange(-len(head), 0)
     return np.lexsort((case_keys(lane_state(state, Lane.KEYS), len(weights)), clocks))
 

@@ -92,7 +92,7 @@ def trace(
     key = key_from_seed(seed)
     matrix = as_error_matrix(errors, nan)
     whole = Part(None, None)
-    parts = [whole] if chosen.sample is None else chosen.sample.parts(matrix, key)
+    parts = [whole] if chosen.sample is None else chosen.sample.parts(matrix, key, "reference")
     kernels = [_RecordingKernel(chosen, matrix, part) for part in parts]
     elite = Elitist(matrix, key, chosen.elitism, kernels[0]).elite if chosen.elitism else np.empty(0, np.int64)
     result = Trace(np.empty(n, np.int64), [], [])
