@@ -17,6 +17,7 @@ namespace {
 
 using AnyMatrix = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
 using Doubles = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Block = nb::ndarray<std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Out = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
@@ -87,21 +88,20 @@ void bind_select(nb::module_& m) {
       .def(
           "draw",
           [](Kernel& self, std::uint64_t k0, std::uint64_t k1, std::uint64_t first_event, std::uint64_t event_step,
-             int threads, Out<std::int64_t> indices, Out<std::int64_t> evaluations, Out<std::int64_t> distinct,
-             Out<std::int64_t> cases_used, Out<std::uint8_t> ended) {
-            const bool counts = ended.size() == indices.size();
-            Request request{{k0, k1}, first_event, event_step, indices.data()};
+             int threads, Block block, Out<std::uint8_t> ended) {
+            const bool counts = block.shape(0) == 4;
+            const auto n = static_cast<std::int64_t>(block.shape(1));
+            std::int64_t* rows = block.data();
+            Request request{{k0, k1}, first_event, event_step, rows};
             if (counts) {
-              request.evaluations = evaluations.data();
-              request.evaluations_distinct = distinct.data();
-              request.cases_used = cases_used.data();
+              request.evaluations = rows + n;
+              request.evaluations_distinct = rows + 2 * n;
+              request.cases_used = rows + 3 * n;
               request.ended = ended.data();
             }
             self.ready(counts);
-            const auto n = static_cast<std::int64_t>(indices.size());
             nb::gil_scoped_release release;
             self.draw(request, n, threads);
           },
-          "k0"_a, "k1"_a, "first_event"_a, "event_step"_a, "threads"_a, "indices"_a, "evaluations"_a,
-          "evaluations_distinct"_a, "cases_used"_a, "ended"_a);
+          "k0"_a, "k1"_a, "first_event"_a, "event_step"_a, "threads"_a, "block"_a, "ended"_a);
 }

@@ -29,6 +29,9 @@ using u64 = std::uint64_t;
 #include "counting.inl"
 #include "prepare.inl"
 #include "order.inl"
+#include "order_uniform.inl"
+#include "order_weighted.inl"
+#include "order_ranked.inl"
 #include "planes.inl"
 #include "median.inl"
 #include "list.inl"
@@ -79,12 +82,8 @@ const Isa table = {
     .encode = [](const MatrixView& m,
                  u8* codes) { return with_type(m.type, [&](auto zero) { return encode<decltype(zero)>(m, codes); }); },
     .column_minima =
-        [](const MatrixView& m, void* minima) {
-          return with_type(m.type, [&](auto zero) { return column_minima<decltype(zero)>(m, minima); });
-        },
-    .single_best =
-        [](const MatrixView& m, const void* minima, i32* rows) {
-          return with_type(m.type, [&](auto zero) { return single_best<decltype(zero)>(m, minima, rows); });
+        [](const MatrixView& m, void* minima, i32* rows) {
+          return with_type(m.type, [&](auto zero) { return column_minima<decltype(zero)>(m, minima, rows); });
         },
     .best_sets =
         [](const MatrixView& m, const void* minima, const i32* rows, i64 count, i64 words, u64* best) {

@@ -129,6 +129,8 @@ void Kernel::plan_list() {
   const bool in_place = m.type == DType::f64 && m.row_stride == 1;
   if (!in_place && bytes <= most_column_bytes) columns_.reset(reserve_columns(bytes));
   list_.columns = columns_.get();
+  const std::uintptr_t past_line = reinterpret_cast<std::uintptr_t>(m.data) % 64;
+  if (m.type == DType::f64 && m.col_stride == 1) list_.tile_offset = static_cast<std::int64_t>(past_line / 8);
 }
 
 void Kernel::ready(bool counts) {

@@ -7,7 +7,6 @@ struct Columns {
   const ListPlan& p;
   double* own;   // (rows,)
   double* work;  // (3, rows + 8)
-  static constexpr i64 tile = 8;
 
   const double* get(i64 c) {
     const i64 rows = p.values.rows;
@@ -15,13 +14,14 @@ struct Columns {
       return static_cast<const double*>(p.values.data) + c * p.values.col_stride;
     }
     if (p.columns != nullptr) {
-      u8* flag = p.columns_ready + c / tile;
+      const i64 number = (c + p.tile_offset) / column_tile;
+      u8* flag = p.columns_ready + number;
       u8 seen = __atomic_load_n(flag, __ATOMIC_ACQUIRE);
       if (seen == 2) return p.columns + c * rows;
       if (seen == 0 && __atomic_compare_exchange_n(flag, &seen, u8{1}, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-        const i64 start = c / tile * tile;
-        load_columns(p.values, start, p.values.cols - start < tile ? p.values.cols - start : tile,
-                     p.columns + start * rows);
+        const i64 begin = number == 0 ? 0 : number * column_tile - p.tile_offset;
+        const i64 next = (number + 1) * column_tile - p.tile_offset;
+        load_columns(p.values, begin, (next < p.values.cols ? next : p.values.cols) - begin, p.columns + begin * rows);
         __atomic_store_n(flag, u8{2}, __ATOMIC_RELEASE);
         return p.columns + c * rows;
       }

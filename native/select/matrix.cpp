@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <numeric>
 #include <type_traits>
 #include <utility>
@@ -64,14 +66,16 @@ Matrix::Matrix(const MatrixView& view) : original_(view), values_(view) {
   const MatrixView corner{view.data,       view.type,      1, std::min<std::int64_t>(view.cols, 64),
                           view.row_stride, view.col_stride};
   if (view.type != DType::u8 && isa().encode(corner, first_row)) {
-    auto codes = std::make_unique_for_overwrite<std::uint8_t[]>(static_cast<std::size_t>(view.rows * view.cols));
+    Codes codes(static_cast<std::uint8_t*>(std::malloc(static_cast<std::size_t>(view.rows * view.cols))));
+    if (!codes) throw std::bad_alloc();
     if (isa().encode(view, codes.get())) {
       codes_ = std::move(codes);
       values_ = {codes_.get(), DType::u8, view.rows, view.cols, view.cols, 1};
     }
   }
   minima_.resize((static_cast<std::size_t>(view.cols) * entry_size(values_.type) + 7) / 8);
-  usable_ = isa().column_minima(values_, minima_.data());
+  only_best_.resize(static_cast<std::size_t>(view.cols));
+  usable_ = isa().column_minima(values_, minima_.data(), only_best_.data());
 }
 
 std::optional<std::pair<std::int64_t, std::int64_t>> Matrix::bad_entry() const {
@@ -98,7 +102,8 @@ std::size_t Matrix::memory() const {
 
 std::vector<std::int64_t> Matrix::zeros() const {
   std::vector<std::int64_t> counts(static_cast<std::size_t>(values_.cols));
-  if (values_.cols > 0) isa().count_zeros(values_, counts.data());
+  const MatrixView& everyone = values_.rows == original_.rows ? values_ : original_;
+  if (values_.cols > 0) isa().count_zeros(everyone, counts.data());
   return counts;
 }
 
@@ -142,10 +147,29 @@ void Matrix::group_rows() {
   }
 }
 
+// Keeps the codes of one individual of each kind.
+void Matrix::drop_duplicate_codes() {
+  if (!codes_ || planes_.kinds == values_.rows) return;
+  const auto cols = static_cast<std::size_t>(values_.cols);
+  const auto kinds = static_cast<std::size_t>(planes_.kinds);
+  for (std::size_t k = 0; k < kinds; ++k) {
+    const auto row = static_cast<std::size_t>(row_of_kind_[k]);
+    if (row != k) std::memcpy(codes_.get() + k * cols, codes_.get() + row * cols, cols);
+  }
+  std::iota(row_of_kind_.begin(), row_of_kind_.end(), 0);
+  if (void* smaller = std::realloc(codes_.get(), kinds * cols)) {
+    static_cast<void>(codes_.release());
+    codes_.reset(static_cast<std::uint8_t*>(smaller));
+  }
+  values_ = {codes_.get(), DType::u8, planes_.kinds, values_.cols, values_.cols, 1};
+  planes_.values = values_;
+}
+
 // Numbers the kinds and lists the individuals of each; if they are not known, every row is one.
 void Matrix::list_members() {
   const auto rows = static_cast<std::size_t>(values_.rows);
   planes_.values = values_;
+  planes_.individuals = original_.rows;
   if (kind_.empty()) {
     member_start_.resize(rows + 1);
     std::iota(member_start_.begin(), member_start_.end(), 0);
@@ -210,8 +234,7 @@ void Matrix::build_sets() {
 const Planes& Matrix::planes(bool counts) {
   if (counted_ || (ready_ && !counts)) return planes_;
   if (!counts && values_.cols > 0) {
-    only_best_.resize(static_cast<std::size_t>(values_.cols));
-    ready_ = isa().single_best(values_, minima_.data(), only_best_.data());
+    ready_ = std::none_of(only_best_.begin(), only_best_.end(), [](std::int32_t only) { return only < 0; });
     if (ready_) {
       list_members();
       planes_.only_best = only_best_.data();
@@ -220,6 +243,7 @@ const Planes& Matrix::planes(bool counts) {
   }
   kinds();
   list_members();
+  drop_duplicate_codes();
   build_sets();
   if (values_.type == DType::u8 && values_.cols > 0) {
     two_valued_.resize(static_cast<std::size_t>(values_.cols));

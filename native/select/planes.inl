@@ -34,7 +34,7 @@ class PlaneEvents {
     const i32 c = walker.first(state);
     if constexpr (counts) {
       used = 1;
-      evaluations = p.values.rows;
+      evaluations = p.individuals;
       evaluations_distinct = p.kinds;
     }
     i64 chosen = p.only_best[c];

@@ -1,14 +1,15 @@
 // From a matrix of errors to what the kernels read: codes, minima, sets of best, row hashes.
 
+constexpr i64 segment_width = 2048;
+
 // Calls f(segment, row, col, count) with contiguous pieces of rows that cover the matrix, until it
 // returns false. Where rows are not contiguous, tiles are copied first.
 template <class T, class F>
 static void for_segments(const MatrixView& m, F&& f) {
   const T* data = static_cast<const T*>(m.data);
   if (m.col_stride == 1) {
-    constexpr i64 width = 2048;
-    for (i64 c = 0; c < m.cols; c += width) {
-      const i64 count = m.cols - c < width ? m.cols - c : width;
+    for (i64 c = 0; c < m.cols; c += segment_width) {
+      const i64 count = m.cols - c < segment_width ? m.cols - c : segment_width;
       for (i64 r = 0; r < m.rows; ++r) {
         if (!f(data + r * m.row_stride + c, r, c, count)) return;
       }
@@ -131,16 +132,83 @@ static T minimum(const T* x, i64 count, Flag<T>* bad) {
   return result;
 }
 
+// The better of two entries and the row it is in, or -1 if they are equal. Row numbers are as wide as
+// the entries to keep loops in vectors.
 template <class T>
-static bool column_minima(const MatrixView& m, void* out) {
+struct Holder {
+  using Row = std::make_signed_t<Flag<T>>;
+  T value;
+  Row row;
+
+  [[gnu::always_inline]] Holder better(Holder other) const {
+    const Row mine = other.value == value ? Row(-1) : row;
+    return {other.value < value ? other.value : value, other.value < value ? other.row : mine};
+  }
+};
+
+// Column minima and their rows where rows are contiguous, four rows at a time.
+template <class T>
+static void minima_of_rows(const MatrixView& m, T* __restrict minima, i32* __restrict rows, Flag<T>* bad) {
+  using Row = typename Holder<T>::Row;
+  Row who[segment_width];
+  for (i64 c = 0; c < m.cols; c += segment_width) {
+    const i64 count = m.cols - c < segment_width ? m.cols - c : segment_width;
+    const T* __restrict x = static_cast<const T*>(m.data) + c;
+    T* __restrict least = minima + c;
+    Flag<T> here = 0;
+    for (i64 i = 0; i < count; ++i) {
+      here |= unusable(x[i]);
+      who[i] = 0;
+    }
+    i64 r = 1;
+    for (; r + 4 <= m.rows; r += 4) {
+      const T* __restrict a = x + r * m.row_stride;
+      const T* __restrict b = a + m.row_stride;
+      const T* __restrict d = b + m.row_stride;
+      const T* __restrict e = d + m.row_stride;
+      const Row first = static_cast<Row>(r);
+      for (i64 i = 0; i < count; ++i) {
+        here |= unusable(a[i]) | unusable(b[i]) | unusable(d[i]) | unusable(e[i]);
+        const Holder<T> left = Holder<T>{a[i], first}.better({b[i], Row(first + 1)});
+        const Holder<T> right = Holder<T>{d[i], Row(first + 2)}.better({e[i], Row(first + 3)});
+        const Holder<T> best = Holder<T>{least[i], who[i]}.better(left.better(right));
+        least[i] = best.value;
+        who[i] = best.row;
+      }
+    }
+    for (; r < m.rows; ++r) {
+      for (i64 i = 0; i < count; ++i) {
+        const T v = x[r * m.row_stride + i];
+        here |= unusable(v);
+        const Holder<T> best = Holder<T>{least[i], who[i]}.better({v, static_cast<Row>(r)});
+        least[i] = best.value;
+        who[i] = best.row;
+      }
+    }
+    *bad |= here;
+    for (i64 i = 0; i < count; ++i) rows[c + i] = static_cast<i32>(who[i]);
+  }
+}
+
+// The smallest entry of each column and the one row that has it (-1: several, or not looked for).
+// False if there is NaN or -inf.
+template <class T>
+static bool column_minima(const MatrixView& m, void* out, i32* rows) {
   T* __restrict minima = static_cast<T*>(out);
   const T* data = static_cast<const T*>(m.data);
   Flag<T> bad = 0;
+  for (i64 c = 0; c < m.cols; ++c) rows[c] = -1;
   if (m.row_stride == 1 && m.col_stride != 1) {
     for (i64 c = 0; c < m.cols; ++c) minima[c] = minimum(data + c * m.col_stride, m.rows, &bad);
     return bad == 0;
   }
   for (i64 c = 0; c < m.cols; ++c) minima[c] = data[c * m.col_stride];
+  if constexpr (sizeof(T) >= 4) {
+    if (m.col_stride == 1) {
+      minima_of_rows(m, minima, rows, &bad);
+      return bad == 0;
+    }
+  }
   for_segments<T>(m, [&](const T* __restrict x, i64, i64 c, i64 count) {
     T* __restrict least = minima + c;
     Flag<T> here = 0;
@@ -152,26 +220,6 @@ static bool column_minima(const MatrixView& m, void* out) {
     return true;
   });
   return bad == 0;
-}
-
-// The one row that has each column's minimum; false if a column has several.
-template <class T>
-static bool single_best(const MatrixView& m, const void* minima_in, i32* rows) {
-  const T* minima = static_cast<const T*>(minima_in);
-  for (i64 c = 0; c < m.cols; ++c) rows[c] = -1;
-  bool single = true;
-  for_segments<T>(m, [&](const T* __restrict x, i64 r, i64 c, i64 count) {
-    const T* __restrict least = minima + c;
-    Flag<T> any = 0;
-    for (i64 i = 0; i < count; ++i) any |= x[i] == least[i] ? 1 : 0;
-    for (i64 i = 0; i < count && any != 0; ++i) {
-      if (x[i] != least[i]) continue;
-      single = single && rows[c + i] < 0;
-      rows[c + i] = static_cast<i32>(r);
-    }
-    return single;
-  });
-  return single;
 }
 
 // One bit per entry: is it its column's minimum? Rows come in as masks over 64 cases and are

@@ -32,10 +32,7 @@ class Kernel:
         first_event: int,
         event_step: int,
         threads: int,
-        indices: NDArray[int64],
-        evaluations: NDArray[int64],
-        evaluations_distinct: NDArray[int64],
-        cases_used: NDArray[int64],
+        block: NDArray[int64],
         ended: NDArray[uint8],
     ) -> None: ...
 

@@ -65,7 +65,7 @@ def key_from_seed(seed: Seed) -> Key:
         TypeError: ``seed`` is of another type.
         ValueError: ``seed`` is a negative integer.
     """
-    if isinstance(seed, int | np.integer) and not isinstance(seed, bool | np.bool_):
+    if type(seed) is int or isinstance(seed, np.integer):
         return _key_from_int(int(seed))
     if seed is None:
         return Key(secrets.randbits(64), secrets.randbits(64))

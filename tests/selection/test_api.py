@@ -88,10 +88,11 @@ def test_one_parent_is_the_default() -> None:
     assert len(fx.Selector(GRID).draw()) == 1
 
 
-def test_a_selection_is_frozen() -> None:
+def test_a_selection_takes_no_other_attributes() -> None:
+    """A misspelt name is an error, not a new attribute."""
     s = fx.select(GRID, 2, seed=1)
     with pytest.raises(AttributeError):
-        s.indices = np.zeros(2)
+        s.indexes = np.zeros(2)
 
 
 def test_selection_is_with_replacement() -> None:

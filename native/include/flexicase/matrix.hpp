@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -42,11 +43,17 @@ class Matrix {
   void group_rows();
   void build_sets();
   void list_members();
+  void drop_duplicate_codes();
+
+  struct Free {
+    void operator()(void* p) const { std::free(p); }
+  };
+  using Codes = std::unique_ptr<std::uint8_t, Free>;
 
   MatrixView original_;
-  MatrixView values_;  // the original, or codes
+  MatrixView values_;  // the original, or codes (of all individuals, later of one per kind)
   bool usable_ = true;
-  std::unique_ptr<std::uint8_t[]> codes_;
+  Codes codes_;
   std::vector<std::uint64_t> minima_;  // bytes in the type of values_
   std::vector<std::int32_t> kind_;     // (rows,)
   std::int64_t kind_count_ = 0;

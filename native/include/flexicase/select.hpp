@@ -27,6 +27,7 @@ struct MatrixView {
 // together. Per case there is the set of kinds with the best error of all.
 struct Planes {
   MatrixView values;                            // the errors, or their one-byte codes
+  std::int64_t individuals = 0;                 // rows of the caller's matrix
   std::int64_t kinds = 0;                       // distinct error vectors
   std::int64_t words = 0;                       // 64-bit words per set of kinds, a multiple of 8
   const std::uint64_t* best = nullptr;          // (cols, words)
@@ -66,6 +67,9 @@ struct OrderPlan {
 
 enum class Tolerance { none = 0, fixed = 1, mad = 2, dynamic_mad = 3 };
 
+// Columns that are copied together: those that share a cache line of doubles.
+inline constexpr std::int64_t column_tile = 8;
+
 // The filter that keeps its pool as a list: everything that is not plain exact lexicase.
 struct ListPlan {
   MatrixView values;
@@ -74,7 +78,8 @@ struct ListPlan {
   double* mad = nullptr;                  // (cols,) for mad, filled when first needed
   double* columns = nullptr;              // (cols, rows) copies for mad, filled when first needed
   std::uint8_t* mad_ready = nullptr;      // (cols,)
-  std::uint8_t* columns_ready = nullptr;  // (cols / 8,) one flag per tile of columns
+  std::uint8_t* columns_ready = nullptr;  // one flag per tile of columns
+  std::int64_t tile_offset = 0;           // columns by which the first tile is shorter
   const std::int32_t* kind = nullptr;     // as in Planes; null if all error vectors differ
   std::int64_t batch = 1;
   std::int64_t depth = 0;
@@ -109,11 +114,9 @@ struct Isa {
   // One-byte codes that keep the order of every column, or false if there are none.
   bool (*encode)(const MatrixView&, std::uint8_t* codes);
 
-  // Smallest entry per column, in the matrix's own type; false if there is NaN or -inf.
-  bool (*column_minima)(const MatrixView&, void* minima);
-
-  // The one row that has each column's minimum; false if a column has several.
-  bool (*single_best)(const MatrixView&, const void* minima, std::int32_t* rows);
+  // Smallest entry per column, in the matrix's own type, and the one row that has it (-1 if there
+  // may be several); false if there is NaN or -inf.
+  bool (*column_minima)(const MatrixView&, void* minima, std::int32_t* rows);
 
   // For some rows, bits of the entries equal to their column's minimum: (cols, words).
   void (*best_sets)(const MatrixView&, const void* minima, const std::int32_t* rows, std::int64_t count,

@@ -31,7 +31,7 @@ class Method(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Selection:
     """The outcome of ``n`` selection events.
 

@@ -30,7 +30,7 @@ class Tolerance(Enum):
     DYNAMIC_MAD = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False)
 class KernelSpec:
     """One lexicase filter, with everything resolved to numbers.
 
@@ -55,10 +55,21 @@ class KernelSpec:
     slippage: float = 0.0
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Events:
-    """The outcome of some selection events; counts are arrays of length 0 when they were not kept."""
+    """The outcome of some selection events; counts are arrays of length 0 when they were not kept.
 
+    Attributes:
+        block: (4, n) or, without counts, (1, n): what the next four are rows of.
+        indices: (n,) the chosen individuals.
+        evaluations: (n,) sizes of the pool, summed over the cases looked at.
+        evaluations_distinct: (n,) the same with one individual per distinct error vector.
+        cases_used: (n,) cases looked at.
+        ended: (n,) an `Ended` each.
+        counted: Whether the counts were kept.
+    """
+
+    block: NDArray[np.int64]
     indices: NDArray[np.int64]
     evaluations: NDArray[np.int64]
     evaluations_distinct: NDArray[np.int64]
@@ -69,11 +80,15 @@ class Events:
     @classmethod
     def empty(cls, n: int, counts: bool) -> Events:
         """Room for ``n`` events."""
-        block = np.empty((4 if counts else 1, n), dtype=np.int64)
         if not counts:
-            none = np.empty(0, dtype=np.int64)
-            return cls(block[0], none, none, none, np.empty(0, dtype=np.uint8), counted=False)
-        return cls(block[0], block[1], block[2], block[3], np.empty(n, dtype=np.uint8), counted=True)
+            block = np.empty((1, n), np.int64)
+            return cls(block, block[0], NO_COUNTS, NO_COUNTS, NO_COUNTS, NO_REASONS, False)
+        block = np.empty((4, n), np.int64)
+        return cls(block, block[0], block[1], block[2], block[3], np.empty(n, np.uint8), True)
+
+
+NO_COUNTS = np.empty(0, np.int64)
+NO_REASONS = np.empty(0, np.uint8)
 
 
 class Kernel(Protocol):

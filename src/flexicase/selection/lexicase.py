@@ -116,7 +116,7 @@ class Lexicase:
         """Refuse given weights and epsilons that do not fit the whole matrix, before a sample takes part of them."""
         if isinstance(self.epsilon, np.ndarray):
             self._fixed_epsilon(n_cases, None)
-        if isinstance(self.order, Weighted | Ranked) and is_given(self.order.bias):
+        if not isinstance(self.order, Uniform | str) and is_given(self.order.bias):
             given_weights(self.order.bias, n_cases)
 
     def _kernel(self, matrix: ErrorMatrix, cases: NDArray[np.int64] | None, backend: Backend) -> Kernel:

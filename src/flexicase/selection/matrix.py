@@ -67,7 +67,8 @@ def as_error_matrix(errors: ArrayLike, nan: NanPolicy = "raise") -> ErrorMatrix:
         TypeError: ``errors`` holds something other than real numbers.
         ValueError: Wrong shape, no individuals, NaN (unless ``nan="worst"``) or -inf.
     """
-    check_choice(nan, "nan", ("raise", "worst"))
+    if nan != "raise":
+        check_choice(nan, "nan", ("raise", "worst"))
     values = _as_numeric(errors)
     if values.ndim != 2:
         raise ValueError(
@@ -96,7 +97,10 @@ def _as_numeric(errors: Any) -> NDArray[Any]:
         raise TypeError(f"errors must be real numbers, got dtype {dtype}")
     if dtype.kind == "f" and dtype.itemsize not in (4, 8):
         return values.astype(np.float32 if dtype.itemsize == 2 else np.float64)
-    if not dtype.isnative or not values.flags.aligned or any(stride % dtype.itemsize for stride in values.strides):
+    flags = values.flags
+    if dtype.isnative and flags.aligned and (flags.c_contiguous or flags.f_contiguous):
+        return values
+    if not dtype.isnative or not flags.aligned or any(stride % dtype.itemsize for stride in values.strides):
         return values.astype(dtype.newbyteorder("="))
     return values
 

@@ -38,10 +38,7 @@ class NativeKernel:
             events.start,
             events.step,
             min(threads, MOST_THREADS),
-            out.indices,
-            out.evaluations,
-            out.evaluations_distinct,
-            out.cases_used,
+            out.block,
             out.ended,
         )
         return out

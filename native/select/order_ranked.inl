@@ -1,0 +1,90 @@
+// Ranked shuffle: an upper bound, then a rank below it, drawn anew for every case.
+
+struct RankedWalker {
+  static constexpr bool keyed = false;
+  const OrderPlan* plan;
+  i64 words;
+  u64* left;        // (words,) ranks that remain
+  i32* cases;       // (cases,) like by_rank, with the cases used up moved behind in each group
+  i32* group_left;  // (groups,)
+  i32* log_rank;    // (cases,) what was taken, to be put back
+  i32* log_swap;    // (cases,)
+  i64 taken = 0;
+  Stream stream{0};
+
+  static std::size_t scratch(const OrderPlan& p) {
+    return static_cast<std::size_t>(padded(p.cases) + 64) * 16 + static_cast<std::size_t>(p.cases / 64 + 2) * 8 + 1024;
+  }
+
+  RankedWalker(const OrderPlan& p, Carver& carver) : plan(&p), words((p.cases + 63) / 64) {
+    left = carver.take<u64>(words);
+    cases = carver.take<i32>(p.cases);
+    group_left = carver.take<i32>(p.groups);
+    log_rank = carver.take<i32>(p.cases);
+    log_swap = carver.take<i32>(p.cases);
+    put_back_all();
+  }
+
+  [[gnu::always_inline]] i32 first(u64 event) {
+    stream.state = lane_state(event, Lane::ranked);
+    taken = 0;
+    return next();
+  }
+
+  [[gnu::always_inline]] i32 next() {
+    const i64 remaining = plan->cases - taken;
+    if (remaining == 0) return -1;
+    int position = static_cast<int>(draw_position(static_cast<u32>(remaining)));
+    i64 w = 0;
+    for (int here; (here = std::popcount(left[w])) <= position; ++w) position -= here;
+    const i64 rank = w * 64 + select_bit(left[w], position);
+    left[w] &= ~(u64{1} << (rank % 64));
+    const i32 g = plan->group_of_rank[rank];
+    const i32 start = plan->group_start[g];
+    const i32 size = group_left[g]--;
+    const i32 swap = start + (size > 1 ? static_cast<i32>(stream.bounded(static_cast<u64>(size))) : 0);
+    const i32 end = start + size - 1;
+    const i32 c = cases[swap];
+    cases[swap] = cases[end];
+    cases[end] = c;
+    log_rank[taken] = static_cast<i32>(rank);
+    log_swap[taken] = swap;
+    ++taken;
+    return c;
+  }
+
+  [[gnu::always_inline]] bool window_used_up() const { return false; }
+
+  [[gnu::always_inline]] i32 jump(const u64*, bool, i64*) { return -1; }
+
+  [[gnu::always_inline]] void finish() {
+    if (taken > 16 && taken > plan->cases / 32) put_back_all();
+    while (taken > 0) {
+      --taken;
+      const i64 rank = log_rank[taken];
+      const i32 g = plan->group_of_rank[rank];
+      const i32 end = plan->group_start[g] + group_left[g]++;
+      const i32 swap = log_swap[taken];
+      const i32 c = cases[end];
+      cases[end] = cases[swap];
+      cases[swap] = c;
+      left[rank / 64] |= u64{1} << (rank % 64);
+    }
+  }
+
+ private:
+  // A position from 0 up to a bound that is itself uniform on 0 … remaining - 1, from one word.
+  [[gnu::always_inline]] u32 draw_position(u32 remaining) {
+    const u64 word = stream.word();
+    const u32 bound = stream.bounded32(static_cast<u32>(word >> 32), remaining);
+    return stream.bounded32(static_cast<u32>(word), bound + 1);
+  }
+
+  void put_back_all() {
+    for (i64 w = 0; w < words; ++w) left[w] = ~u64{0};
+    if (plan->cases % 64 != 0) left[words - 1] = (u64{1} << (plan->cases % 64)) - 1;
+    for (i64 c = 0; c < plan->cases; ++c) cases[c] = plan->by_rank[c];
+    for (i64 g = 0; g < plan->groups; ++g) group_left[g] = plan->group_start[g + 1] - plan->group_start[g];
+    taken = 0;
+  }
+};
