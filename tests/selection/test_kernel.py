@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-
 import numpy as np
-import pytest
 
 from flexicase.selection.kernel import Ended, Events, KernelSpec, Tolerance
 
