@@ -3,14 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdlib>
 #include <numeric>
 #include <system_error>
 #include <thread>
-
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
 
 namespace flexicase {
 
@@ -18,21 +13,8 @@ namespace {
 
 constexpr double expected_in_window = 12.0;
 constexpr std::size_t most_column_bytes = std::size_t{1} << 30;
-constexpr std::size_t huge_page = std::size_t{1} << 21;
-
-// Pages that cost nothing until they are written; large ones where the system gives them.
-double* reserve_columns(std::size_t bytes) {
-  const std::size_t rounded = (bytes + huge_page - 1) / huge_page * huge_page;
-  void* memory = std::aligned_alloc(huge_page, rounded);
-#if defined(__linux__)
-  if (memory != nullptr) madvise(memory, rounded, MADV_HUGEPAGE);
-#endif
-  return static_cast<double*>(memory);
-}
 
 }  // namespace
-
-void Kernel::Free::operator()(void* p) const { std::free(p); }
 
 Kernel::Kernel(std::shared_ptr<Matrix> matrix, KernelOptions options)
     : matrix_(std::move(matrix)),
@@ -127,7 +109,7 @@ void Kernel::plan_list() {
   list_.columns_ready = flags_.data() + cols;
   const std::size_t bytes = static_cast<std::size_t>(m.rows) * cols * sizeof(double);
   const bool in_place = m.type == DType::f64 && m.row_stride == 1;
-  if (!in_place && bytes <= most_column_bytes) columns_.reset(reserve_columns(bytes));
+  if (!in_place && bytes <= most_column_bytes) columns_ = allocate<double>(bytes / sizeof(double));
   list_.columns = columns_.get();
   const std::uintptr_t past_line = reinterpret_cast<std::uintptr_t>(m.data) % 64;
   if (m.type == DType::f64 && m.col_stride == 1) list_.tile_offset = static_cast<std::int64_t>(past_line / 8);

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <new>
 #include <numeric>
 #include <type_traits>
 #include <utility>
@@ -66,8 +65,7 @@ Matrix::Matrix(const MatrixView& view) : original_(view), values_(view) {
   const MatrixView corner{view.data,       view.type,      1, std::min<std::int64_t>(view.cols, 64),
                           view.row_stride, view.col_stride};
   if (view.type != DType::u8 && isa().encode(corner, first_row)) {
-    Codes codes(static_cast<std::uint8_t*>(std::malloc(static_cast<std::size_t>(view.rows * view.cols))));
-    if (!codes) throw std::bad_alloc();
+    auto codes = allocate<std::uint8_t>(static_cast<std::size_t>(view.rows * view.cols));
     if (isa().encode(view, codes.get())) {
       codes_ = std::move(codes);
       values_ = {codes_.get(), DType::u8, view.rows, view.cols, view.cols, 1};

@@ -5,12 +5,6 @@ FX_INLINE void sort_small(int n, Get&& get, double* sorted) {
   sort_by_counting<room>(n, get, [&](int slot, int i) { sorted[slot] = get(i); });
 }
 
-FX_INLINE i64 count_below(const double* x, i64 n, double v) {
-  u64 count = 0;
-  for (i64 i = 0; i < n; ++i) count += x[i] < v ? 1 : 0;
-  return static_cast<i64>(count);
-}
-
 static double least_above(const double* x, i64 n, double v) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   double least[16];

@@ -75,6 +75,38 @@ FX_INLINE i64 doubles_to_bytes(const double* x, i64 count, u8* out) {
   return i;
 }
 
+// How many numbers are smaller than v, four vectors at a time.
+FX_INLINE i64 count_below(const double* x, i64 n, double v) {
+  i64 i = 0;
+  u64 count = 0;
+#if defined(__AVX512F__)
+  const __m512d limit = _mm512_set1_pd(v);
+  const __m512i one = _mm512_set1_epi64(1);
+  __m512i sums[2] = {};
+  for (; i + 32 <= n; i += 32) {
+    for (int j = 0; j < 4; ++j) {
+      const __mmask8 below = _mm512_cmp_pd_mask(_mm512_loadu_pd(x + i + 8 * j), limit, _CMP_LT_OQ);
+      sums[j % 2] = _mm512_mask_add_epi64(sums[j % 2], below, sums[j % 2], one);
+    }
+  }
+  count = static_cast<u64>(_mm512_reduce_add_epi64(_mm512_add_epi64(sums[0], sums[1])));
+#elif defined(__AVX2__)
+  const __m256d limit = _mm256_set1_pd(v);
+  __m256i sums[2] = {};
+  for (; i + 16 <= n; i += 16) {
+    for (int j = 0; j < 4; ++j) {
+      const __m256d below = _mm256_cmp_pd(_mm256_loadu_pd(x + i + 4 * j), limit, _CMP_LT_OQ);
+      sums[j % 2] = _mm256_sub_epi64(sums[j % 2], _mm256_castpd_si256(below));
+    }
+  }
+  alignas(32) u64 lanes[4];
+  _mm256_store_si256(reinterpret_cast<__m256i*>(lanes), _mm256_add_epi64(sums[0], sums[1]));
+  count = lanes[0] + lanes[1] + lanes[2] + lanes[3];
+#endif
+  for (; i < n; ++i) count += x[i] < v ? 1 : 0;
+  return static_cast<i64>(count);
+}
+
 // Copies the numbers from `low` (above it, if strict) up to but without `high` (NaN: no limit) to
 // `out`, which has room for 8 more than there are; returns how many.
 template <bool strict>

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "flexicase/matrix.hpp"
+#include "flexicase/pages.hpp"
 #include "flexicase/select.hpp"
 
 namespace flexicase {
@@ -56,10 +57,7 @@ class Kernel {
   std::vector<std::int32_t> ranks_;
   std::vector<double> mad_;
   std::vector<std::uint8_t> flags_;
-  struct Free {
-    void operator()(void* p) const;
-  };
-  std::unique_ptr<double, Free> columns_;
+  Memory<double> columns_;
   std::mutex scratch_mutex_;
   std::vector<std::byte> scratch_;
 };

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "flexicase/pages.hpp"
 #include "flexicase/select.hpp"
 
 namespace flexicase {
@@ -45,15 +45,10 @@ class Matrix {
   void list_members();
   void drop_duplicate_codes();
 
-  struct Free {
-    void operator()(void* p) const { std::free(p); }
-  };
-  using Codes = std::unique_ptr<std::uint8_t, Free>;
-
   MatrixView original_;
   MatrixView values_;  // the original, or codes (of all individuals, later of one per kind)
   bool usable_ = true;
-  Codes codes_;
+  Memory<std::uint8_t> codes_;
   std::vector<std::uint64_t> minima_;  // bytes in the type of values_
   std::vector<std::int32_t> kind_;     // (rows,)
   std::int64_t kind_count_ = 0;
