@@ -1,12 +1,15 @@
 // Weighted shuffle: a roulette wheel for the head, a race of exponential clocks for the tail.
 
+// A whole number below 2^52 as a double, with operations that vectors have everywhere.
+FX_INLINE double to_double(u64 x) { return std::bit_cast<double>(x | 0x4330000000000000u) - 0x1p52; }
+
 // -log(v) for 0 < v < 1, the same bits as flexicase.rng.negative_log.
 FX_INLINE double negative_log(double v) {
   const u64 bits = std::bit_cast<u64>(v);
   const double half_to_one = std::bit_cast<double>((bits & 0x000FFFFFFFFFFFFFu) | 0x3FE0000000000000u);
   const bool small = half_to_one < 0.7071067811865476;
   const double mantissa = small ? half_to_one * 2.0 : half_to_one;
-  const double exponent = static_cast<double>(static_cast<i32>(bits >> 52) - 1022) - (small ? 1.0 : 0.0);
+  const double exponent = to_double(bits >> 52) - (small ? 1023.0 : 1022.0);
   const double s = (mantissa - 1.0) / (mantissa + 1.0);
   const double z = s * s;
   double series = 1.0 / 19;
@@ -121,8 +124,8 @@ struct WeightedWalker {
   [[gnu::always_inline]] double clock(i64 c) const {
     const u64 high = case_key(key_lane, static_cast<u32>(c));
     const u64 low = case_key(low_lane, static_cast<u32>(c)) >> 12;
-    const u64 numerator = (high << 21) | (low << 1) | 1;
-    return negative_log(static_cast<double>(static_cast<i64>((u64{1} << 53) - numerator)) * 0x1p-53) / plan->weights[c];
+    const double twice = 2.0 * to_double(high << 20 | low) + 1.0;
+    return negative_log((0x1p53 - twice) * 0x1p-53) / plan->weights[c];
   }
 
   // Adds those of some cases whose clocks ring from one time on and before another.
