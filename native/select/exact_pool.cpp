@@ -10,22 +10,6 @@ namespace {
 
 constexpr double most_comparisons = 1e9;
 
-template <class F>
-decltype(auto) with_type(DType type, F&& f) {
-  switch (type) {
-    case DType::u8: return f(std::uint8_t{});
-    case DType::i8: return f(std::int8_t{});
-    case DType::u16: return f(std::uint16_t{});
-    case DType::i16: return f(std::int16_t{});
-    case DType::u32: return f(std::uint32_t{});
-    case DType::i32: return f(std::int32_t{});
-    case DType::u64: return f(std::uint64_t{});
-    case DType::i64: return f(std::int64_t{});
-    case DType::f32: return f(float{});
-    default: return f(double{});
-  }
-}
-
 template <class T>
 T entry(const MatrixView& m, std::int64_t row, std::int64_t col) {
   return static_cast<const T*>(m.data)[row * m.row_stride + col * m.col_stride];

@@ -1,23 +1,5 @@
 // Reading entries of a matrix of any type, as numbers that the kernels compare.
 
-// Calls f(T{}) with the entry type of a matrix.
-template <class F>
-static auto with_type(DType type, F&& f) {
-  switch (type) {
-    case DType::u8: return f(std::uint8_t{});
-    case DType::i8: return f(std::int8_t{});
-    case DType::u16: return f(std::uint16_t{});
-    case DType::i16: return f(std::int16_t{});
-    case DType::u32: return f(std::uint32_t{});
-    case DType::i32: return f(std::int32_t{});
-    case DType::u64: return f(std::uint64_t{});
-    case DType::i64: return f(std::int64_t{});
-    case DType::f32: return f(float{});
-    case DType::f64: break;
-  }
-  return f(double{});
-}
-
 // 64 bits that compare as the entries do; equal for 0.0 and -0.0.
 template <class T>
 FX_INLINE u64 ordered_bits(T v) {

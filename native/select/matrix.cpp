@@ -27,23 +27,6 @@ std::size_t entry_size(DType type) {
   }
 }
 
-template <class F>
-auto with_type(DType type, F&& f) {
-  switch (type) {
-    case DType::u8: return f(std::uint8_t{});
-    case DType::i8: return f(std::int8_t{});
-    case DType::u16: return f(std::uint16_t{});
-    case DType::i16: return f(std::int16_t{});
-    case DType::u32: return f(std::uint32_t{});
-    case DType::i32: return f(std::int32_t{});
-    case DType::u64: return f(std::uint64_t{});
-    case DType::i64: return f(std::int64_t{});
-    case DType::f32: return f(float{});
-    case DType::f64: break;
-  }
-  return f(double{});
-}
-
 template <class T>
 bool same_row(const MatrixView& m, std::int64_t a, std::int64_t b) {
   const T* x = static_cast<const T*>(m.data) + a * m.row_stride;

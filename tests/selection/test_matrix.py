@@ -214,3 +214,14 @@ def test_a_part_has_its_own_rows_and_columns() -> None:
     assert part.values.tolist() == [[1, 2], [1, 1]]
     assert (part.n_individuals, part.n_cases) == (2, 2)
     assert as_error_matrix(GRID).take(None, None).values.tolist() == GRID.tolist()
+
+
+def test_a_tensor_that_cannot_be_read_is_named() -> None:
+    """A tensor elsewhere than on the CPU, or of a type NumPy lacks, says so through its own message."""
+
+    class Elsewhere:
+        def __array__(self, dtype: object = None, copy: object = None) -> None:
+            raise TypeError("can't convert a tensor on another device")
+
+    with pytest.raises(TypeError, match="errors must be an array on the CPU, but Elsewhere says: can't convert"):
+        as_error_matrix(Elsewhere())

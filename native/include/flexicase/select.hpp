@@ -13,6 +13,24 @@ namespace flexicase {
 
 enum class DType { u8, i8, u16, i16, u32, i32, u64, i64, f32, f64 };
 
+// Calls f(T{}) with the entry type of a matrix.
+template <class F>
+FX_INLINE auto with_type(DType type, F&& f) {
+  switch (type) {
+    case DType::u8: return f(std::uint8_t{});
+    case DType::i8: return f(std::int8_t{});
+    case DType::u16: return f(std::uint16_t{});
+    case DType::i16: return f(std::int16_t{});
+    case DType::u32: return f(std::uint32_t{});
+    case DType::i32: return f(std::int32_t{});
+    case DType::u64: return f(std::uint64_t{});
+    case DType::i64: return f(std::int64_t{});
+    case DType::f32: return f(float{});
+    case DType::f64: break;
+  }
+  return f(double{});
+}
+
 // Errors (rows are individuals, columns are cases) as the caller holds them; strides in elements.
 struct MatrixView {
   const void* data = nullptr;

@@ -116,3 +116,5 @@ def _to_numpy(errors: Any) -> NDArray[Any]:
         return np.asarray(errors)
     except ValueError as error:
         raise ValueError(f"errors must be a matrix with rows of equal length: {error}") from None
+    except (TypeError, RuntimeError) as error:
+        raise TypeError(f"errors must be an array on the CPU, but {type(errors).__name__} says: {error}") from None
