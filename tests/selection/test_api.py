@@ -133,3 +133,8 @@ def test_a_selector_keeps_its_errors_alive() -> None:
     expected = fx.Selector(np.eye(50, 400), seed=1).draw(10).indices
     for selector in selectors:
         assert (selector.draw(10).indices == expected).all()
+
+
+def test_more_events_than_any_memory_holds_are_refused_by_name() -> None:
+    with pytest.raises(ValueError, match="n must be at most"):
+        fx.select(GRID, 2**62)

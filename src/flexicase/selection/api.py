@@ -16,6 +16,9 @@ from flexicase.selection.matrix import ErrorMatrix, NanPolicy, as_error_matrix
 from flexicase.selection.registry import resolve_method
 
 
+MOST_EVENTS = 2**40
+
+
 @runtime_checkable
 class Method(Protocol):
     """A selection method: prepares a kernel for one error matrix.
@@ -112,8 +115,10 @@ class Selector:
             counts: Whether to keep the counts; the parents are the same either way.
             threads: Threads to use; the outcome does not depend on it.
         """
-        if type(n) is not int or n < 0:
+        if type(n) is not int or not 0 <= n <= MOST_EVENTS:
             n = check_count(n, "n")
+            if n > MOST_EVENTS:
+                raise ValueError(f"n must be at most {MOST_EVENTS:,}, got {n}")
         if type(threads) is not int or threads < 1:
             threads = check_count(threads, "threads", 1)
         start = self._next_event
