@@ -15,7 +15,6 @@ from flexicase.selection.kernel import Kernel
 from flexicase.selection.matrix import ErrorMatrix, NanPolicy, as_error_matrix
 from flexicase.selection.registry import resolve_method
 
-
 MOST_EVENTS = 2**40
 
 
