@@ -1,0 +1,211 @@
+"""The DEAP adapters, against the real DEAP."""
+
+from __future__ import annotations
+
+import random
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+import flexicase as fx
+from flexicase.adapters import deap as adapter
+
+deap = pytest.importorskip("deap", reason="the adapters are tested against the real DEAP")
+from deap import algorithms, base, tools  # noqa: E402
+
+MIXED = (-1.0, 1.0, -1.0, 1.0, -1.0)
+HEAVY = (-2.0, 0.5, -1.0, 3.0, -0.25)
+
+
+def fitness_type(weights):
+    return type("FitnessOfTest", (base.Fitness,), {"weights": tuple(weights)})
+
+
+class Genome(list):
+    """An individual as DEAP's creator makes it."""
+
+    def __init__(self, items, fitness):
+        super().__init__(items)
+        self.fitness = fitness
+
+    def __deepcopy__(self, memo):
+        return Genome(self, type(self.fitness)(self.fitness.values if self.fitness.valid else ()))
+
+
+def population_of(values, weights):
+    kind = fitness_type(weights)
+    return [Genome([i], kind(tuple(row))) for i, row in enumerate(values)]
+
+
+def small_values(seed=3):
+    return np.random.default_rng(seed).integers(0, 4, size=(7, 5)).astype(float)
+
+
+def same_distribution(chosen, expected):
+    counts = np.bincount([ind[0] for ind in chosen], minlength=len(expected))
+    assert (counts[expected == 0] == 0).all(), "somebody was chosen who never can be"
+    possible = expected > 0
+    assert chisquare(counts[possible], expected[possible] * counts.sum()).pvalue > 1e-3
+
+
+SELECTORS = {
+    "exact": (adapter.selLexicase, tools.selLexicase, {}, lambda: fx.Lexicase()),
+    "epsilon": (adapter.selEpsilonLexicase, tools.selEpsilonLexicase, {"epsilon": 1.0}, lambda: fx.Lexicase(epsilon=1)),
+    "automatic": (
+        adapter.selAutomaticEpsilonLexicase,
+        tools.selAutomaticEpsilonLexicase,
+        {},
+        lambda: fx.Lexicase(epsilon=fx.Mad("dynamic")),
+    ),
+}
+
+
+@pytest.mark.parametrize("weights", [(-1.0,) * 5, (1.0,) * 5, MIXED, HEAVY], ids=["min", "max", "mixed", "heavy"])
+@pytest.mark.parametrize("name", SELECTORS)
+def test_same_distribution_as_deaps_own(name, weights):
+    """A wrong sign, a forgotten weight or another epsilon would show in one of the two."""
+    ours, theirs, options, method = SELECTORS[name]
+    values = small_values()
+    population = population_of(values, weights)
+    expected = fx.probabilities(-values * np.sign(weights), method())
+    assert (expected > 0).sum() > 1
+    random.seed(8)
+    same_distribution(theirs(population, 3000, **options), expected)
+    same_distribution(ours(population, 30_000, **options), expected)
+
+
+@pytest.mark.parametrize("order", ["ranked", "weighted", "uniform"])
+@pytest.mark.parametrize("bias", ["num_zeros", "num_nonzeros"])
+def test_weighted_orders_have_their_distribution(order, bias):
+    values = small_values()
+    kinds = {"ranked": fx.Ranked(bias), "weighted": fx.Weighted(bias), "uniform": fx.Uniform()}
+    chosen = adapter.selWeightedLexicase(population_of(values, (-1.0,) * 5), 30_000, order, bias, seed=2)
+    same_distribution(chosen, fx.probabilities(values, fx.Lexicase(order=kinds[order])))
+
+
+def test_an_order_object_keeps_its_own_bias():
+    values = small_values()
+    chosen = adapter.selWeightedLexicase(population_of(values, (-1.0,) * 5), 30_000, fx.Ranked("variance"), seed=2)
+    same_distribution(chosen, fx.probabilities(values, fx.Lexicase(order=fx.Ranked("variance"))))
+
+
+def test_solved_says_what_a_zero_is_when_scores_are_maximised():
+    """Without it the biases change places: those who score 0 would count as having solved the case."""
+    solved = np.random.default_rng(5).random((9, 6)) < np.linspace(0.1, 0.9, 6)
+    population = population_of(solved * 10.0, (1.0,) * 6)
+    hard_first = fx.Lexicase(order=fx.Ranked("num_nonzeros"))
+    easy_first = fx.Lexicase(order=fx.Ranked("num_zeros"))
+    chosen = adapter.selWeightedLexicase(population, 30_000, solved=10.0, seed=4)
+    same_distribution(chosen, fx.probabilities(~solved, hard_first))
+    reversed_meaning = adapter.selWeightedLexicase(population, 30_000, seed=4)
+    same_distribution(reversed_meaning, fx.probabilities(~solved, easy_first))
+
+
+def test_errors_of_weights_values_and_targets():
+    population = population_of([[3.0, 1.0, 0.0, 2.0, 8.0]], HEAVY)
+    errors = adapter.errors_of(population, solved=[0.0, 2.0, 0.0, 2.0, 1.0])
+    np.testing.assert_array_equal(errors, [[3.0, 1.0, 0.0, 0.0, 7.0]])
+    assert not np.signbit(adapter.errors_of(population_of([[0.0, -0.0]], (-1.0, -1.0)))).any()
+    np.testing.assert_array_equal(
+        adapter.errors_of([SimpleNamespace(fitness=SimpleNamespace(weights=(0.0, 1.0), wvalues=(0.0, 4.0)))]),
+        [[0.0, -4.0]],
+    )
+
+
+def test_the_individuals_themselves_are_returned():
+    population = population_of(small_values(), (-1.0,) * 5)
+    chosen = adapter.selLexicase(population, 20)
+    assert len(chosen) == 20
+    assert all(any(ind is member for member in population) for ind in chosen)
+
+
+def test_randomness_comes_from_the_random_module_unless_seeded():
+    population = population_of(small_values(), (-1.0,) * 5)
+
+    def draw(**options):
+        return [ind[0] for ind in adapter.selLexicase(population, 40, **options)]
+
+    random.seed(1)
+    first, second = draw(), draw()
+    random.seed(1)
+    assert [draw(), draw()] == [first, second]
+    assert first != second
+    state = random.getstate()
+    assert draw(seed=5) == draw(seed=5, threads=2)
+    assert random.getstate() == state, "a given seed must leave the module's stream alone"
+
+
+def test_unevaluated_individuals_are_named_by_their_position():
+    population = population_of(small_values(), (-1.0,) * 5)
+    del population[4].fitness.values
+    with pytest.raises(ValueError, match="fitness of individual 4 is not valid"):
+        adapter.selLexicase(population, 3)
+    for ind in population:
+        del ind.fitness.values
+    with pytest.raises(ValueError, match="fitness of individual 0 is not valid"):
+        adapter.selLexicase(population, 3)
+
+
+def test_bad_arguments_are_refused_with_a_reason():
+    population = population_of(small_values(), (-1.0,) * 5)
+    ragged = [*population, *population_of([[1.0, 2.0]], (-1.0, -1.0))]
+    with pytest.raises(ValueError, match="as the first, 5, but individual 7 has 2"):
+        adapter.selLexicase(ragged, 1)
+    with pytest.raises(ValueError, match="individuals must not be empty"):
+        adapter.selLexicase([], 1)
+    with pytest.raises(ValueError, match="k must be at least 0"):
+        adapter.selLexicase(population, -1)
+    with pytest.raises(ValueError, match=r"solved must be one number or one per case: expected shape \(5,\)"):
+        adapter.selWeightedLexicase(population, 1, solved=[1.0, 2.0])
+    with pytest.raises(TypeError, match="solved must be a number"):
+        adapter.selWeightedLexicase(population, 1, solved="best")
+    with pytest.raises(ValueError, match="order must be one of"):
+        adapter.selWeightedLexicase(population, 1, "rankd")
+    assert adapter.selLexicase([], 0) == []
+
+
+def test_nan_is_refused_or_the_worst():
+    population = population_of([[0.0, np.nan], [1.0, 1.0]], (-1.0, -1.0))
+    with pytest.raises(ValueError, match="individual 0, case 1 has nan"):
+        adapter.selLexicase(population, 1)
+    assert {ind[0] for ind in adapter.selLexicase(population, 50, nan="worst", seed=1)} == {0, 1}
+
+
+BITS = 16
+
+
+def toolbox_for_bits(select, **options):
+    """Every bit is a case: the error is 0 if it is set."""
+    kind = fitness_type((-1.0,) * BITS)
+    toolbox = base.Toolbox()
+    toolbox.register("individual", lambda: Genome([random.randint(0, 1) for _ in range(BITS)], kind()))
+    toolbox.register("population", tools.initRepeat, list, toolbox.individual)
+    toolbox.register("evaluate", lambda ind: tuple(1.0 - bit for bit in ind))
+    toolbox.register("mate", tools.cxUniform, indpb=0.5)
+    toolbox.register("mutate", tools.mutFlipBit, indpb=1 / BITS)
+    toolbox.register("select", select, **options)
+    return toolbox
+
+
+@pytest.mark.parametrize(
+    ("select", "options"),
+    [
+        (adapter.selLexicase, {}),
+        (adapter.selEpsilonLexicase, {"epsilon": 0.5}),
+        (adapter.selAutomaticEpsilonLexicase, {}),
+        (adapter.selWeightedLexicase, {"order": "weighted", "bias": "num_nonzeros"}),
+    ],
+)
+def test_ea_simple_runs_and_repeats(select, options):
+    def run():
+        random.seed(11)
+        toolbox = toolbox_for_bits(select, **options)
+        population, log = algorithms.eaSimple(toolbox.population(n=40), toolbox, 0.6, 0.3, ngen=12, verbose=False)
+        return population, log
+
+    first, log = run()
+    assert len(log) == 13
+    assert max(sum(ind) for ind in first) >= BITS - 2
+    assert [list(ind) for ind in run()[0]] == [list(ind) for ind in first]
