@@ -1,11 +1,13 @@
 """flexicase: lexicase selection at scale."""
 
+from flexicase.evaluation.protocol import EvaluationError
 from flexicase.selection.api import Method, Selection, Selector, select
 from flexicase.selection.baselines import BatchTournament, FitnessProportionate, RandomSelection, Tournament
 from flexicase.selection.bias import CaseStatistics, biases
 from flexicase.selection.dalex import DALex
 from flexicase.selection.epsilon import Mad
 from flexicase.selection.exact import Estimate, ProblemTooLarge, probabilities
+from flexicase.selection.fast import FastLexicase, FastSelection, MemoReport
 from flexicase.selection.informed import InformedDownSample
 from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.orders import Ranked, Uniform, Weighted
@@ -22,10 +24,14 @@ __all__ = [
     "DALex",
     "DownSample",
     "Estimate",
+    "EvaluationError",
+    "FastLexicase",
+    "FastSelection",
     "FitnessProportionate",
     "InformedDownSample",
     "Lexicase",
     "Mad",
+    "MemoReport",
     "Method",
     "Plexicase",
     "ProblemTooLarge",
