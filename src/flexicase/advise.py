@@ -2,8 +2,8 @@
 
 In one selection event a case is looked at while an individual is still in the pool with some
 probability p, so after n events the pair has been computed with probability 1 - (1 - p)^n. The
-simulation finds how long each individual stays in the pool; which cases are looked at early
-follows from the order and the weights that were learnt.
+simulation finds how long each individual stays in the pool; which cases come early follows from
+the order and the weights, averaged over the simulated events.
 """
 
 from __future__ import annotations
@@ -17,16 +17,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexicase.checks import check_count
 from flexicase.rng import Seed
-from flexicase.selection.epsilon import Epsilon
+from flexicase.selection.case_order import OrderName
 from flexicase.selection.fast import FastLexicase
+from flexicase.selection.kernel import Ended
 from flexicase.selection.matrix import as_error_matrix
+from flexicase.selection.weights import Default, PoolBias
 from flexicase.synthetic import Population
 
 WORTH_IT = 0.5  # of the pairs; beyond, whole batches and native selection make up for the rest
 MOST_INDIVIDUALS = 1000
 MOST_CASES = 1000
-MOST_EVENTS = 300
-MOST_LOOKS = 12_000  # cases looked at, over all simulated events
+MOST_EVENTS = 200
+MOST_LOOKS = 6_000  # cases looked at, over all simulated events
 
 Evaluate = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[Any]]
 
@@ -62,17 +64,17 @@ def advise(
     n: int,
     *,
     errors: ArrayLike | None = None,
-    order: str = "weighted",
-    bias: Any = "num_nonzeros",
-    default: Any = "max",
-    epsilon: Epsilon = None,
+    order: OrderName = "weighted",
+    bias: PoolBias = "num_nonzeros",
+    default: Default = "max",
+    epsilon: float | str | None = None,
     seed: Seed = 0,
 ) -> Advice:
     """Say which share of all evaluations partial evaluation would need, and whether to use it.
 
-    A few hundred events of `FastLexicase` at most are simulated, on at most 1000 individuals and
-    1000 cases of the problem. Fewer cases leave more individuals tied, so for more cases than that
-    the share comes out rather too large than too small.
+    At most 200 events of `FastLexicase` are simulated, on at most 1000 individuals and 1000 cases
+    of the problem. Fewer cases leave more individuals tied, so for more cases than that the share
+    comes out rather too large than too small.
 
     Args:
         n_individuals: Size of the population.
@@ -83,7 +85,7 @@ def advise(
         order: As for `FastLexicase`.
         bias: As for `FastLexicase`.
         default: As for `FastLexicase`.
-        epsilon: As for `FastLexicase`.
+        epsilon: As for `FastLexicase`, the same for all cases.
         seed: Fixes the simulation.
 
     Returns:
@@ -101,7 +103,7 @@ def advise(
         >>> fx.advise(1000, 100, n=1000).mode
         'full matrix'
         >>> print(fx.advise(1000, 100_000, n=10))
-        10 selections from 1000 individuals need about ... % of the 100,000,000 pairs: evaluate on demand (FastLexicase).
+        10 selections from 1000 individuals need about ... % of the 100,000,000 pairs: evaluate on demand ...
     """
     n_individuals = check_count(n_individuals, "n_individuals", 1)
     n_cases = check_count(n_cases, "n_cases", 1)
@@ -113,9 +115,8 @@ def advise(
     else:
         evaluate = _sampled(errors, (n_individuals, n_cases), sample, rng)
     fast = FastLexicase(sample[1], order=order, bias=bias, default=default, epsilon=epsilon, lookahead=1)
-    stays = _simulate(fast, evaluate, sample, rng)
-    chances = _case_chances(order, np.asarray(fast.weights, dtype=np.float64)) * (sample[1] / n_cases)
-    return _advice(_share(stays, chances, n), n_individuals, n_cases, n)
+    looks = _simulate(fast, order, evaluate, sample[0], rng)
+    return _advice(_share(looks, n, n_cases), n_individuals, n_cases, n)
 
 
 def _sampled(errors: ArrayLike, shape: tuple[int, int], sample: tuple[int, int], rng: np.random.Generator) -> Evaluate:
@@ -128,20 +129,22 @@ def _sampled(errors: ArrayLike, shape: tuple[int, int], sample: tuple[int, int],
     return lambda individuals, cases: part[np.ix_(individuals, cases)]
 
 
-class _Stays:
-    """How long individuals stay in the pool, watched through the evaluator.
+class _Looks:
+    """What events look at, watched through the evaluator.
 
     Attributes:
         filtered: (n_individuals,) cases looked at while in a pool that still shrank later.
         stuck: (n_individuals,) events in which they were left in a pool that no case could split.
+        first: (n_cases,) chances of each case to be the first of an event's order, summed over the events.
         events: Events watched.
         looks: Cases looked at in all of them.
     """
 
-    def __init__(self, evaluate: Evaluate, n_individuals: int) -> None:
+    def __init__(self, evaluate: Evaluate, n_individuals: int, n_cases: int) -> None:
         self.evaluate = evaluate
         self.filtered = np.zeros(n_individuals)
         self.stuck = np.zeros(n_individuals)
+        self.first = np.zeros(n_cases)
         self.events = 0
         self.looks = 0
         self._pools: list[NDArray[np.int64]] = []
@@ -150,7 +153,7 @@ class _Stays:
         self._pools.append(individuals)
         return self.evaluate(individuals, cases)
 
-    def end_of_event(self, exhausted: bool) -> None:
+    def end_of_event(self, exhausted: bool | np.bool_) -> None:
         """Take the pools of an event into account."""
         pools, self._pools = self._pools, []
         self.events += 1
@@ -163,29 +166,36 @@ class _Stays:
             self.filtered[pool] += 1
 
 
-def _simulate(fast: FastLexicase, evaluate: Evaluate, sample: tuple[int, int], rng: np.random.Generator) -> _Stays:
-    stays = _Stays(evaluate, sample[0])
-    while stays.events < MOST_EVENTS and stays.looks < MOST_LOOKS:
+def _simulate(
+    fast: FastLexicase, order: OrderName, evaluate: Evaluate, n_individuals: int, rng: np.random.Generator
+) -> _Looks:
+    looks = _Looks(evaluate, n_individuals, fast.n_cases)
+    while looks.events < MOST_EVENTS and looks.looks < MOST_LOOKS:
         fast.new_generation()  # every look is then a call of the evaluator
-        outcome = fast.select(stays, sample[0], 1, seed=int(rng.integers(2**63)))
-        stays.end_of_event(bool(outcome.ended[0] == 1))
-    return stays
+        outcome = fast.select(looks, n_individuals, 1, seed=int(rng.integers(2**63)))
+        looks.first += _first_chances(order, fast.weights, rng)
+        looks.end_of_event(outcome.ended is not None and outcome.ended[0] == Ended.CASES_EXHAUSTED)
+    return looks
 
 
-def _case_chances(order: str, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(n_cases,) the chance of each case to be the first of an order, in order of weight."""
+def _first_chances(order: OrderName, weights: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """(n_cases,) the chance of each case to be the first of an order drawn with these weights."""
     n_cases = len(weights)
-    if order == "weighted" and weights.any():
-        return weights / weights.sum()
-    if order == "ranked":
-        return np.cumsum(1.0 / np.arange(n_cases, 0, -1))[::-1] / n_cases
-    return np.full(n_cases, 1.0 / n_cases)
+    if order == "uniform":
+        return np.full(n_cases, 1.0 / n_cases)
+    if order == "weighted":
+        return weights / float(weights.sum())
+    chances = np.empty(n_cases)
+    lightest_first = np.lexsort((rng.random(n_cases), weights))
+    chances[lightest_first] = np.cumsum(1.0 / np.arange(n_cases, 0, -1)) / n_cases
+    return chances
 
 
-def _share(stays: _Stays, chances: NDArray[np.float64], n: int) -> float:
+def _share(looks: _Looks, n: int, n_cases: int) -> float:
     """The mean over all pairs of the probability that one of n events looks at it."""
-    filtered, stuck = stays.filtered / stays.events, stays.stuck / stays.events
-    each = np.minimum(1.0, stuck[:, None] + filtered[:, None] * chances)
+    filtered, stuck, first = (counts / looks.events for counts in (looks.filtered, looks.stuck, looks.first))
+    stays = filtered * (len(first) / n_cases)
+    each = np.minimum(1.0, stuck[:, None] + stays[:, None] * first)
     with np.errstate(divide="ignore"):
         return float(-np.expm1(n * np.log1p(-each)).mean())
 

@@ -51,7 +51,7 @@ def same_distribution(chosen, expected):
 
 
 SELECTORS = {
-    "exact": (adapter.selLexicase, tools.selLexicase, {}, lambda: fx.Lexicase()),
+    "exact": (adapter.selLexicase, tools.selLexicase, {}, fx.Lexicase),
     "epsilon": (adapter.selEpsilonLexicase, tools.selEpsilonLexicase, {"epsilon": 1.0}, lambda: fx.Lexicase(epsilon=1)),
     "automatic": (
         adapter.selAutomaticEpsilonLexicase,
@@ -209,3 +209,95 @@ def test_ea_simple_runs_and_repeats(select, options):
     assert len(log) == 13
     assert max(sum(ind) for ind in first) >= BITS - 2
     assert [list(ind) for ind in run()[0]] == [list(ind) for ind in first]
+
+
+class Watched:
+    """Errors looked up, with a note of every pair asked for."""
+
+    def __init__(self, errors):
+        self.errors = errors
+        self.pairs = []
+
+    def __call__(self, individual, cases):
+        self.pairs += [(individual[0], int(case)) for case in cases]
+        return self.errors[individual[0], cases]
+
+
+def test_fast_lexicase_is_flexicases_own_on_the_individuals_asked_for():
+    """The adapter must hand over the right individuals in the right order, and compute no pair twice."""
+    errors = np.random.default_rng(4).integers(0, 3, size=(30, 200))
+    population = [Genome([i], None) for i in range(30)]
+    evaluate = Watched(errors)
+    chosen = adapter.selFastLexicase(population, 4, evaluate, n_cases=200, seed=6)
+    expected = fx.FastLexicase(200).select(lambda i, c: errors[np.ix_(i, c)], 30, 4, seed=6)
+    assert [ind[0] for ind in chosen] == expected.indices.tolist()
+    assert all(ind is population[ind[0]] for ind in chosen)
+    assert len(evaluate.pairs) == len(set(evaluate.pairs)) == expected.pairs_evaluated.sum() < errors.size / 2
+
+
+def test_fast_lexicase_without_learning_has_the_distribution_of_lexicase():
+    values = small_values()
+    population = population_of(values, (-1.0,) * 5)
+    fast = fx.FastLexicase(5, order="uniform")
+    random.seed(3)
+    chosen = adapter.selFastLexicase(population, 6000, lambda ind, cases: values[ind[0], cases], fast=fast)
+    same_distribution(chosen, fx.probabilities(values))
+
+
+def test_fast_lexicase_evaluates_every_generation_anew_and_keeps_its_weights():
+    """Individuals change in place between generations; errors of the last one would be wrong."""
+    fast = fx.FastLexicase(3, order="uniform")
+    population = [Genome([0], None), Genome([1], None)]
+
+    def evaluate(individual, cases):
+        return np.full(len(cases), individual[0])
+
+    assert set(map(id, adapter.selFastLexicase(population, 9, evaluate, fast=fast))) == {id(population[0])}
+    assert (fast.weights == 2).any(), "one of two failed a case: 1 + 1"
+    population[0][0], population[1][0] = 1, 0
+    assert set(map(id, adapter.selFastLexicase(population, 9, evaluate, fast=fast))) == {id(population[1])}
+
+
+def test_fast_lexicase_runs_in_a_loop_of_its_own_and_repeats():
+    """Selection before any fitness is known: only the pairs that selection needs are ever computed."""
+
+    def run():
+        random.seed(12)
+        evaluate = Watched(None)
+
+        def bits(individual, cases):
+            evaluate.pairs += list(cases)
+            return [1 - individual[case] for case in cases]
+
+        fast = fx.FastLexicase(BITS, order="ranked")
+        toolbox = toolbox_for_bits(adapter.selFastLexicase, evaluate=bits, fast=fast)
+        population = toolbox.population(n=40)
+        for _ in range(15):
+            offspring = toolbox.select(population, len(population))
+            population = algorithms.varAnd(offspring, toolbox, 0.6, 0.3)
+        return population, len(evaluate.pairs)
+
+    population, computed = run()
+    assert max(sum(ind) for ind in population) >= BITS - 2
+    assert computed <= 15 * 40 * BITS
+    assert [list(ind) for ind in run()[0]] == [list(ind) for ind in population]
+
+
+def test_fast_lexicase_evaluates_through_the_given_map():
+    used = []
+
+    def mapping(function, items):
+        used.append(len(items))
+        return map(function, items)
+
+    adapter.selFastLexicase([0, 1, 2], 2, lambda ind, cases: np.abs(ind - cases), n_cases=3, mapping=mapping, seed=1)
+    assert used
+    assert max(used) == 3
+
+
+def test_fast_lexicase_needs_its_cases_said_once():
+    for options in ({}, {"n_cases": 3, "fast": fx.FastLexicase(3)}):
+        with pytest.raises(TypeError, match="give one of n_cases and fast"):
+            adapter.selFastLexicase([0, 1], 1, lambda ind, cases: cases, **options)
+    with pytest.raises(fx.EvaluationError):
+        adapter.selFastLexicase([0, 1], 1, lambda ind, cases: [], n_cases=3)

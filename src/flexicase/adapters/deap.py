@@ -59,7 +59,7 @@ def selLexicase(
         >>> [chosen is best for chosen in selLexicase([worse, best], k=3)]
         [True, True, True]
     """
-    return _select(individuals, k, Lexicase(), seed, threads, nan)
+    return _select(individuals, k, Lexicase(), seed=seed, threads=threads, nan=nan)
 
 
 def selEpsilonLexicase(
@@ -89,7 +89,7 @@ def selEpsilonLexicase(
         >>> sorted({chosen.name for chosen in selEpsilonLexicase([a, b, c], 50, epsilon=0.5, seed=1)})
         ['a', 'b']
     """
-    return _select(individuals, k, Lexicase(epsilon=epsilon), seed, threads, nan)
+    return _select(individuals, k, Lexicase(epsilon=epsilon), seed=seed, threads=threads, nan=nan)
 
 
 def selAutomaticEpsilonLexicase(
@@ -113,7 +113,7 @@ def selAutomaticEpsilonLexicase(
         >>> sorted({chosen.name for chosen in selAutomaticEpsilonLexicase([a, b, c], 50, seed=1)})
         ['a', 'b']
     """
-    return _select(individuals, k, Lexicase(epsilon=Mad("dynamic")), seed, threads, nan)
+    return _select(individuals, k, Lexicase(epsilon=Mad("dynamic")), seed=seed, threads=threads, nan=nan)
 
 
 def selWeightedLexicase(
@@ -160,7 +160,7 @@ def selWeightedLexicase(
         True
     """
     method = Lexicase(order=_order(order, bias), epsilon=epsilon)
-    return _select(individuals, k, method, seed, threads, nan, solved)
+    return _select(individuals, k, method, solved, seed=seed, threads=threads, nan=nan)
 
 
 def selFastLexicase(
@@ -245,10 +245,11 @@ def _select(
     individuals: Sequence[Individual],
     k: int,
     method: Method,
+    solved: ArrayLike = 0.0,
+    *,
     seed: Seed,
     threads: int,
     nan: NanPolicy,
-    solved: ArrayLike = 0.0,
 ) -> list[Individual]:
     k = check_count(k, "k")
     if not k:
