@@ -5,18 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.checks import check_count
+from flexicase.checks import check_count, check_fraction
 from flexicase.rng import GOLDEN, LANE_STEP
 
 ABILITIES = 6
-ORIGINALS = 0.5
 CHANGED = 0.15
 
 
 class Population:
     """Individuals and cases as in program synthesis: mostly pass or fail, with many near copies.
 
-    Half of the individuals are copies, some of them of the same original, as after a few generations of
+    Half of the individuals are copies, some originals having many, as after a few generations of
     selection. Six hidden abilities of an original and the demands and the difficulty of a case
     decide how likely it is to pass; on a fifth of the cases the error of a failure is a count.
     15 % of the individuals differ from their original in about two cases.
@@ -27,6 +26,7 @@ class Population:
     Args:
         n_individuals: How many individuals.
         n_cases: How many cases.
+        copies: Share of the individuals that are copies, 0 to 1.
         seed: Fixes every error.
 
     Example:
@@ -40,15 +40,15 @@ class Population:
         True
     """
 
-    def __init__(self, n_individuals: int, n_cases: int, seed: int = 0) -> None:
+    def __init__(self, n_individuals: int, n_cases: int, *, copies: float = 0.5, seed: int = 0) -> None:
         """Draw the originals, their abilities and what the cases demand."""
         self.n_individuals = check_count(n_individuals, "n_individuals", 1)
         self.n_cases = check_count(n_cases, "n_cases")
         rng = np.random.default_rng(seed)
-        n_originals = -int(-self.n_individuals * ORIGINALS // 1)
+        n_originals = max(1, round(self.n_individuals * (1 - check_fraction(copies, "copies"))))
         popularity = np.arange(1, n_originals + 1) ** -0.7
-        copies = rng.choice(n_originals, self.n_individuals - n_originals, p=popularity / popularity.sum())
-        self._original = rng.permutation(np.concatenate([np.arange(n_originals), copies]))
+        copied = rng.choice(n_originals, self.n_individuals - n_originals, p=popularity / popularity.sum())
+        self._original = rng.permutation(np.concatenate([np.arange(n_originals), copied]))
         self._ability = rng.normal(size=(n_originals, ABILITIES)).astype(np.float32)
         self._changed = rng.random(self.n_individuals) < CHANGED
         self._demand = rng.normal(size=(ABILITIES, self.n_cases)).astype(np.float32)
