@@ -254,6 +254,7 @@ def test_fast_lexicase_evaluates_every_generation_anew_and_keeps_its_weights():
 
     assert set(map(id, adapter.selFastLexicase(population, 9, evaluate, fast=fast))) == {id(population[0])}
     assert (fast.weights == 2).any(), "one of two failed a case: 1 + 1"
+    assert fast.memo.pairs == 0, "errors and individuals of a past generation must not be kept alive"
     population[0][0], population[1][0] = 1, 0
     assert set(map(id, adapter.selFastLexicase(population, 9, evaluate, fast=fast))) == {id(population[1])}
 

@@ -208,12 +208,12 @@ def selFastLexicase(
         return []
     if fast is None:
         fast = FastLexicase(check_count(n_cases, "n_cases", 0))
-    fast.new_generation()
 
     def errors(rows: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[Any]:
         return np.asarray(list(mapping(_OnCases(evaluate, cases), [individuals[row] for row in rows])))
 
     chosen = fast.select(errors, len(individuals), k, seed=_seed(seed)).indices
+    fast.new_generation()
     return [individuals[i] for i in chosen]
 
 
