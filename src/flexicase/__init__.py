@@ -8,7 +8,8 @@ from flexicase.selection.bias import CaseStatistics, biases
 from flexicase.selection.dalex import DALex
 from flexicase.selection.epsilon import Mad
 from flexicase.selection.exact import Estimate, ProblemTooLarge, probabilities
-from flexicase.selection.fast import FastLexicase, FastSelection, MemoReport
+from flexicase.selection.fast import FastLexicase
+from flexicase.selection.fast_outcome import FastSelection, MemoReport
 from flexicase.selection.informed import InformedDownSample
 from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.orders import Ranked, Uniform, Weighted

@@ -9,6 +9,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flexicase._native import first_nan
+
 EXACT_INTEGERS = 2**53
 SHOWN = 6
 
@@ -113,29 +115,23 @@ def evaluate_block(
 
 
 def _as_floats(errors: NDArray[Any], individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[np.float64]:
-    kind = errors.dtype.kind
+    dtype = errors.dtype
     try:
-        if kind not in "biufO":
-            raise TypeError(f"dtype {errors.dtype}")
+        if dtype.kind not in "biufO":
+            raise TypeError(f"{dtype.name} is not a type of numbers")
         values = np.ascontiguousarray(errors, dtype=np.float64)
     except (TypeError, ValueError) as cause:
-        problem = f"the evaluator must return numbers, got {errors.dtype.name} ({errors.flat[0]!r:.40})"
+        problem = f"the evaluator must return numbers, got {dtype.name}"
         raise EvaluationError(problem, individuals, cases) from cause
-    if kind in "iuO" and errors.dtype.itemsize == 8 and (np.abs(values) > EXACT_INTEGERS).any():
-        inexact = np.isfinite(values) & (np.abs(values) > EXACT_INTEGERS)
-        if inexact.any():
-            at = _first(inexact, individuals, cases)
-            raise EvaluationError(f"integer errors beyond 2**53 are not exact, found at {at}", individuals, cases)
-    nan = np.isnan(values)
-    if nan.any():
-        problem = f"the evaluator must not return NaN, found at {_first(nan, individuals, cases)}"
+    nan = first_nan(values)
+    if nan >= 0:
+        row, column = divmod(nan, len(cases))
+        problem = f"the evaluator must not return NaN, found for individual {individuals[row]}, case {cases[column]}"
+        raise EvaluationError(problem, individuals, cases)
+    if dtype.kind in "iu" and dtype.itemsize == 8 and values.size and np.abs(values).max() > EXACT_INTEGERS:
+        problem = f"the evaluator must not return integers beyond 2**53, found {np.abs(errors).max()}"
         raise EvaluationError(problem, individuals, cases)
     return values
-
-
-def _first(marks: NDArray[np.bool_], individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> str:
-    row, column = np.argwhere(marks)[0]
-    return f"individual {individuals[row]}, case {cases[column]}"
 
 
 def check_function(function: Any) -> Any:

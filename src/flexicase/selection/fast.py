@@ -6,7 +6,6 @@ order, and for nothing else; what it sees becomes the weights that order the cas
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,76 +14,17 @@ from numpy.typing import ArrayLike, NDArray
 from flexicase.checks import check_choice, check_count
 from flexicase.evaluation.memo import Memo
 from flexicase.evaluation.protocol import CaseEvaluator
-from flexicase.rng import Key, Lane, Seed, Stream, key_from_seed
-from flexicase.selection.api import Selection
+from flexicase.rng import Key, Seed, key_from_seed
 from flexicase.selection.backend import Backend, resolve_backend
-from flexicase.selection.case_order import ORDERS, CaseOrder, OrderName
+from flexicase.selection.case_order import ORDERS, OrderName
 from flexicase.selection.epsilon import Mad, check_epsilon
-from flexicase.selection.kernel import Ended
-from flexicase.selection.lookahead import BlockSize, LookAhead, check_lookahead
-from flexicase.selection.replay import replay
+from flexicase.selection.fast_events import EventRule, EventRun, run_native, run_reference
+from flexicase.selection.fast_outcome import FastSelection, MemoReport
+from flexicase.selection.lookahead import LookAhead, check_lookahead
 from flexicase.selection.weights import CaseWeights, Default, PoolBias, check_largest
 
 MEMORY = 256 * 2**20
 BLOCK_SHARE = 4
-
-
-@dataclass(slots=True, eq=False)
-class FastSelection(Selection):
-    """The outcome of ``n`` selection events with partial evaluation.
-
-    ``evaluations_distinct`` is None: whole error vectors are not known.
-
-    Attributes:
-        pairs_evaluated: (n,) int64, (individual, case) pairs that each event had computed.
-        pairs_speculated: (n,) int64, those of them that the event then did not look at.
-
-    Example:
-        >>> import numpy as np
-        >>> import flexicase as fx
-        >>> errors = np.array([[0, 1], [1, 0], [1, 1]])
-        >>> s = fx.FastLexicase(2, seed=1).select(lambda i, c: errors[np.ix_(i, c)], 3)
-        >>> s.evaluations.tolist(), s.pairs_evaluated.tolist(), s.pairs_speculated.tolist()
-        ([3], [3], [0])
-    """
-
-    pairs_evaluated: NDArray[np.int64] | None = None
-    pairs_speculated: NDArray[np.int64] | None = None
-
-    @classmethod
-    def empty(cls, n: int) -> FastSelection:
-        """Room for ``n`` events."""
-        counts = np.zeros((5, n), dtype=np.int64)
-        return cls(
-            indices=counts[0],
-            evaluations=counts[1],
-            cases_used=counts[2],
-            ended=np.zeros(n, dtype=np.uint8),
-            pairs_evaluated=counts[3],
-            pairs_speculated=counts[4],
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class MemoReport:
-    """What the memo holds.
-
-    Attributes:
-        pairs: (individual, case) pairs whose errors are kept.
-        bytes: Memory they take.
-        most_bytes: The most it may take.
-        refused: Pairs that were computed but not kept, for want of room.
-
-    Example:
-        >>> import flexicase as fx
-        >>> fx.FastLexicase(10).memo.pairs
-        0
-    """
-
-    pairs: int
-    bytes: int
-    most_bytes: int
-    refused: int
 
 
 class FastLexicase:
@@ -140,13 +80,18 @@ class FastLexicase:
     ) -> None:
         """Check everything."""
         self.n_cases = check_count(n_cases, "n_cases")
-        self._order = check_choice(order, "order", ORDERS)
         self._given_w_max = w_max
         self._weights = CaseWeights(self.n_cases, bias, default, w_min, w_max)
-        self._epsilon, self._mad = _pool_epsilon(epsilon, self.n_cases)
-        self._lookahead = check_lookahead(lookahead)
         self._memory = check_count(memory, "memory")
-        self._backend = resolve_backend(backend)
+        tolerance, mad = _pool_epsilon(epsilon, self.n_cases)
+        self._rule = EventRule(
+            order=check_choice(order, "order", ORDERS),
+            epsilon=tolerance,
+            mad=mad,
+            lookahead=check_lookahead(lookahead),
+            block_bytes=self._memory // BLOCK_SHARE,
+        )
+        self._runs_natively = resolve_backend(backend) == "native" and isinstance(self._weights.bias, str)
         self._key = key_from_seed(seed)
         self._next_event = 0
         self._memo: Memo | None = None
@@ -223,57 +168,23 @@ class FastLexicase:
         token = ("evaluator", evaluate) if population is None else ("population", population)
         known = self._memo if self._remembers(token, n_individuals) else None
         memo = known or Memo(n_individuals, self.n_cases, self._memory - self._memory // BLOCK_SHARE)
-        out = FastSelection.empty(n)
+        counts, ended = np.zeros((5, n), dtype=np.int64), np.zeros(n, dtype=np.uint8)
+        if known is not None:
+            known.store.begin()
         try:
-            for i in range(n):
-                self._run(key, first + i, evaluate, weights, memo, out, i)
+            run = EventRun(self._rule, weights, memo, key, first)
+            (run_native if self._runs_natively else run_reference)(run, evaluate, counts, ended)
         except BaseException:
-            memo.rollback()
+            memo.store.rollback()
             raise
-        memo.commit()
+        memo.store.commit()
         self._weights, self._memo, self._population = weights, memo, token
         if seed is None:
             self._next_event += n
-        return out
+        return FastSelection.of(counts, ended)
 
     def _remembers(self, token: Any, n_individuals: int) -> bool:
         return self._memo is not None and self._memo.n_individuals == n_individuals and bool(self._population == token)
-
-    def _run(
-        self,
-        key: Key,
-        event: int,
-        evaluate: CaseEvaluator,
-        weights: CaseWeights,
-        memo: Memo,
-        out: FastSelection,
-        i: int,
-    ) -> None:
-        order = CaseOrder(self._order, key, event, weights.values)
-        size = BlockSize(self._lookahead, self._memory // BLOCK_SHARE)
-        pool = np.arange(memo.n_individuals)
-        evaluations = cases_used = computed = needed = 0
-        ended = Ended.ONE_LEFT
-        while len(pool) > 1:
-            cases = order.take(size.cases(len(pool)))
-            if not len(cases):
-                ended = Ended.CASES_EXHAUSTED
-                break
-            block, fresh = memo.fetch(evaluate, pool, cases)
-            epsilon = None if self._epsilon is None else self._epsilon[cases]
-            step = replay(block, fresh, cases, weights, epsilon, self._mad)
-            size.observe(step.visited, step.last_filter)
-            pool = pool[step.survivors]
-            evaluations += step.evaluations
-            cases_used += step.visited
-            computed += int(np.count_nonzero(fresh))
-            needed += step.fresh_used
-        out.indices[i] = pool[Stream.of(key, event, Lane.PICK).bounded(len(pool))]
-        out.evaluations[i] = evaluations
-        out.cases_used[i] = cases_used
-        out.ended[i] = ended
-        out.pairs_evaluated[i] = computed
-        out.pairs_speculated[i] = computed - needed
 
     def state_dict(self) -> dict[str, Any]:
         """Weights, random stream and settings, as plain values and arrays; the memo is left out.
@@ -322,15 +233,15 @@ class FastLexicase:
         self.new_generation()
 
     def _settings(self) -> dict[str, Any]:
-        bias = self._weights.bias
+        bias, epsilon = self._weights.bias, self._rule.epsilon
         return {
             "n_cases": self.n_cases,
-            "order": self._order,
+            "order": self._rule.order,
             "bias": bias if isinstance(bias, str) else f"callable {getattr(bias, '__qualname__', type(bias).__name__)}",
             "default": self._weights.default,
             "w_min": self._weights.w_min,
             "w_max": self._given_w_max,
-            "epsilon": "mad" if self._mad else None if self._epsilon is None else self._epsilon.tolist(),
+            "epsilon": "mad" if self._rule.mad else None if epsilon is None else epsilon.tolist(),
         }
 
 
@@ -347,4 +258,4 @@ def _pool_epsilon(epsilon: float | ArrayLike | str | None, n_cases: int) -> tupl
         return None, False
     if checked.ndim == 1 and checked.shape != (n_cases,):
         raise ValueError(f"epsilon must have one number per case: expected shape ({n_cases},), got {checked.shape}")
-    return np.broadcast_to(checked, (n_cases,)), False
+    return np.ascontiguousarray(np.broadcast_to(checked, (n_cases,))), False

@@ -38,6 +38,7 @@ def replay(
     fresh: NDArray[np.bool_],
     cases: NDArray[np.int64],
     weights: CaseWeights,
+    *,
     epsilon: NDArray[np.float64] | None,
     mad: bool,
 ) -> Replayed:
