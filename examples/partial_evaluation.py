@@ -48,9 +48,8 @@ def main() -> None:
     fast = fx.FastLexicase(ROWS, order="weighted", bias="num_nonzeros", default="max", seed=1)
     s = fast.select(evaluate, MODELS, n=ENSEMBLE)
     print(f"models chosen: {s.indices.tolist()}")
-    print(
-        f"computed {s.pairs_evaluated.sum():,} of {MODELS * ROWS:,} predictions ({s.pairs_evaluated.sum() / MODELS / ROWS:.2%})"
-    )
+    computed = int(s.pairs_evaluated.sum())
+    print(f"computed {computed:,} of {MODELS * ROWS:,} predictions ({computed / MODELS / ROWS:.2%})")
     print(f"cases looked at per selection: {s.cases_used.tolist()}")
 
 
