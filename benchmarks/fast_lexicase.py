@@ -72,9 +72,9 @@ def shares(options: argparse.Namespace) -> list[dict[str, Any]]:
     rows = []
     n_individuals = options.individuals
     settings = [(c, "weighted", "num_nonzeros", copies) for c in options.cases for copies in (0.5, 0.0)]
-    settings += [(options.compare_at, order, bias, 0.5) for order, bias in METHODS]
+    settings += [(c, order, bias, 0.5) for c in options.cases if c <= options.compare_at for order, bias in METHODS]
     for n_cases, order, bias, copies in dict.fromkeys(settings):
-        most = 2 * n_individuals if n_cases <= options.full_up_to else max(SHORT, n_individuals // 5)
+        most = max(SHORT, n_individuals // 5 if options.quick else 2 * n_individuals)
         start = time.perf_counter()
         curve = share_curve(n_individuals, n_cases, most, order=order, bias=bias, copies=copies)
         seconds = time.perf_counter() - start
@@ -343,7 +343,6 @@ def arguments() -> argparse.Namespace:
         parser.error("--plot draws the shares: name share in --parts")
     options.cases = [100, 1000] if options.quick else [100, 1000, 10_000, 100_000]
     options.compare_at = 100 if options.quick else 1000
-    options.full_up_to = 0 if options.quick else 10_000
     options.ahead_cases = [100] if options.quick else [100, 1000, 10_000]
     return options
 
