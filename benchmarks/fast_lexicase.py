@@ -34,7 +34,7 @@ METHODS = [
     ("ranked", "num_zeros"),
 ]
 WARM_UP = 100  # selections before any are counted, so that weights have been learnt
-SHORT_RUNS, SHORT = 20, 10  # generations of a few selections, averaged: a single event varies a lot
+SHORT_RUNS, SHORT = 20, 20  # generations of a few selections, averaged: a single event varies a lot
 
 
 def note(message: str) -> None:
@@ -286,7 +286,7 @@ def draw(rows: Sequence[dict[str, Any]], options: argparse.Namespace) -> None:
     mpl.use("agg")
     import matplotlib.pyplot as plt
 
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), sharey=True, layout="constrained")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
     shades = plt.colormaps["viridis"](np.linspace(0.0, 0.85, len(options.cases)))
     for shade, n_cases in zip(shades, options.cases, strict=True):
         for copies, style in ((0.5, "-"), (0.0, DOTTED)):
@@ -299,26 +299,27 @@ def draw(rows: Sequence[dict[str, Any]], options: argparse.Namespace) -> None:
     colours = {"uniform": BLACK, "num_nonzeros": RED, "num_zeros": BLUE}
     for order, bias in METHODS:
         for r in rows:
-            if (r["cases"], r["order"], r["bias"], r["copies"]) == (options.compare_at, order, bias, 0.5):
+            if (r["cases"], r["order"], r["bias"], r["copies"]) == (options.cases[0], order, bias, 0.5):
                 colour = colours["uniform" if order == "uniform" else bias]
                 style = DOTTED if order == "weighted" else "-"
                 name = label(order, bias)
                 right.plot(list(r["share"]), list(r["share"].values()), color=colour, ls=style, lw=1.8, label=name)
-    right.set_title(f"Order and bias, {options.compare_at:,} cases", fontsize=11)
+    right.set_title(f"Order and bias, {options.cases[0]:,} cases", fontsize=11)
     for ax in (left, right):
-        ax.set(xscale="log", yscale="log", xlabel="selections per generation")
-        ax.set_xticks(
-            ticks := [n for n in (1, 10, 100, 1000) if n <= 2 * options.individuals], [f"{n:,}" for n in ticks]
-        )
+        marks = [n for n in (1, 10, 100, 1000) if n <= 2 * options.individuals]
+        ax.set(xscale="log", xlabel="selections per generation")
+        ax.set_xticks(marks, [f"{n:,}" for n in marks])
         ax.axvline(options.individuals, color="0.75", lw=1, zorder=0)
         ax.grid(alpha=0.25, lw=0.6)
         ax.spines[["top", "right"]].set_visible(False)
-    left.legend(frameon=False, fontsize=9, loc="lower right")
-    right.legend(frameon=False, fontsize=9, loc="upper left")
-    left.set_ylabel(f"pairs computed, share of {options.individuals:,} × cases")
+    left.set(yscale="log", ylabel=f"pairs computed, share of {options.individuals:,} × cases")
     ticks = [10.0**e for e in range(-6, 1) if 10.0**e >= left.get_ylim()[0]]
     left.set_yticks(ticks, [f"{100 * t:g} %" for t in ticks])
     left.set_ylim(top=1.15)
+    right.set_ylim(0, 1.03)
+    right.set_yticks(np.linspace(0, 1, 6), [f"{p} %" for p in range(0, 101, 20)])
+    left.legend(fontsize=9, loc="lower right", framealpha=1, edgecolor="none")
+    right.legend(fontsize=9, loc="upper left", frameon=False)
     at_line = {"xy": (options.individuals, 0.02), "xycoords": ("data", "axes fraction"), "fontsize": 8, "color": "0.45"}
     right.annotate("as many as\nindividuals", **at_line, xytext=(-4, 0), textcoords="offset points", ha="right")
     options.plot.parent.mkdir(parents=True, exist_ok=True)
