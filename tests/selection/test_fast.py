@@ -169,6 +169,18 @@ def test_native_and_reference_ask_the_same_questions() -> None:
     assert asked[0] == asked[1]
 
 
+@pytest.mark.parametrize("order", DRAW)
+def test_long_orders_are_those_of_the_definition(order: str) -> None:
+    """The native order is drawn and sorted piece by piece; the pieces must join without a gap."""
+    weights = np.random.default_rng(3).integers(1, 9, 3000).astype(float)
+    fast = fx.FastLexicase(3000, order=order, w_max=9.0, lookahead=3000)
+    fast.load_state_dict(fast.state_dict() | {"weights": weights})
+    evaluate = Evaluator(np.zeros((2, 3000)))
+    fast.select(evaluate, 2, seed=4)
+    expected = list(DRAW[order](key_from_seed(4), 0, weights))
+    assert evaluate.asked == [([0, 1], expected)]
+
+
 def test_lookahead_asks_seldom_and_memo_never_twice() -> None:
     errors = np.zeros((20, 1000))
     evaluate = Evaluator(errors)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor
 
@@ -15,9 +16,9 @@ from flexicase.evaluation.protocol import Closing, EvaluationError, check_functi
 _function: Callable[[NDArray[np.int64], NDArray[np.int64]], ArrayLike] | None = None
 
 
-def _start_worker(function: Callable[[NDArray[np.int64], NDArray[np.int64]], ArrayLike]) -> None:
+def _start_worker(pickled: bytes) -> None:
     global _function  # noqa: PLW0603
-    _function = function
+    _function = pickle.loads(pickled)
 
 
 def _work(individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -52,6 +53,10 @@ class ProcessEvaluator(Closing):
     ) -> None:
         """Check; processes start when they are first needed."""
         self.function = check_function(function)
+        try:
+            self._pickled = pickle.dumps(function)
+        except Exception as cause:
+            raise TypeError(f"function must be picklable to reach other processes: {cause}") from cause
         self.workers = check_count(workers if workers is not None else os.cpu_count() or 1, "workers", 1)
         self._pool: Executor | None = None
 
@@ -62,7 +67,7 @@ class ProcessEvaluator(Closing):
 
             methods = multiprocessing.get_all_start_methods()
             context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
-            self._pool = ProcessPoolExecutor(self.workers, context, _start_worker, (self.function,))
+            self._pool = ProcessPoolExecutor(self.workers, context, _start_worker, (self._pickled,))
         return self._pool
 
     def __call__(self, individuals: ArrayLike, cases: ArrayLike) -> NDArray[np.float64]:
@@ -74,23 +79,31 @@ class ProcessEvaluator(Closing):
         """
         rows, columns = np.asarray(individuals, dtype=np.int64), np.asarray(cases, dtype=np.int64)
         errors = np.empty((len(rows), len(columns)))
-        parts = split_block(rows, columns, self.workers)
+        parts = split_block(len(rows), len(columns), self.workers)
+        pending = []
         try:
             pool = self._started()
             pending = [pool.submit(_work, rows[r], columns[c]) for r, c in parts]
             for (r, c), part in zip(parts, pending, strict=True):
                 errors[r, c] = part.result()
         except BrokenExecutor as cause:
-            self.close()
+            self._end(wait=True)
             problem = "a worker process died, or could not be started with this function"
             raise EvaluationError(problem, rows, columns) from cause
+        except Exception:
+            for part in pending:
+                part.cancel()
+            raise
         except BaseException:
-            self.close()
+            self._end(wait=False)
             raise
         return errors
 
     def close(self) -> None:
         """End the processes; the next call starts new ones."""
+        self._end(wait=True)
+
+    def _end(self, wait: bool) -> None:
         pool, self._pool = self._pool, None
         if pool is not None:
-            pool.shutdown(cancel_futures=True)
+            pool.shutdown(wait=wait, cancel_futures=True)

@@ -90,8 +90,8 @@ def evaluate_block(
 
     Args:
         evaluate: The evaluator.
-        individuals: (m,) indices; handed over as a copy.
-        cases: (b,) indices; handed over as a copy.
+        individuals: (m,) indices; the evaluator may overwrite them.
+        cases: (b,) indices; likewise.
 
     Returns:
         (m, b) float64.
@@ -100,7 +100,7 @@ def evaluate_block(
         EvaluationError: The evaluator raised, or returned anything but (m, b) numbers.
     """
     try:
-        found = evaluate(individuals.copy(), cases.copy())
+        found = evaluate(individuals, cases)
         errors = found if isinstance(found, np.ndarray) else np.asarray(found)
     except EvaluationError:
         raise
@@ -156,18 +156,12 @@ class Closing:
         self.close()
 
 
-def split_block(individuals: NDArray[np.int64], cases: NDArray[np.int64], parts: int) -> list[tuple[slice, slice]]:
-    """Cut a block into at most ``parts`` pieces of about the same size, along its longer side.
-
-    Args:
-        individuals: (m,) indices.
-        cases: (b,) indices.
-        parts: How many pieces.
+def split_block(m: int, b: int, parts: int) -> list[tuple[slice, slice]]:
+    """Cut an (m, b) block into at most ``parts`` pieces of about the same size, along its longer side.
 
     Returns:
         Slices of rows and of columns.
     """
-    m, b = len(individuals), len(cases)
     longer = max(m, b)
     ends = sorted({longer * k // parts for k in range(parts + 1)})
     cuts = [slice(start, end) for start, end in itertools.pairwise(ends)]

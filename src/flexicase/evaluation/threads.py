@@ -52,7 +52,7 @@ class ThreadEvaluator(Closing):
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.workers, thread_name_prefix="flexicase")
         errors = np.empty((len(rows), len(columns)))
-        parts = split_block(rows, columns, self.workers)
+        parts = split_block(len(rows), len(columns), self.workers)
         pending = [self._pool.submit(evaluate_block, self.function, rows[r], columns[c]) for r, c in parts]
         try:
             for (r, c), part in zip(parts, pending, strict=True):
