@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 from types import SimpleNamespace
 
@@ -294,6 +295,19 @@ def test_fast_lexicase_evaluates_through_the_given_map():
     adapter.selFastLexicase([0, 1, 2], 2, lambda ind, cases: np.abs(ind - cases), n_cases=3, mapping=mapping, seed=1)
     assert used
     assert max(used) == 3
+
+
+def distances(individual, cases):
+    return np.abs(individual - cases)
+
+
+def test_fast_lexicase_hands_a_map_what_can_be_sent_to_another_process():
+    def mapping(function, items):
+        return map(pickle.loads(pickle.dumps(function)), pickle.loads(pickle.dumps(items)))
+
+    options = {"n_cases": 6, "seed": 1}
+    sent = adapter.selFastLexicase(list(range(6)), 9, distances, mapping=mapping, **options)
+    assert sent == adapter.selFastLexicase(list(range(6)), 9, distances, **options)
 
 
 def test_fast_lexicase_needs_its_cases_said_once():
