@@ -1,0 +1,82 @@
+// Selection events of Fast Lexicase, run until an error is needed that nobody has computed yet.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "flexicase/case_order.hpp"
+#include "flexicase/pair_store.hpp"
+#include "flexicase/replay.hpp"
+
+namespace flexicase {
+
+// How many cases to ask for next; the readable twin is flexicase/selection/lookahead.py.
+struct BlockSize {
+  std::int64_t fixed = 0;  // 0: adapts
+  std::int64_t most_pairs = 0;
+  std::int64_t wanted = 1;
+  std::int64_t quiet = 0;
+
+  void begin();
+  std::int64_t cases(std::int64_t pool) const;
+  void observe(const Replayed& step);
+};
+
+struct FastPlan {
+  OrderKind order = OrderKind::weighted;
+  PoolRule rule;
+  double* weights = nullptr;  // (cases,) renewed as events go on
+  std::int64_t cases = 0;
+  std::int64_t lookahead = 0;
+  std::int64_t most_pairs = 0;
+  Key key{};
+  std::uint64_t first_event = 0;
+  std::int64_t events = 0;
+  std::int64_t* counts = nullptr;  // (5, events) indices, evaluations, cases used, pairs evaluated, pairs speculated
+  std::uint8_t* ended = nullptr;   // (events,)
+};
+
+class FastRun {
+ public:
+  enum class Status { done, needs_errors, paused };
+
+  FastRun(const FastPlan& plan, PairStore& store);
+
+  // Goes on until all events are done, errors are needed, or `patience` blocks were replayed.
+  Status advance(std::int64_t patience);
+
+  // The errors needed next: of these individuals on these cases. All needed cases on which the same
+  // candidates are unknown are asked for together.
+  const std::vector<std::int64_t>& individuals() const { return individuals_; }
+  const std::vector<std::int64_t>& cases() const { return cases_; }
+  // Takes them: (individuals, cases).
+  void give(const double* errors);
+
+ private:
+  void begin_event();
+  bool next_block();
+  void next_request();
+  void replay_block();
+  void end_event(std::uint8_t reason);
+  std::int64_t& count(int kind) { return plan_.counts[kind * plan_.events + event_]; }
+
+  FastPlan plan_;
+  PairStore& store_;
+  CaseOrder order_;
+  Replay replay_;
+  BlockSize size_;
+  Block block_;
+  std::vector<std::int64_t> pool_;
+  std::vector<std::int64_t> survivors_;
+  std::vector<std::uint8_t> asked_;  // (cases of the block,)
+  std::vector<std::int64_t> rows_;
+  std::vector<std::int64_t> columns_;
+  std::vector<std::int64_t> individuals_;
+  std::vector<std::int64_t> cases_;
+  std::int64_t event_ = 0;
+  std::int64_t missing_ = 0;
+  bool in_event_ = false;
+  bool in_block_ = false;
+};
+
+}  // namespace flexicase

@@ -1,0 +1,61 @@
+// Errors of (individual, case) pairs that were computed already: a matrix where it fits the memory
+// budget, otherwise a hash table that stops growing when the budget is used up. NaN is unknown.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace flexicase {
+
+class PairStore {
+ public:
+  PairStore(std::int64_t individuals, std::int64_t cases, std::uint64_t most_bytes);
+
+  // What is known of some individuals on one case; returns how many are unknown.
+  std::int64_t lookup(const std::int64_t* individuals, std::int64_t count, std::int64_t at_case, double* errors) const;
+  // Keeps the error of a pair; false if there is no room.
+  bool store(std::int64_t individual, std::int64_t at_case, double error);
+
+  // From `begin` on, what is stored can be taken back until `commit`.
+  void begin();
+  void commit();
+  void rollback();
+
+  std::int64_t individuals() const { return individuals_; }
+  std::int64_t pairs() const { return pairs_; }
+  std::int64_t refused() const { return refused_; }
+  std::uint64_t bytes() const;
+  bool is_matrix() const { return is_matrix_; }
+
+ private:
+  struct Entry {
+    std::uint64_t name;  // of the pair, from 1; 0 is a free entry
+    std::uint64_t bits;
+  };
+  struct Free {
+    void operator()(void* p) const;
+  };
+
+  std::uint64_t name_of(std::int64_t individual, std::int64_t at_case) const;
+  void forget(std::uint64_t name);
+  Entry* find(std::uint64_t name) const;
+  bool make_room();
+  void count(std::uint64_t before, std::uint64_t after);
+
+  std::int64_t individuals_;
+  std::uint64_t most_bytes_;
+  bool is_matrix_;
+  std::uint64_t matrix_bytes_ = 0;
+  std::unique_ptr<std::uint64_t[], Free> matrix_;  // (cases, individuals), zero pages until written
+  std::unique_ptr<Entry[], Free> table_;
+  std::uint64_t slots_ = 0;  // a power of two
+  std::uint64_t used_ = 0;
+  std::int64_t pairs_ = 0;
+  std::int64_t refused_ = 0;
+  bool logging_ = false;
+  std::vector<std::uint64_t> log_;  // names of the pairs stored since `begin`
+  std::int64_t refused_before_ = 0;
+};
+
+}  // namespace flexicase

@@ -1,0 +1,152 @@
+#include "flexicase/fast_run.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace flexicase {
+
+namespace {
+
+enum Count { chosen, evaluations, cases_used, pairs_evaluated, pairs_speculated };
+constexpr std::uint8_t one_left = 0;
+constexpr std::uint8_t cases_exhausted = 1;
+
+}  // namespace
+
+void BlockSize::begin() {
+  wanted = fixed == 0 ? 1 : fixed;
+  quiet = 0;
+}
+
+std::int64_t BlockSize::cases(std::int64_t pool) const {
+  return std::max<std::int64_t>(1, std::min(wanted, most_pairs / pool));
+}
+
+void BlockSize::observe(const Replayed& step) {
+  constexpr std::int64_t most_wanted = std::int64_t{1} << 40;
+  if (step.last_filter < 0) {
+    quiet += step.visited;
+    if (fixed == 0) wanted = std::min(wanted * 2, most_wanted);
+    return;
+  }
+  const std::int64_t before = quiet + step.last_filter;
+  quiet = step.visited - step.last_filter - 1;
+  if (fixed == 0) wanted = std::max<std::int64_t>({1, before, quiet});
+}
+
+FastRun::FastRun(const FastPlan& plan, PairStore& store)
+    : plan_(plan), store_(store), order_(plan.order, plan.weights, plan.cases), replay_(plan.rule) {
+  size_.fixed = plan.lookahead;
+  size_.most_pairs = plan.most_pairs;
+}
+
+void FastRun::begin_event() {
+  for (int kind = chosen; kind <= pairs_speculated; ++kind) count(kind) = 0;
+  pool_.resize(static_cast<std::size_t>(store_.individuals()));
+  std::iota(pool_.begin(), pool_.end(), std::int64_t{0});
+  size_.begin();
+  if (pool_.size() > 1) order_.begin(plan_.key, plan_.first_event + static_cast<std::uint64_t>(event_));
+  in_event_ = true;
+}
+
+// Draws the next cases and looks up what is known of them; false if no case is left.
+bool FastRun::next_block() {
+  block_.rows = static_cast<std::int64_t>(pool_.size());
+  block_.cases.clear();
+  order_.take(size_.cases(block_.rows), block_.cases);
+  if (block_.cases.empty()) return false;
+  block_.errors.resize(block_.cases.size() * pool_.size());
+  missing_ = 0;
+  for (std::size_t j = 0; j < block_.cases.size(); ++j) {
+    missing_ += store_.lookup(pool_.data(), block_.rows, block_.cases[j], block_.errors.data() + j * pool_.size());
+  }
+  block_.fresh.clear();
+  if (missing_ > 0) {
+    asked_.assign(block_.cases.size(), 0);
+    block_.fresh.resize(block_.errors.size());
+    for (std::size_t k = 0; k < block_.errors.size(); ++k) block_.fresh[k] = block_.errors[k] != block_.errors[k];
+  }
+  count(pairs_evaluated) += missing_;
+  in_block_ = true;
+  return true;
+}
+
+void FastRun::next_request() {
+  const std::size_t rows = pool_.size();
+  const auto fresh = [&](std::size_t column) { return block_.fresh.data() + column * rows; };
+  std::size_t first = 0;
+  while (asked_[first] != 0 || std::find(fresh(first), fresh(first) + rows, 1) == fresh(first) + rows) ++first;
+  rows_.clear();
+  columns_.clear();
+  individuals_.clear();
+  cases_.clear();
+  for (std::size_t row = 0; row < rows; ++row) {
+    if (fresh(first)[row] == 0) continue;
+    rows_.push_back(static_cast<std::int64_t>(row));
+    individuals_.push_back(pool_[row]);
+  }
+  for (std::size_t column = first; column < block_.cases.size(); ++column) {
+    if (asked_[column] != 0 || std::memcmp(fresh(column), fresh(first), rows) != 0) continue;
+    asked_[column] = 1;
+    columns_.push_back(static_cast<std::int64_t>(column));
+    cases_.push_back(block_.cases[column]);
+  }
+}
+
+void FastRun::give(const double* errors) {
+  for (std::size_t k = 0; k < cases_.size(); ++k) {
+    double* column = block_.errors.data() + columns_[k] * block_.rows;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      const double error = errors[i * cases_.size() + k];
+      column[rows_[i]] = error;
+      store_.store(individuals_[i], cases_[k], error);
+    }
+  }
+  missing_ -= static_cast<std::int64_t>(rows_.size() * cases_.size());
+}
+
+void FastRun::replay_block() {
+  survivors_.resize(pool_.size());
+  std::iota(survivors_.begin(), survivors_.end(), std::int64_t{0});
+  std::int64_t computed = 0;
+  for (const std::uint8_t fresh : block_.fresh) computed += fresh;
+  const Replayed step = replay_.run(block_, plan_.weights, survivors_);
+  size_.observe(step);
+  count(evaluations) += step.evaluations;
+  count(cases_used) += step.visited;
+  count(pairs_speculated) += computed - step.fresh_used;
+  for (std::size_t k = 0; k < survivors_.size(); ++k) pool_[k] = pool_[static_cast<std::size_t>(survivors_[k])];
+  pool_.resize(survivors_.size());
+  in_block_ = false;
+}
+
+void FastRun::end_event(std::uint8_t reason) {
+  const std::uint64_t state = event_state(plan_.key, plan_.first_event + static_cast<std::uint64_t>(event_));
+  Stream picks{lane_state(state, Lane::pick)};
+  count(chosen) = pool_[static_cast<std::size_t>(picks.bounded(pool_.size()))];
+  plan_.ended[event_] = reason;
+  ++event_;
+  in_event_ = false;
+}
+
+FastRun::Status FastRun::advance(std::int64_t patience) {
+  while (event_ < plan_.events) {
+    if (patience-- == 0) return Status::paused;
+    if (!in_event_) begin_event();
+    if (in_block_ && missing_ > 0) {
+      next_request();
+      return Status::needs_errors;
+    }
+    if (in_block_) {
+      replay_block();
+    } else if (pool_.size() == 1) {
+      end_event(one_left);
+    } else if (!next_block()) {
+      end_event(cases_exhausted);
+    }
+  }
+  return Status::done;
+}
+
+}  // namespace flexicase

@@ -1,0 +1,143 @@
+#include "flexicase/pair_store.hpp"
+
+#include <bit>
+#include <cstdlib>
+#include <limits>
+#include <new>
+
+#include "flexicase/rng.hpp"
+
+namespace flexicase {
+
+namespace {
+
+// Errors are kept with the bits of NaN flipped, so that memory which was never written reads as NaN.
+constexpr std::uint64_t nan_bits = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::quiet_NaN());
+constexpr std::uint64_t unknown = 0;
+constexpr double bytes_per_pair = 16.0;  // its error, and its name in the log
+
+double decoded(std::uint64_t bits) { return std::bit_cast<double>(bits ^ nan_bits); }
+std::uint64_t encoded(double error) { return std::bit_cast<std::uint64_t>(error) ^ nan_bits; }
+
+template <class T>
+T* zeroed(std::uint64_t count) {
+  void* memory = std::calloc(count == 0 ? 1 : count, sizeof(T));
+  if (memory == nullptr) throw std::bad_alloc();
+  return static_cast<T*>(memory);
+}
+
+}  // namespace
+
+void PairStore::Free::operator()(void* p) const { std::free(p); }
+
+PairStore::PairStore(std::int64_t individuals, std::int64_t cases, std::uint64_t most_bytes)
+    : individuals_(individuals),
+      most_bytes_(most_bytes),
+      is_matrix_(static_cast<double>(individuals) * static_cast<double>(cases) * bytes_per_pair <=
+                 static_cast<double>(most_bytes)) {
+  if (!is_matrix_) return;
+  const std::uint64_t entries = static_cast<std::uint64_t>(individuals) * static_cast<std::uint64_t>(cases);
+  matrix_.reset(zeroed<std::uint64_t>(entries));
+  matrix_bytes_ = entries * 8;
+}
+
+std::uint64_t PairStore::bytes() const { return is_matrix_ ? matrix_bytes_ : slots_ * sizeof(Entry); }
+
+std::uint64_t PairStore::name_of(std::int64_t individual, std::int64_t at_case) const {
+  return static_cast<std::uint64_t>(at_case) * static_cast<std::uint64_t>(individuals_) +
+         static_cast<std::uint64_t>(individual) + 1;
+}
+
+PairStore::Entry* PairStore::find(std::uint64_t name) const {
+  std::uint64_t slot = mix64(name) & (slots_ - 1);
+  while (table_[slot].name != 0 && table_[slot].name != name) slot = (slot + 1) & (slots_ - 1);
+  return &table_[slot];
+}
+
+std::int64_t PairStore::lookup(const std::int64_t* individuals, std::int64_t count, std::int64_t at_case,
+                               double* errors) const {
+  std::int64_t missing = 0;
+  if (is_matrix_) {
+    const std::uint64_t* row = matrix_.get() + at_case * individuals_;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::uint64_t bits = row[individuals[i]];
+      errors[i] = decoded(bits);
+      missing += bits == unknown;
+    }
+    return missing;
+  }
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::uint64_t bits = unknown;
+    if (used_ != 0) {
+      const Entry* entry = find(name_of(individuals[i], at_case));
+      bits = entry->name == 0 ? unknown : entry->bits;
+    }
+    errors[i] = decoded(bits);
+    missing += bits == unknown;
+  }
+  return missing;
+}
+
+bool PairStore::make_room() {
+  if (slots_ != 0 && (used_ + 1) * 4 <= slots_ * 3) return true;
+  const std::uint64_t wider = slots_ == 0 ? 1024 : slots_ * 2;
+  const std::uint64_t logged = wider * sizeof(std::uint64_t);
+  if ((slots_ + wider) * sizeof(Entry) + logged > most_bytes_) return false;  // both tables stand while one is copied
+  std::unique_ptr<Entry[], Free> old(zeroed<Entry>(wider));
+  old.swap(table_);
+  const std::uint64_t old_slots = slots_;
+  slots_ = wider;
+  for (std::uint64_t s = 0; s < old_slots; ++s) {
+    if (old[s].name != 0) *find(old[s].name) = old[s];
+  }
+  return true;
+}
+
+void PairStore::count(std::uint64_t before, std::uint64_t after) {
+  pairs_ += static_cast<std::int64_t>(after != unknown) - static_cast<std::int64_t>(before != unknown);
+}
+
+bool PairStore::store(std::int64_t individual, std::int64_t at_case, double error) {
+  const std::uint64_t bits = encoded(error);
+  const std::uint64_t name = name_of(individual, at_case);
+  if (!is_matrix_ && !make_room()) {
+    ++refused_;
+    return false;
+  }
+  if (logging_) log_.push_back(name);
+  if (is_matrix_) {
+    count(matrix_[name - 1], bits);
+    matrix_[name - 1] = bits;
+    return true;
+  }
+  Entry* entry = find(name);
+  used_ += entry->name == 0;
+  count(entry->bits, bits);
+  *entry = {name, bits};
+  return true;
+}
+
+void PairStore::forget(std::uint64_t name) {
+  std::uint64_t& place = is_matrix_ ? matrix_[name - 1] : find(name)->bits;
+  count(place, unknown);
+  place = unknown;
+}
+
+void PairStore::begin() {
+  logging_ = true;
+  log_.clear();
+  refused_before_ = refused_;
+}
+
+void PairStore::commit() {
+  logging_ = false;
+  log_ = {};
+}
+
+void PairStore::rollback() {
+  for (const std::uint64_t name : log_) forget(name);
+  refused_ = refused_before_;
+  commit();
+}
+
+}  // namespace flexicase

@@ -1,0 +1,60 @@
+#include "flexicase/replay.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace flexicase {
+
+double Replay::median(std::vector<double>& values) const {
+  const auto half = static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), values.begin() + half, values.end());
+  const double upper = values[static_cast<std::size_t>(half)];
+  if (values.size() % 2 == 1) return upper;
+  return (*std::max_element(values.begin(), values.begin() + half) + upper) / 2.0;
+}
+
+double Replay::limit(const double* errors, double best, std::int64_t at_case, const std::vector<std::int64_t>& pool) {
+  if (!rule_.mad) return rule_.epsilon == nullptr ? best : best + rule_.epsilon[at_case];
+  deviations_.clear();
+  for (const std::int64_t row : pool) deviations_.push_back(errors[row]);
+  const double middle = median(deviations_);
+  if (std::isnan(middle)) return std::numeric_limits<double>::infinity();  // halfway between -inf and +inf
+  for (double& value : deviations_) value = value == middle ? 0.0 : std::fabs(value - middle);
+  return best + median(deviations_);
+}
+
+Replayed Replay::run(const Block& block, double* weights, std::vector<std::int64_t>& survivors) {
+  Replayed out;
+  for (std::size_t j = 0; j < block.cases.size() && survivors.size() > 1; ++j) {
+    const std::int64_t c = block.cases[j];
+    const double* errors = block.errors.data() + static_cast<std::int64_t>(j) * block.rows;
+    double best = std::numeric_limits<double>::infinity();
+    std::int64_t zeros = 0;
+    for (const std::int64_t row : survivors) {
+      best = errors[row] < best ? errors[row] : best;
+      zeros += errors[row] == 0.0;
+    }
+    const auto size = static_cast<std::int64_t>(survivors.size());
+    const std::int64_t count = rule_.bias == PoolBias::num_zeros ? zeros : size - zeros;
+    weights[c] = std::min(std::max(static_cast<double>(count) + 1.0, rule_.w_min), rule_.w_max);
+    ++out.visited;
+    out.evaluations += size;
+    if (!block.fresh.empty()) {
+      const std::uint8_t* fresh = block.fresh.data() + static_cast<std::int64_t>(j) * block.rows;
+      for (const std::int64_t row : survivors) out.fresh_used += fresh[row];
+    }
+    const double most = limit(errors, best, c, survivors);
+    std::size_t kept = 0;
+    for (const std::int64_t row : survivors) {
+      survivors[kept] = row;
+      kept += !(errors[row] > most);
+    }
+    if (kept == survivors.size()) continue;
+    survivors.resize(kept);
+    out.last_filter = static_cast<std::int64_t>(j);
+  }
+  return out;
+}
+
+}  // namespace flexicase

@@ -1,0 +1,316 @@
+"""Selectors in DEAP's call shape: ``toolbox.register("select", selLexicase)`` and nothing else changes.
+
+DEAP itself is not imported: an individual is anything with a ``fitness`` that has ``wvalues``, and
+``weights`` where they are not all 1 or -1. The individuals themselves are returned, not copies.
+
+Randomness comes from Python's `random` module, as in DEAP, so ``random.seed(...)`` repeats a run;
+each call draws one seed from it. ``seed=`` takes its place.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexicase.checks import as_numbers, check_choice, check_count
+from flexicase.rng import Seed
+from flexicase.selection.api import Method, select
+from flexicase.selection.bias import Bias
+from flexicase.selection.epsilon import Epsilon, Mad
+from flexicase.selection.fast import FastLexicase
+from flexicase.selection.lexicase import Lexicase
+from flexicase.selection.matrix import NanPolicy
+from flexicase.selection.orders import Order, Ranked, Uniform, Weighted
+
+Individual = TypeVar("Individual")
+
+
+def selLexicase(
+    individuals: Sequence[Individual], k: int, *, seed: Seed = None, threads: int = 1, nan: NanPolicy = "raise"
+) -> list[Individual]:
+    """Select ``k`` individuals by lexicase selection, with replacement.
+
+    Args:
+        individuals: Individuals whose fitness has one value per case. Cases of positive weight are
+            maximised, cases of negative weight minimised.
+        k: How many to select.
+        seed: As for `flexicase.select`; None draws one from `random`.
+        threads: Threads to use; the outcome does not depend on it.
+        nan: ``"raise"`` refuses a NaN fitness value, ``"worst"`` counts it as the worst.
+
+    Returns:
+        The ``k`` chosen individuals themselves.
+
+    Raises:
+        ValueError: An individual has not been evaluated, or has another number of fitness values
+            than the first; the message says where it stands.
+
+    Example:
+        >>> from types import SimpleNamespace as Some
+        >>> from flexicase.adapters.deap import selLexicase
+        >>> best = Some(fitness=Some(wvalues=(0.0, -1.0)))
+        >>> worse = Some(fitness=Some(wvalues=(-2.0, -3.0)))
+        >>> [chosen is best for chosen in selLexicase([worse, best], k=3)]
+        [True, True, True]
+    """
+    return _select(individuals, k, Lexicase(), seed=seed, threads=threads, nan=nan)
+
+
+def selEpsilonLexicase(
+    individuals: Sequence[Individual],
+    k: int,
+    epsilon: Epsilon,
+    *,
+    seed: Seed = None,
+    threads: int = 1,
+    nan: NanPolicy = "raise",
+) -> list[Individual]:
+    """Select ``k`` individuals by lexicase selection that keeps all within ``epsilon`` of the pool's best.
+
+    Args:
+        individuals: As for `selLexicase`.
+        k: How many to select.
+        epsilon: How far from the best a survivor may be, in fitness values before weighting: a
+            number, or one per case.
+        seed: As for `selLexicase`.
+        threads: As for `selLexicase`.
+        nan: As for `selLexicase`.
+
+    Example:
+        >>> from types import SimpleNamespace as Some
+        >>> from flexicase.adapters.deap import selEpsilonLexicase
+        >>> a, b, c = (Some(name=n, fitness=Some(wvalues=(v,))) for n, v in [("a", 0.0), ("b", -0.1), ("c", -2.0)])
+        >>> sorted({chosen.name for chosen in selEpsilonLexicase([a, b, c], 50, epsilon=0.5, seed=1)})
+        ['a', 'b']
+    """
+    return _select(individuals, k, Lexicase(epsilon=epsilon), seed=seed, threads=threads, nan=nan)
+
+
+def selAutomaticEpsilonLexicase(
+    individuals: Sequence[Individual], k: int, *, seed: Seed = None, threads: int = 1, nan: NanPolicy = "raise"
+) -> list[Individual]:
+    """Select ``k`` individuals by epsilon-lexicase whose epsilon is the pool's median absolute deviation.
+
+    It is taken anew from the pool at every case, as DEAP does (`flexicase.Mad` calls this ``"dynamic"``).
+
+    Args:
+        individuals: As for `selLexicase`.
+        k: How many to select.
+        seed: As for `selLexicase`.
+        threads: As for `selLexicase`.
+        nan: As for `selLexicase`.
+
+    Example:
+        >>> from types import SimpleNamespace as Some
+        >>> from flexicase.adapters.deap import selAutomaticEpsilonLexicase
+        >>> a, b, c = (Some(name=n, fitness=Some(wvalues=(v,))) for n, v in [("a", 0.0), ("b", -0.1), ("c", -9.0)])
+        >>> sorted({chosen.name for chosen in selAutomaticEpsilonLexicase([a, b, c], 50, seed=1)})
+        ['a', 'b']
+    """
+    return _select(individuals, k, Lexicase(epsilon=Mad("dynamic")), seed=seed, threads=threads, nan=nan)
+
+
+def selWeightedLexicase(
+    individuals: Sequence[Individual],
+    k: int,
+    order: str | Order = "ranked",
+    bias: Bias = "num_nonzeros",
+    *,
+    solved: ArrayLike = 0.0,
+    epsilon: Epsilon = None,
+    seed: Seed = None,
+    threads: int = 1,
+    nan: NanPolicy = "raise",
+) -> list[Individual]:
+    """Select ``k`` individuals by lexicase selection with the cases in a weighted or ranked order.
+
+    Num-Zeros counts the individuals that solve a case: those whose fitness value on it is
+    ``solved``. That is 0 for errors that are minimised. When scores are maximised, say by how much
+    a solved case scores, or the two biases change places.
+
+    Args:
+        individuals: As for `selLexicase`.
+        k: How many to select.
+        order: ``"ranked"``, ``"weighted"`` or ``"uniform"``, or an order with a bias of its own,
+            such as ``flexicase.Ranked("variance")``; ``bias`` is then not used.
+        bias: What makes a case heavy, so that it comes early: a name (`flexicase.biases` lists
+            them), a function of `flexicase.CaseStatistics`, or the weights.
+        solved: The fitness value, before weighting, of a solved case: one for all or one per case.
+            Errors are distances from it.
+        epsilon: As for `selEpsilonLexicase`; None keeps only the best.
+        seed: As for `selLexicase`.
+        threads: As for `selLexicase`.
+        nan: As for `selLexicase`.
+
+    Example:
+        Both solve a case that the other fails; nobody else solves the first:
+
+        >>> from types import SimpleNamespace as Some
+        >>> from flexicase.adapters.deap import selWeightedLexicase
+        >>> wvalues = [(0.0, -1.0), (-1.0, 0.0), (-1.0, 0.0)]
+        >>> population = [Some(name=i, fitness=Some(wvalues=w)) for i, w in enumerate(wvalues)]
+        >>> chosen = selWeightedLexicase(population, 10_000, "ranked", "num_nonzeros", seed=1)
+        >>> bool(0.73 < sum(ind.name == 0 for ind in chosen) / 10_000 < 0.77)
+        True
+    """
+    method = Lexicase(order=_order(order, bias), epsilon=epsilon)
+    return _select(individuals, k, method, solved, seed=seed, threads=threads, nan=nan)
+
+
+def selFastLexicase(
+    individuals: Sequence[Individual],
+    k: int,
+    evaluate: Callable[[Individual, NDArray[np.int64]], ArrayLike],
+    n_cases: int | None = None,
+    *,
+    fast: FastLexicase | None = None,
+    mapping: Callable[..., Iterable[Any]] = map,
+    seed: Seed = None,
+) -> list[Individual]:
+    """Select ``k`` individuals, evaluating only the cases that selection looks at.
+
+    The individuals need no fitness. Every call is a generation of its own: nothing that was
+    computed for an earlier one is used again, except the case weights that ``fast`` has learnt.
+
+    Args:
+        individuals: Anything that ``evaluate`` understands.
+        k: How many to select.
+        evaluate: ``evaluate(individual, cases)`` with (b,) int64 case numbers gives (b,) errors,
+            lower is better.
+        n_cases: How many cases there are; a new `flexicase.FastLexicase` is made for the call.
+        fast: A `flexicase.FastLexicase` to use instead, which keeps its weights from call to call.
+        mapping: Applies a function to individuals, as `map` does and ``toolbox.map`` may, in
+            parallel for instance.
+        seed: As for `selLexicase`.
+
+    Raises:
+        TypeError: Both or neither of ``n_cases`` and ``fast`` are given.
+
+    Example:
+        >>> import numpy as np
+        >>> from flexicase.adapters.deap import selFastLexicase
+        >>> def evaluate(individual, cases):
+        ...     return np.abs(individual - cases)
+        >>> population = [0, 1, 2, 3]
+        >>> len(selFastLexicase(population, 5, evaluate, n_cases=4, seed=1))
+        5
+    """
+    if (n_cases is None) == (fast is None):
+        raise TypeError(f"give one of n_cases and fast, got n_cases={n_cases!r} and fast={fast!r:.80}")
+    k = check_count(k, "k")
+    if not k:
+        return []
+    if fast is None:
+        fast = FastLexicase(check_count(n_cases, "n_cases", 0))
+
+    def errors(rows: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[Any]:
+        return np.asarray(list(mapping(_OnCases(evaluate, cases), [individuals[row] for row in rows])))
+
+    chosen = fast.select(errors, len(individuals), k, seed=_seed(seed)).indices
+    fast.new_generation()
+    return [individuals[i] for i in chosen]
+
+
+@dataclass(frozen=True, slots=True)
+class _OnCases:
+    """``evaluate`` with its cases, as one argument's function that a process pool can send."""
+
+    evaluate: Callable[..., Any]
+    cases: NDArray[np.int64]
+
+    def __call__(self, individual: Any) -> Any:
+        return self.evaluate(individual, self.cases)
+
+
+def _seed(seed: Seed) -> Seed:
+    return random.getrandbits(64) if seed is None else seed
+
+
+def _order(order: str | Order, bias: Bias) -> Order:
+    if not isinstance(order, str):
+        return order
+    name = check_choice(order, "order", ("ranked", "weighted", "uniform"))
+    if name == "uniform":
+        return Uniform()
+    return Ranked(bias) if name == "ranked" else Weighted(bias)
+
+
+def _select(
+    individuals: Sequence[Individual],
+    k: int,
+    method: Method,
+    solved: ArrayLike = 0.0,
+    *,
+    seed: Seed,
+    threads: int,
+    nan: NanPolicy,
+) -> list[Individual]:
+    k = check_count(k, "k")
+    if not k:
+        return []
+    errors = errors_of(individuals, solved)
+    chosen = select(errors, k, method, seed=_seed(seed), counts=False, threads=threads, nan=nan).indices
+    return [individuals[i] for i in chosen]
+
+
+def errors_of(individuals: Sequence[Any], solved: ArrayLike = 0.0) -> NDArray[np.float64]:
+    """The error matrix of evaluated individuals: how far each fitness value is from a solved case's, lower is better.
+
+    A case of weight 0 has error 0 for everybody.
+
+    Args:
+        individuals: As for `selLexicase`.
+        solved: One number, or (n_cases,) numbers: the fitness value that has error 0.
+
+    Returns:
+        (n_individuals, n_cases) float64.
+
+    Example:
+        >>> from types import SimpleNamespace as Some
+        >>> from flexicase.adapters.deap import errors_of
+        >>> fitness = Some(weights=(-1.0, 2.0), wvalues=(-3.0, 2.0))  # 3 to minimise, 1 to maximise
+        >>> errors_of([Some(fitness=fitness)]).tolist()
+        [[3.0, -1.0]]
+    """
+    if not len(individuals):
+        raise ValueError("individuals must not be empty")
+    rows = [individual.fitness.wvalues for individual in individuals]
+    n_cases = len(rows[0])
+    if not n_cases or any(len(row) != n_cases for row in rows):
+        _refuse(rows)
+    weighted = np.fromiter(itertools.chain.from_iterable(rows), np.float64, len(rows) * n_cases)
+    weighted = weighted.reshape(len(rows), n_cases)
+    given = getattr(individuals[0].fitness, "weights", None)
+    weights = np.ones(n_cases) if given is None else np.asarray(given, dtype=np.float64)
+    if not np.isin(weights, (-1.0, 1.0)).all():
+        weighted /= np.where(weights == 0, 1.0, np.abs(weights))
+    return _value(solved, n_cases) * np.sign(weights) - weighted + 0.0  # no error is -0.0
+
+
+def _value(solved: ArrayLike, n_cases: int) -> NDArray[np.float64]:
+    values = as_numbers(solved)
+    if values is None or not np.isfinite(values).all():
+        raise TypeError(f"solved must be a number, or one number per case, got {solved!r:.80}")
+    if values.shape not in ((), (n_cases,)):
+        raise ValueError(f"solved must be one number or one per case: expected shape ({n_cases},), got {values.shape}")
+    return values
+
+
+def _refuse(rows: list[Sequence[float]]) -> None:
+    for position, row in enumerate(rows):
+        if not len(row):
+            raise ValueError(
+                f"individuals must all have been evaluated, but the fitness of individual {position} is not valid "
+                "(it has no values)"
+            )
+    position = next(i for i, row in enumerate(rows) if len(row) != len(rows[0]))
+    raise ValueError(
+        f"individuals must all have as many fitness values as the first, {len(rows[0])}, "
+        f"but individual {position} has {len(rows[position])}"
+    )

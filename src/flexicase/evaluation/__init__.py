@@ -1,0 +1,15 @@
+"""Who evaluates (individual, case) pairs, and what is remembered of them."""
+
+from flexicase.evaluation.processes import ProcessEvaluator
+from flexicase.evaluation.protocol import CaseEvaluator, EvaluationError
+from flexicase.evaluation.serial import BlockEvaluator, PairEvaluator
+from flexicase.evaluation.threads import ThreadEvaluator
+
+__all__ = [
+    "BlockEvaluator",
+    "CaseEvaluator",
+    "EvaluationError",
+    "PairEvaluator",
+    "ProcessEvaluator",
+    "ThreadEvaluator",
+]

@@ -1,0 +1,168 @@
+"""The contract between selection and whoever evaluates (individual, case) pairs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexicase._native import first_nan
+
+EXACT_INTEGERS = 2**53
+SHOWN = 6
+
+
+@runtime_checkable
+class CaseEvaluator(Protocol):
+    """Anything that gives the errors of some individuals on some cases.
+
+    Example:
+        A plain function that takes index arrays is one:
+
+        >>> import numpy as np
+        >>> from flexicase.evaluation import CaseEvaluator
+        >>> errors = np.array([[0, 1], [1, 0]])
+        >>> def evaluate(individuals, cases):
+        ...     return errors[np.ix_(individuals, cases)]
+        >>> isinstance(evaluate, CaseEvaluator)
+        True
+    """
+
+    def __call__(self, individuals: NDArray[np.int64], cases: NDArray[np.int64], /) -> ArrayLike:
+        """The errors of every one of ``individuals`` on every one of ``cases``.
+
+        Args:
+            individuals: (m,) indices.
+            cases: (b,) indices.
+
+        Returns:
+            (m, b) numbers, lower is better.
+        """
+        ...
+
+
+class EvaluationError(RuntimeError):
+    """An evaluator failed; the message and the attributes name what it had been asked for.
+
+    Attributes:
+        individuals: (m,) int64, the individuals.
+        cases: (b,) int64, the cases.
+
+    Example:
+        >>> import flexicase as fx
+        >>> from flexicase.evaluation import EvaluationError
+        >>> try:
+        ...     fx.FastLexicase(4, seed=1).select(lambda individuals, cases: [[0.0]], 3)
+        ... except EvaluationError as error:
+        ...     error.individuals.tolist(), len(error.cases)
+        ([0, 1, 2], 1)
+    """
+
+    def __init__(self, problem: str, individuals: ArrayLike, cases: ArrayLike) -> None:
+        """Say what went wrong, and where."""
+        self.problem = problem
+        self.individuals: NDArray[np.int64] = np.array(individuals, dtype=np.int64)
+        self.cases: NDArray[np.int64] = np.array(cases, dtype=np.int64)
+        super().__init__(
+            f"{problem} (individuals {shortened(self.individuals.tolist())}; cases {shortened(self.cases.tolist())})"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by the arguments, so that it crosses processes."""
+        return type(self), (self.problem, self.individuals, self.cases)
+
+
+def shortened(numbers: Iterable[int]) -> str:
+    """A list of indices for a message: all of a few, the ends of many."""
+    listed = list(numbers)
+    if len(listed) <= SHOWN:
+        return ", ".join(map(str, listed))
+    return f"{', '.join(map(str, listed[: SHOWN - 1]))}, … {listed[-1]}, {len(listed)} in all"
+
+
+def evaluate_block(
+    evaluate: CaseEvaluator, individuals: NDArray[np.int64], cases: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Ask an evaluator, and check what it gives back.
+
+    Args:
+        evaluate: The evaluator.
+        individuals: (m,) indices; the evaluator may overwrite them.
+        cases: (b,) indices; likewise.
+
+    Returns:
+        (m, b) float64.
+
+    Raises:
+        EvaluationError: The evaluator raised, or returned anything but (m, b) numbers.
+    """
+    try:
+        found = evaluate(individuals, cases)
+        errors = found if isinstance(found, np.ndarray) else np.asarray(found)
+    except EvaluationError:
+        raise
+    except Exception as cause:
+        problem = f"the evaluator raised {type(cause).__name__}: {cause}"
+        raise EvaluationError(problem, individuals, cases) from cause
+    shape = (len(individuals), len(cases))
+    if errors.shape != shape:
+        problem = f"the evaluator must return errors of shape {shape}, got {errors.shape}"
+        raise EvaluationError(problem, individuals, cases)
+    return _as_floats(errors, individuals, cases)
+
+
+def _as_floats(errors: NDArray[Any], individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[np.float64]:
+    dtype = errors.dtype
+    try:
+        if dtype.kind not in "biufO":
+            raise TypeError(f"{dtype.name} is not a type of numbers")
+        values = np.ascontiguousarray(errors, dtype=np.float64)
+    except (TypeError, ValueError) as cause:
+        problem = f"the evaluator must return numbers, got {dtype.name}"
+        raise EvaluationError(problem, individuals, cases) from cause
+    nan = first_nan(values)
+    if nan >= 0:
+        row, column = divmod(nan, len(cases))
+        problem = f"the evaluator must not return NaN, found for individual {individuals[row]}, case {cases[column]}"
+        raise EvaluationError(problem, individuals, cases)
+    if dtype.kind in "iu" and dtype.itemsize == 8 and values.size and np.abs(values).max() > EXACT_INTEGERS:
+        problem = f"the evaluator must not return integers beyond 2**53, found {np.abs(errors).max()}"
+        raise EvaluationError(problem, individuals, cases)
+    return values
+
+
+def check_function(function: Any) -> Any:
+    """A function to evaluate with."""
+    if not callable(function):
+        raise TypeError(f"function must be callable, got {function!r:.80}")
+    return function
+
+
+class Closing:
+    """An evaluator as a context manager: leaving the context closes it."""
+
+    def close(self) -> None:
+        """Free what it holds; it may be used again afterwards."""
+
+    def __enter__(self) -> Any:
+        """The evaluator itself."""
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        """Close, whatever happened."""
+        self.close()
+
+
+def split_block(m: int, b: int, parts: int) -> list[tuple[slice, slice]]:
+    """Cut an (m, b) block into at most ``parts`` pieces of about the same size, along its longer side.
+
+    Returns:
+        Slices of rows and of columns.
+    """
+    longer = max(m, b)
+    ends = sorted({longer * k // parts for k in range(parts + 1)})
+    cuts = [slice(start, end) for start, end in itertools.pairwise(ends)]
+    return [(cut, slice(0, b)) if m >= b else (slice(0, m), cut) for cut in cuts]

@@ -1,0 +1,83 @@
+"""Evaluators that work in the calling thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexicase.evaluation.protocol import Closing, EvaluationError, check_function, evaluate_block
+
+
+class PairEvaluator(Closing):
+    """Calls a function for every (individual, case) pair, one after another.
+
+    Args:
+        function: ``function(individual, case)`` gives the error of one index on the other.
+
+    Example:
+        >>> import flexicase as fx
+        >>> from flexicase.evaluation import PairEvaluator
+        >>> evaluate = PairEvaluator(lambda individual, case: abs(individual - case))
+        >>> evaluate([0, 1, 2], [2]).tolist()
+        [[2.0], [1.0], [0.0]]
+        >>> fx.FastLexicase(5, seed=1).select(evaluate, 3).indices.shape
+        (1,)
+    """
+
+    def __init__(self, function: Callable[[int, int], float]) -> None:
+        """Keep the function."""
+        self.function = check_function(function)
+
+    def __call__(self, individuals: ArrayLike, cases: ArrayLike) -> NDArray[np.float64]:
+        """The (m, b) errors of (m,) individuals on (b,) cases.
+
+        Raises:
+            EvaluationError: The function raised, or did not return a number; names the pair.
+        """
+        rows, columns = np.asarray(individuals, dtype=np.int64), np.asarray(cases, dtype=np.int64)
+        errors = np.empty((len(rows), len(columns)))
+        for i, individual in enumerate(rows.tolist()):
+            for j, case in enumerate(columns.tolist()):
+                errors[i, j] = self._error(individual, case)
+        return errors
+
+    def _error(self, individual: int, case: int) -> float:
+        try:
+            found: Any = self.function(individual, case)
+        except Exception as cause:
+            problem = f"the evaluator raised {type(cause).__name__}: {cause}"
+            raise EvaluationError(problem, [individual], [case]) from cause
+        block = evaluate_block(lambda i, c: [[found]], np.array([individual]), np.array([case]))
+        return float(block[0, 0])
+
+
+class BlockEvaluator(Closing):
+    """Calls a vectorised function once per block, and checks what it returns.
+
+    Args:
+        function: ``function(individuals, cases)`` gives the (m, b) errors of (m,) individuals on
+            (b,) cases.
+
+    Example:
+        >>> import numpy as np
+        >>> from flexicase.evaluation import BlockEvaluator
+        >>> evaluate = BlockEvaluator(lambda individuals, cases: np.abs(individuals[:, None] - cases))
+        >>> evaluate([0, 1], [2, 3]).tolist()
+        [[2.0, 3.0], [1.0, 2.0]]
+    """
+
+    def __init__(self, function: Callable[[NDArray[np.int64], NDArray[np.int64]], ArrayLike]) -> None:
+        """Keep the function."""
+        self.function = check_function(function)
+
+    def __call__(self, individuals: ArrayLike, cases: ArrayLike) -> NDArray[np.float64]:
+        """The (m, b) errors of (m,) individuals on (b,) cases.
+
+        Raises:
+            EvaluationError: The function raised, or returned anything but (m, b) numbers.
+        """
+        rows, columns = np.asarray(individuals, dtype=np.int64), np.asarray(cases, dtype=np.int64)
+        return evaluate_block(self.function, rows, columns)

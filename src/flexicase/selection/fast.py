@@ -1,0 +1,261 @@
+"""Fast Lexicase: select while evaluating (paper, Algorithm 1).
+
+A selection event asks for the errors of the candidates that are left, on the next cases of its
+order, and for nothing else; what it sees becomes the weights that order the cases of later events.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexicase.checks import check_choice, check_count
+from flexicase.evaluation.memo import Memo
+from flexicase.evaluation.protocol import CaseEvaluator
+from flexicase.rng import Key, Seed, key_from_seed
+from flexicase.selection.backend import Backend, resolve_backend
+from flexicase.selection.case_order import ORDERS, OrderName
+from flexicase.selection.epsilon import Mad, check_epsilon
+from flexicase.selection.fast_events import EventRule, EventRun, run_native, run_reference
+from flexicase.selection.fast_outcome import FastSelection, MemoReport
+from flexicase.selection.lookahead import LookAhead, check_lookahead
+from flexicase.selection.weights import CaseWeights, Default, PoolBias, check_largest
+
+MEMORY = 256 * 2**20
+BLOCK_SHARE = 4
+
+
+class FastLexicase:
+    """Lexicase selection that evaluates only what it needs (Algorithm 1).
+
+    The errors are asked for in blocks: the candidates left × the next cases. Look-ahead and memo
+    change what is computed when, never the outcome.
+
+    Args:
+        n_cases: Number of cases.
+        order: ``"weighted"`` or ``"ranked"`` shuffle by the current weights, or ``"uniform"``.
+        bias: What a case's weight becomes when it is looked at: ``"num_nonzeros"`` or
+            ``"num_zeros"`` of the pool, plus 1, or a callable from the (pool,) errors to a number.
+        default: Weight of cases not looked at yet: ``"max"`` or ``"min"``.
+        w_min: Smallest weight, above 0.
+        w_max: Largest weight; None: individuals + 1, of the first call of `select`. Until then
+            `weights` is infinite under ``default="max"``.
+        epsilon: How far from the best of the pool a survivor may be: None (not at all), a number,
+            one number per case, or ``"mad"``, the median absolute deviation of the pool's errors
+            (the dynamic variant: nothing else is known).
+        lookahead: ``"auto"`` grows the blocks while cases filter nobody; an int asks for that many
+            cases at a time, 1 for none that may not be needed.
+        memory: Budget in bytes for blocks and memo.
+        seed: An int, a `numpy.random.Generator`, a `SeedSequence`, or None for fresh randomness.
+        backend: ``"native"`` or ``"reference"``, as for `flexicase.Selector`.
+
+    Example:
+        Of 5 × 1000 pairs, few are computed:
+
+        >>> import numpy as np
+        >>> import flexicase as fx
+        >>> errors = np.random.default_rng(1).integers(0, 3, (5, 1000))
+        >>> fast = fx.FastLexicase(1000, order="weighted", bias="num_nonzeros", default="max", seed=7)
+        >>> s = fast.select(lambda individuals, cases: errors[np.ix_(individuals, cases)], 5)
+        >>> bool(s.pairs_evaluated.sum() < 50)
+        True
+    """
+
+    def __init__(
+        self,
+        n_cases: int,
+        *,
+        order: OrderName = "weighted",
+        bias: PoolBias = "num_nonzeros",
+        default: Default = "max",
+        w_min: float = 1.0,
+        w_max: float | None = None,
+        epsilon: float | ArrayLike | str | None = None,
+        lookahead: LookAhead = "auto",
+        memory: int = MEMORY,
+        seed: Seed = None,
+        backend: Backend | None = None,
+    ) -> None:
+        """Check everything."""
+        self.n_cases = check_count(n_cases, "n_cases")
+        self._given_w_max = w_max
+        self._weights = CaseWeights(self.n_cases, bias, default, w_min, w_max)
+        self._memory = check_count(memory, "memory")
+        tolerance, mad = _pool_epsilon(epsilon, self.n_cases)
+        self._rule = EventRule(
+            order=check_choice(order, "order", ORDERS),
+            epsilon=tolerance,
+            mad=mad,
+            lookahead=check_lookahead(lookahead),
+            block_bytes=self._memory // BLOCK_SHARE,
+        )
+        self._runs_natively = resolve_backend(backend) == "native" and isinstance(self._weights.bias, str)
+        self._key = key_from_seed(seed)
+        self._next_event = 0
+        self._memo: Memo | None = None
+        self._population: Any = None
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """The current weights: (n_cases,) float64, read-only."""
+        view = self._weights.values.view()
+        view.flags.writeable = False
+        return view
+
+    @property
+    def memo(self) -> MemoReport:
+        """What the memo holds, and whether it ran out of room."""
+        budget = self._memory - self._memory // BLOCK_SHARE
+        if self._memo is None:
+            return MemoReport(0, 0, budget, 0)
+        store = self._memo.store
+        return MemoReport(store.pairs, store.nbytes, budget, store.refused)
+
+    @property
+    def memo_bytes(self) -> int:
+        """Memory that the memo takes."""
+        return self.memo.bytes
+
+    def new_generation(self) -> None:
+        """Forget the errors of the last population; the weights stay."""
+        self._memo = self._population = None
+
+    def select(
+        self,
+        evaluate: CaseEvaluator,
+        n_individuals: int,
+        n: int = 1,
+        seed: Seed = None,
+        *,
+        population: Any = None,
+    ) -> FastSelection:
+        """Select ``n`` parents, with replacement; each event draws its order with the weights as they then stand.
+
+        If anything fails, also by Ctrl-C, the selector is as it was before the call.
+
+        Args:
+            evaluate: ``evaluate(individuals, cases)`` gives the (m, b) errors of (m,) individuals
+                on (b,) cases, lower is better; called for what is needed, and what look-ahead adds.
+            n_individuals: Size of the population; individuals are 0 … n_individuals - 1.
+            n: How many parents.
+            seed: Draws for this call alone, its events counted from 0. None: the selector's own
+                stream goes on.
+            population: Anything comparable that stands for the population, such as the number of
+                the generation. Errors are remembered from call to call as long as it is the same;
+                without it, as long as ``evaluate`` is the same and `new_generation` is not called.
+
+        Raises:
+            EvaluationError: The evaluator raised, or did not return (m, b) numbers.
+            TypeError: An argument is of the wrong type.
+            ValueError: An argument has a value that makes no sense.
+
+        Example:
+            >>> import numpy as np
+            >>> import flexicase as fx
+            >>> errors = np.array([[0, 0], [0, 1], [1, 1]])
+            >>> fast = fx.FastLexicase(2, seed=1)
+            >>> fast.select(lambda i, c: errors[np.ix_(i, c)], 3, n=4).indices.tolist()
+            [0, 0, 0, 0]
+        """
+        n_individuals = check_count(n_individuals, "n_individuals", 1)
+        n = check_count(n, "n")
+        if not callable(evaluate):
+            raise TypeError(f"evaluate must be callable, got {evaluate!r:.80}")
+        key, first = (self._key, self._next_event) if seed is None else (key_from_seed(seed), 0)
+        weights = self._weights.settled(n_individuals)
+        token = ("evaluator", evaluate) if population is None else ("population", population)
+        known = self._memo if self._remembers(token, n_individuals) else None
+        memo = known or Memo(n_individuals, self.n_cases, self._memory - self._memory // BLOCK_SHARE)
+        counts, ended = np.zeros((5, n), dtype=np.int64), np.zeros(n, dtype=np.uint8)
+        if known is not None:
+            known.store.begin()
+        try:
+            run = EventRun(self._rule, weights, memo, key, first)
+            (run_native if self._runs_natively else run_reference)(run, evaluate, counts, ended)
+        except BaseException:
+            memo.store.rollback()
+            raise
+        memo.store.commit()
+        self._weights, self._memo, self._population = weights, memo, token
+        if seed is None:
+            self._next_event += n
+        return FastSelection.of(counts, ended)
+
+    def _remembers(self, token: Any, n_individuals: int) -> bool:
+        return self._memo is not None and self._memo.n_individuals == n_individuals and bool(self._population == token)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Weights, random stream and settings, as plain values and arrays; the memo is left out.
+
+        Example:
+            >>> import flexicase as fx
+            >>> fast = fx.FastLexicase(3, seed=1)
+            >>> other = fx.FastLexicase(3)
+            >>> other.load_state_dict(fast.state_dict())
+            >>> other.state_dict()["key"] == fast.state_dict()["key"]
+            True
+        """
+        return {
+            "settings": self._settings(),
+            "weights": self._weights.values.copy(),
+            "w_max": self._weights.w_max,
+            "key": tuple(self._key),
+            "next_event": self._next_event,
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on where `state_dict` was taken; the memo is emptied.
+
+        Raises:
+            ValueError: The state is of a selector with other settings, or incomplete.
+        """
+        missing = [name for name in ("settings", "weights", "w_max", "key", "next_event") if name not in state]
+        if missing:
+            raise ValueError(f"state must be what state_dict returned, but has no {', '.join(map(repr, missing))}")
+        for name, value in self._settings().items():
+            found = state["settings"].get(name)
+            if found != value:
+                raise ValueError(f"state is of a selector with {name}={found!r:.80}, this one has {name}={value!r:.80}")
+        values = np.array(state["weights"], dtype=np.float64)
+        if values.shape != (self.n_cases,):
+            raise ValueError(f"weights in state must have shape ({self.n_cases},), got {values.shape}")
+        w_max = None if state["w_max"] is None else float(state["w_max"])
+        if w_max is not None:
+            check_largest(w_max, self._weights.w_min, self.n_cases)
+        if not ((values >= self._weights.w_min) & (values <= (np.inf if w_max is None else w_max))).all():
+            raise ValueError("weights in state must lie between w_min and w_max")
+        k0, k1 = state["key"]
+        next_event = check_count(state["next_event"], "next_event in state")
+        self._weights.values, self._weights.w_max = values, w_max
+        self._key, self._next_event = Key(int(k0), int(k1)), next_event
+        self.new_generation()
+
+    def _settings(self) -> dict[str, Any]:
+        bias, epsilon = self._weights.bias, self._rule.epsilon
+        return {
+            "n_cases": self.n_cases,
+            "order": self._rule.order,
+            "bias": bias if isinstance(bias, str) else f"callable {getattr(bias, '__qualname__', type(bias).__name__)}",
+            "default": self._weights.default,
+            "w_min": self._weights.w_min,
+            "w_max": self._given_w_max,
+            "epsilon": "mad" if self._rule.mad else None if epsilon is None else epsilon.tolist(),
+        }
+
+
+def _pool_epsilon(epsilon: float | ArrayLike | str | None, n_cases: int) -> tuple[NDArray[np.float64] | None, bool]:
+    """The tolerance per case, or that it is the pool's median absolute deviation."""
+    checked = check_epsilon(epsilon)
+    if isinstance(checked, Mad):
+        if isinstance(epsilon, str) and epsilon not in ("mad", "mad-dynamic"):
+            raise ValueError(f"epsilon must be of the pool under partial evaluation: 'mad', got {epsilon!r}")
+        if isinstance(epsilon, Mad) and epsilon.mode != "dynamic":
+            raise ValueError(f"epsilon must be Mad('dynamic') under partial evaluation, got {epsilon!r}")
+        return None, True
+    if checked is None:
+        return None, False
+    if checked.ndim == 1 and checked.shape != (n_cases,):
+        raise ValueError(f"epsilon must have one number per case: expected shape ({n_cases},), got {checked.shape}")
+    return np.ascontiguousarray(np.broadcast_to(checked, (n_cases,))), False

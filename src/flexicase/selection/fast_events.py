@@ -1,0 +1,122 @@
+"""The events of Fast Lexicase: a readable run, and the native run that gives the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexicase._native import FastRun
+from flexicase.evaluation.memo import Memo
+from flexicase.evaluation.protocol import CaseEvaluator, evaluate_block
+from flexicase.rng import Key, Lane, Stream
+from flexicase.selection.case_order import CaseOrder
+from flexicase.selection.kernel import Ended
+from flexicase.selection.lookahead import BYTES_PER_PAIR, BlockSize, LookAhead
+from flexicase.selection.replay import replay
+from flexicase.selection.weights import COUNTS, CaseWeights
+
+NATIVE_ORDERS = {"uniform": 0, "weighted": 1, "ranked": 2}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class EventRule:
+    """How every event of a selector goes.
+
+    Attributes:
+        order: Which shuffle.
+        epsilon: (n_cases,) how far from the best a survivor may be, or None.
+        mad: Use the median absolute deviation of the pool instead.
+        lookahead: How many cases to ask for at once.
+        block_bytes: Memory budget of a block.
+    """
+
+    order: str
+    epsilon: NDArray[np.float64] | None
+    mad: bool
+    lookahead: LookAhead
+    block_bytes: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EventRun:
+    """Some events, and what they share.
+
+    Attributes:
+        rule: How they go.
+        weights: The weights, renewed by each event.
+        memo: The errors known.
+        key: Key of the random streams.
+        first: Number of the first event.
+    """
+
+    rule: EventRule
+    weights: CaseWeights
+    memo: Memo
+    key: Key
+    first: int
+
+
+def run_reference(run: EventRun, evaluate: CaseEvaluator, counts: NDArray[np.int64], ended: NDArray[np.uint8]) -> None:
+    """Run events one after another.
+
+    Args:
+        run: The events.
+        evaluate: Who computes unknown errors.
+        counts: (5, n) gets parents, evaluations, cases used, pairs evaluated, pairs speculated.
+        ended: (n,) gets why each event ended.
+    """
+    for i in range(len(ended)):
+        counts[:, i], ended[i] = _event(run, run.first + i, evaluate)
+
+
+def _event(run: EventRun, event: int, evaluate: CaseEvaluator) -> tuple[tuple[int, ...], Ended]:
+    rule, weights = run.rule, run.weights
+    order = CaseOrder(rule.order, run.key, event, weights.values)
+    size = BlockSize(rule.lookahead, rule.block_bytes)
+    pool = np.arange(run.memo.n_individuals)
+    evaluations = cases_used = computed = needed = 0
+    ended = Ended.ONE_LEFT
+    while len(pool) > 1:
+        cases = order.take(size.cases(len(pool)))
+        if not len(cases):
+            ended = Ended.CASES_EXHAUSTED
+            break
+        block, fresh = run.memo.fetch(evaluate, pool, cases)
+        epsilon = None if rule.epsilon is None else rule.epsilon[cases]
+        step = replay(block, fresh, cases, weights, epsilon=epsilon, mad=rule.mad)
+        size.observe(step.visited, step.last_filter)
+        pool = pool[step.survivors]
+        evaluations += step.evaluations
+        cases_used += step.visited
+        computed += int(np.count_nonzero(fresh))
+        needed += step.fresh_used
+    parent = int(pool[Stream.of(run.key, event, Lane.PICK).bounded(len(pool))])
+    return (parent, evaluations, cases_used, computed, computed - needed), ended
+
+
+def run_native(run: EventRun, evaluate: CaseEvaluator, counts: NDArray[np.int64], ended: NDArray[np.uint8]) -> None:
+    """The same, natively; comes back to Python for every block that has unknown errors."""
+    rule, weights = run.rule, run.weights
+    assert isinstance(weights.bias, str)
+    assert weights.w_max is not None
+    events = FastRun(
+        run.memo.store,
+        weights.values,
+        NATIVE_ORDERS[rule.order],
+        COUNTS.index(weights.bias),
+        weights.w_min,
+        weights.w_max,
+        rule.epsilon,
+        rule.mad,
+        0 if rule.lookahead == "auto" else min(rule.lookahead, 2**40),
+        rule.block_bytes // BYTES_PER_PAIR,
+        run.key.k0,
+        run.key.k1,
+        run.first,
+        counts,
+        ended,
+    )
+    while not events.advance():
+        events.give(evaluate_block(evaluate, *events.request()))

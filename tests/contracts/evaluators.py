@@ -1,0 +1,41 @@
+"""Functions to evaluate with that other processes can import."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import numpy as np
+
+
+def difference(individuals, cases):
+    return np.abs(np.asarray(individuals)[:, None] * 7 % 5 - np.asarray(cases) % 3)
+
+
+def raises_on_13(individuals, cases):
+    if 13 in cases:
+        raise ZeroDivisionError("case 13")
+    return difference(individuals, cases)
+
+
+def nan_on_13(individuals, cases):
+    return np.where(np.asarray(cases) == 13, np.nan, difference(individuals, cases))
+
+
+def text(individuals, cases):
+    return np.full((len(individuals), len(cases)), "error")
+
+
+def too_narrow(individuals, cases):
+    return np.zeros((len(individuals), len(cases) - 1))
+
+
+def dies_on_13(individuals, cases):
+    if 13 in cases:
+        os._exit(3)
+    return difference(individuals, cases)
+
+
+def process_number(individuals, cases):
+    time.sleep(0.05)
+    return np.full((len(individuals), len(cases)), os.getpid())

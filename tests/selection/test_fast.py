@@ -1,0 +1,481 @@
+"""Fast Lexicase against an independent reading of Algorithm 1."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import flexicase as fx
+from flexicase.rng import Lane, Stream, key_from_seed
+from flexicase.selection.orders import ranked_order, uniform_order, weighted_order
+
+DRAW = {
+    "uniform": lambda key, event, w: uniform_order(key, event, len(w)),
+    "weighted": weighted_order,
+    "ranked": lambda key, event, w: list(ranked_order(key, event, w.copy())),
+}
+BIASES = {
+    "num_zeros": lambda results: 1 + sum(r == 0 for r in results),
+    "num_nonzeros": lambda results: 1 + sum(r != 0 for r in results),
+    "spread": lambda results: 10 * (max(results) - min(results)),
+}
+
+
+def spread(errors: np.ndarray) -> float:
+    return 10.0 * float(errors.max() - errors.min())
+
+
+def algorithm_1(errors, w, order, bias, bounds, key, event):  # noqa: PLR0917
+    """One event, read from the paper: (parent, evaluations, cases used, ended)."""
+    candidates, evaluations, used = list(range(len(errors))), 0, 0
+    for case in DRAW[order](key, event, w) if len(candidates) > 1 and len(w) else ():
+        if len(candidates) == 1:
+            break
+        results = {p: errors[p][case] for p in candidates}
+        evaluations, used = evaluations + len(candidates), used + 1
+        w[case] = min(max(BIASES[bias](results.values()), bounds[0]), bounds[1])
+        best = min(results.values())
+        candidates = [p for p in candidates if results[p] == best]
+    pick = Stream.of(key, event, Lane.PICK).bounded(len(candidates))
+    return candidates[pick], evaluations, used, int(len(candidates) > 1)
+
+
+class Evaluator:
+    """Looks errors up, and keeps a record of what was asked for."""
+
+    def __init__(self, errors) -> None:
+        self.errors = np.asarray(errors)
+        self.asked: list[tuple[list[int], list[int]]] = []
+
+    def __call__(self, individuals: np.ndarray, cases: np.ndarray) -> np.ndarray:
+        assert individuals.dtype == cases.dtype == np.int64
+        self.asked.append((individuals.tolist(), cases.tolist()))
+        return self.errors[np.ix_(individuals, cases)]
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        return [pair for asked in self.asked for pair in itertools.product(*asked)]
+
+
+def outcome(s: fx.FastSelection) -> list[list[int]]:
+    return [a.tolist() for a in (s.indices, s.evaluations, s.cases_used, s.ended)]
+
+
+@pytest.mark.parametrize("lookahead", [1, 3, "auto"])
+@pytest.mark.parametrize("order", DRAW)
+@pytest.mark.parametrize("default", ["max", "min"])
+@pytest.mark.parametrize("bias", BIASES)
+def test_agrees_with_algorithm_1(bias: str, default: str, order: str, lookahead, backend: str) -> None:
+    rng = np.random.default_rng(3)
+    chosen = spread if bias == "spread" else bias
+    for n_individuals, n_cases, levels in [(1, 4, 3), (2, 1, 2), (9, 40, 2), (30, 60, 2), (12, 35, 4), (6, 0, 2)]:
+        errors = rng.integers(0, levels, (n_individuals, n_cases))
+        errors[n_individuals // 2 :] = errors[: n_individuals - n_individuals // 2]  # clones: cases run out
+        fast = fx.FastLexicase(
+            n_cases, order=order, bias=chosen, default=default, lookahead=lookahead, seed=5, backend=backend
+        )
+        bounds = (1.0, n_individuals + 1.0)
+        w = np.full(n_cases, bounds[default == "max"])
+        for call in range(2):
+            s = fast.select(Evaluator(errors), n_individuals, 8)
+            expected = [
+                algorithm_1(errors, w, order, bias, bounds, key_from_seed(5), event)
+                for event in range(8 * call, 8 * call + 8)
+            ]
+            assert outcome(s) == [list(column) for column in zip(*expected, strict=True)]
+            assert fast.weights.tolist() == w.tolist()
+
+
+def test_the_count_is_of_the_pool_before_each_case() -> None:
+    """10 candidates, then 3, then 1: 13 evaluations, not 3 + 1."""
+    errors = np.ones((10, 3), dtype=int)
+    errors[:3] = 0
+    errors[1:3, 1:] = 5
+    fast = fx.FastLexicase(3, bias="num_zeros", default="min", w_max=11, lookahead=1)
+    fast.load_state_dict({**fast.state_dict(), "weights": [11.0, 1.0, 1.0]})
+    for seed in range(50):
+        s = fast.select(Evaluator(errors), 10, seed=seed)
+        if s.cases_used[0] == 2 and fast.weights[0] == 4.0:
+            assert s.evaluations.tolist() == [13]
+            break
+    else:
+        pytest.fail("no event began with case 0")
+
+
+def random_problem(rng: np.random.Generator):
+    n_individuals, n_cases = int(rng.integers(1, 14)), int(rng.integers(0, 40))
+    errors = rng.integers(0, int(rng.integers(1, 4)), (n_individuals, n_cases)).astype(float)
+    errors[rng.random(errors.shape) < rng.choice([0.0, 0.7, 0.97])] = 0.0
+    if rng.random() < 0.1 and errors.size:
+        errors.flat[rng.integers(errors.size)] = rng.choice([np.inf, -np.inf, -1.5])
+    settings = {
+        "order": str(rng.choice(["weighted", "ranked", "uniform"])),
+        "bias": str(rng.choice(["num_zeros", "num_nonzeros"])),
+        "default": str(rng.choice(["max", "min"])),
+        "epsilon": [None, 0.5, 1.0, "mad", rng.random(n_cases)][int(rng.integers(5))],
+        "w_min": float(rng.choice([1.0, 0.25, 2.5])),
+        "w_max": [None, 4.0][int(rng.integers(2))] if n_individuals > 2 else 4.0,
+        "seed": int(rng.integers(1 << 40)),
+    }
+    return errors, settings
+
+
+@pytest.mark.parametrize("chunk", range(4))
+def test_lookahead_memo_and_backend_change_nothing(chunk: int) -> None:
+    """Thousands of small problems: same parents, weights and counts; every pair computed at most once."""
+    rng = np.random.default_rng(chunk)
+    for _ in range(600):
+        errors, settings = random_problem(rng)
+        n_individuals, n_cases = errors.shape
+        n = int(rng.integers(1, 7))
+        plain = fx.FastLexicase(n_cases, lookahead=1, memory=0, **settings)
+        alone = Evaluator(errors)
+        first = plain.select(alone, n_individuals, n)
+        assert first.pairs_speculated.sum() == 0
+        assert first.pairs_evaluated.tolist() == first.evaluations.tolist()  # no memo: every look is computed
+        for lookahead, memory, backend in [
+            ("auto", 2**20, "native"),
+            ("auto", 2**20, "reference"),
+            (int(rng.integers(2, 50)), 30_000, "native"),
+            ("auto", int(rng.integers(0, 3000)), "native"),
+        ]:
+            other = fx.FastLexicase(n_cases, lookahead=lookahead, memory=memory, backend=backend, **settings)
+            asked = Evaluator(errors)
+            s = other.select(asked, n_individuals, n)
+            assert outcome(s) == outcome(first)
+            assert other.weights.tolist() == plain.weights.tolist()
+            assert s.pairs_evaluated.sum() == len(asked.pairs)
+            if memory == 2**20:
+                assert len(set(asked.pairs)) == len(asked.pairs)
+                assert set(asked.pairs) >= set(alone.pairs)
+                looked_at_anew = len(asked.pairs) - s.pairs_speculated.sum()
+                assert looked_at_anew <= len(set(alone.pairs))
+                if n == 1:
+                    assert looked_at_anew == len(alone.pairs)
+
+
+def test_native_and_reference_ask_the_same_questions() -> None:
+    errors = np.random.default_rng(8).integers(0, 2, (40, 300)) * (np.random.default_rng(9).random((40, 300)) < 0.1)
+    asked = []
+    for backend in ("native", "reference"):
+        evaluate = Evaluator(errors)
+        fx.FastLexicase(300, seed=2, backend=backend).select(evaluate, 40, 20)
+        asked.append(evaluate.asked)
+    assert asked[0] == asked[1]
+
+
+@pytest.mark.parametrize("order", DRAW)
+def test_long_orders_are_those_of_the_definition(order: str) -> None:
+    """The native order is drawn and sorted piece by piece; the pieces must join without a gap."""
+    weights = np.random.default_rng(3).integers(1, 9, 3000).astype(float)
+    fast = fx.FastLexicase(3000, order=order, w_max=9.0, lookahead=3000)
+    fast.load_state_dict(fast.state_dict() | {"weights": weights})
+    evaluate = Evaluator(np.zeros((2, 3000)))
+    fast.select(evaluate, 2, seed=4)
+    expected = list(DRAW[order](key_from_seed(4), 0, weights))
+    assert evaluate.asked == [([0, 1], expected)]
+
+
+def test_lookahead_asks_seldom_and_memo_never_twice() -> None:
+    errors = np.zeros((20, 1000))
+    evaluate = Evaluator(errors)
+    fast = fx.FastLexicase(1000, seed=1)
+    s = fast.select(evaluate, 20)
+    assert len(evaluate.asked) == 10  # 1 + 2 + 4 + … reaches 1000
+    assert (s.pairs_evaluated.item(), s.pairs_speculated.item(), s.cases_used.item()) == (20_000, 0, 1000)
+    again = fast.select(evaluate, 20, 3)
+    assert len(evaluate.asked) == 10
+    assert again.pairs_evaluated.tolist() == [0, 0, 0]
+    assert again.evaluations.tolist() == [20_000] * 3
+
+
+def test_unseen_cases_come_before_easy_ones_under_default_max() -> None:
+    """Ten cases are known to be easy; under Default-Max an event begins with one of the other ten."""
+    errors = np.zeros((20, 20))
+    known = np.where(np.arange(20) < 10, 1.0, 21.0)
+    ranked = sum(sum(1 / bound for bound in range(rank, 21)) / 20 for rank in range(1, 11))
+    expected = {"weighted": 10 * 21 / (10 * 21 + 10), "ranked": ranked}
+    for order, share in expected.items():
+        for default, unseen in (("max", 21.0), ("min", 1.0)):
+            fast = fx.FastLexicase(20, order=order, default=default, w_max=21.0, lookahead=1)
+            state = fast.state_dict() | {"weights": np.minimum(known, unseen)}
+            first_cases = []
+            for seed in range(400):
+                fast.load_state_dict(state)
+                evaluate = Evaluator(errors)
+                fast.select(evaluate, 20, seed=seed)
+                first_cases.append(evaluate.asked[0][1][0])
+            unseen_first = np.mean(np.array(first_cases) >= 10)
+            if default == "min":
+                assert 0.4 < unseen_first < 0.6
+            else:
+                assert abs(unseen_first - share) < 0.06
+
+
+def test_calls_continue_the_stream_and_a_seed_stands_for_one_call() -> None:
+    errors = np.random.default_rng(1).integers(0, 3, (20, 30))
+    evaluate = Evaluator(errors)
+    whole, parts = fx.FastLexicase(30, seed=3), fx.FastLexicase(30, seed=3)
+    together = outcome(whole.select(evaluate, 20, 7))
+    halves = [outcome(parts.select(evaluate, 20, k)) for k in (3, 4)]
+    assert together == [a + b for a, b in zip(*halves, strict=True)]
+    one, two = fx.FastLexicase(30, seed=1), fx.FastLexicase(30, seed=2)
+    assert outcome(one.select(evaluate, 20, 5, seed=9)) == outcome(two.select(evaluate, 20, 5, seed=9))
+    assert one.state_dict()["next_event"] == 0
+
+
+def test_the_memo_lasts_for_one_population() -> None:
+    rng = np.random.default_rng(4)
+    old, new = Evaluator(rng.integers(0, 2, (9, 20))), Evaluator(rng.integers(0, 2, (9, 20)))
+    fast = fx.FastLexicase(20, seed=1, lookahead=20)
+    fast.select(old, 9)
+    assert fast.memo.pairs == fast.memo.bytes / 8 == 180
+    fast.select(new, 9)  # another evaluator: nothing of the old one is used
+    assert len(new.asked) == 1
+    fast.new_generation()
+    assert fast.memo.pairs == fast.memo_bytes == 0
+    fast.select(new, 9)
+    assert len(new.asked) == 2
+    fast.select(new, 9, population=1)
+    fast.select(new.__call__, 9, population=1)
+    assert len(new.asked) == 3
+    fast.select(new, 9, population=2)
+    assert len(new.asked) == 4
+    fast.select(new, 8, population=2)  # a population of another size is another population
+    assert len(new.asked) == 5
+
+
+def test_a_full_memo_says_so_and_stays_right() -> None:
+    errors = np.random.default_rng(5).integers(0, 2, (50, 4000)) * (np.random.default_rng(6).random((50, 4000)) < 0.01)
+    roomy, tight = fx.FastLexicase(4000, seed=1), fx.FastLexicase(4000, seed=1, memory=200_000)
+    assert outcome(roomy.select(Evaluator(errors), 50, 10)) == outcome(tight.select(Evaluator(errors), 50, 10))
+    assert roomy.memo.refused == 0
+    assert tight.memo.refused > 0
+    assert tight.memo.bytes <= tight.memo.most_bytes == 150_000
+    assert tight.memo.pairs > 1000
+
+
+def test_a_state_goes_on_where_it_was_taken(backend: str) -> None:
+    errors = np.random.default_rng(1).integers(0, 3, (20, 30))
+    fast = fx.FastLexicase(30, order="ranked", seed=3, backend=backend)
+    fast.select(Evaluator(errors), 20, 5)
+    state = fast.state_dict()
+    expected = outcome(fast.select(Evaluator(errors), 20, 5))
+    other = fx.FastLexicase(30, order="ranked", seed=99, backend=backend)
+    other.load_state_dict(state)
+    assert outcome(other.select(Evaluator(errors), 20, 5)) == expected
+    assert other.weights.tolist() == fast.weights.tolist()
+    assert other.state_dict()["w_max"] == 21.0
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"order": "ranked"}, r"^state is of a selector with order='weighted', this one has order='ranked'$"),
+        ({"bias": spread}, r"bias='num_nonzeros', this one has bias='callable spread'$"),
+        ({"default": "min"}, r"default='max', this one has default='min'$"),
+        ({"epsilon": 0.5}, r"epsilon=None, this one has epsilon=\[0.5, 0.5, 0.5\]$"),
+        ({"n_cases": 4}, r"n_cases=3, this one has n_cases=4$"),
+        ({"w_max": 9}, r"w_max=None, this one has w_max=9"),
+    ],
+)
+def test_a_state_of_another_selector_is_refused(settings: dict, message: str) -> None:
+    fast = fx.FastLexicase(**{"n_cases": 3, **settings})
+    with pytest.raises(ValueError, match=message):
+        fast.load_state_dict(fx.FastLexicase(3).state_dict())
+
+
+def test_a_damaged_state_is_refused_and_changes_nothing() -> None:
+    fast = fx.FastLexicase(3, seed=1)
+    good = fast.state_dict()
+    for change, message in [
+        ({"weights": [1.0]}, r"weights in state must have shape \(3,\), got \(1,\)"),
+        ({"weights": [0.0, 1.0, 1.0]}, "weights in state must lie between w_min and w_max"),
+        ({"next_event": -1}, "next_event in state must be at least 0, got -1"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            fast.load_state_dict(good | change)
+        assert fast.weights.tolist() == good["weights"].tolist()
+    with pytest.raises(ValueError, match=r"has no 'w_max', 'key'"):
+        fast.load_state_dict({"settings": {}, "weights": [], "next_event": 0})
+
+
+class Failing(Evaluator):
+    """Works for a number of calls, and then does something else."""
+
+    def __init__(self, errors, calls: int, failure) -> None:
+        super().__init__(errors)
+        self.calls, self.failure = calls, failure
+
+    def __call__(self, individuals, cases):
+        if len(self.asked) == self.calls:
+            return self.failure(individuals, cases)
+        return super().__call__(individuals, cases)
+
+
+def interrupt(individuals, cases):
+    raise KeyboardInterrupt("stop")
+
+
+def zero_division(individuals, cases):
+    return 1 / 0
+
+
+FAILURES = {
+    "raises": (zero_division, fx.EvaluationError, "the evaluator raised ZeroDivisionError: division by zero"),
+    "shape": (
+        lambda i, c: np.zeros((len(i) + 1, len(c))),
+        fx.EvaluationError,
+        r"must return errors of shape \(\d+, \d+\), got \(\d+, \d+\)",
+    ),
+    "nan": (lambda i, c: np.full((len(i), len(c)), np.nan), fx.EvaluationError, r"NaN, found for individual \d+, case"),
+    "text": (lambda i, c: [["a"] * len(c)] * len(i), fx.EvaluationError, "must return numbers, got str"),
+    "none": (lambda i, c: None, fx.EvaluationError, r"must return errors of shape .*, got \(\)"),
+    "ragged": (lambda i, c: [[1], [1, 2]], fx.EvaluationError, "the evaluator raised ValueError"),
+    "large": (lambda i, c: np.full((len(i), len(c)), 2**60), fx.EvaluationError, r"integers beyond 2\*\*53"),
+    "complex": (lambda i, c: np.full((len(i), len(c)), 1j), fx.EvaluationError, "must return numbers, got complex128"),
+    "ctrl-c": (interrupt, KeyboardInterrupt, "^stop$"),
+}
+
+
+@pytest.mark.parametrize("memory", [2**20, 20_000])
+@pytest.mark.parametrize("kind", FAILURES)
+def test_after_a_failure_everything_is_as_before_the_call(kind: str, memory: int, backend: str) -> None:
+    failure, exception, message = FAILURES[kind]
+    rng = np.random.default_rng(1)
+    errors = rng.integers(0, 2, (30, 60)) * (rng.random((30, 60)) < 0.3)
+    fast, twin = (fx.FastLexicase(60, seed=3, backend=backend, memory=memory) for _ in range(2))
+    evaluate = Failing(errors, -1, failure)
+    fast.select(evaluate, 30, population="a")
+    twin.select(Evaluator(errors), 30, population="a")
+    weights, memo = fast.weights.tolist(), fast.memo
+    evaluate.calls = len(evaluate.asked) + 7
+    with pytest.raises(exception, match=message) as caught:
+        fast.select(evaluate, 30, 50, population="a")
+    assert fast.weights.tolist() == weights
+    assert (fast.memo.pairs, fast.memo.refused) == (memo.pairs, memo.refused)
+    if exception is fx.EvaluationError:
+        assert len(caught.value.individuals) > 0
+        assert len(caught.value.cases) > 0
+        assert f"cases {caught.value.cases[0]}" in str(caught.value)
+    evaluate.calls = -1
+    after, undisturbed = (f.select(evaluate, 30, 50, population="a") for f in (fast, twin))
+    assert outcome(after) == outcome(undisturbed)
+    assert after.pairs_evaluated.tolist() == undisturbed.pairs_evaluated.tolist()
+
+
+def test_the_cause_of_a_failure_is_kept() -> None:
+    with pytest.raises(fx.EvaluationError, match=r"individuals 0, 1, 2, 3, 4, … 99, 100 in all; cases \d") as caught:
+        fx.FastLexicase(5).select(zero_division, 100)
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+def test_a_failing_bias_leaves_everything_as_it_was() -> None:
+    fast = fx.FastLexicase(5, bias=lambda errors: float("nan"), w_max=9.0)
+    with pytest.raises(ValueError, match="bias must return a number, got NaN"):
+        fast.select(Evaluator(np.zeros((3, 5))), 3)
+    assert fast.weights.tolist() == [9.0] * 5
+    fast = fx.FastLexicase(5, bias=lambda errors: "heavy")
+    with pytest.raises(TypeError, match="bias must return a number, got 'heavy'"):
+        fast.select(Evaluator(np.zeros((3, 5))), 3)
+
+
+def test_an_evaluator_cannot_disturb_the_selection() -> None:
+    """The index arrays are the evaluator's own to overwrite."""
+    errors = np.random.default_rng(1).integers(0, 2, (20, 50))
+
+    def rude(individuals, cases):
+        block = errors[np.ix_(individuals, cases)]
+        individuals[:] = cases[:] = -1
+        return block
+
+    one, two = fx.FastLexicase(50, seed=3), fx.FastLexicase(50, seed=3)
+    assert outcome(one.select(rude, 20, 9)) == outcome(two.select(Evaluator(errors), 20, 9))
+
+
+@pytest.mark.parametrize("kind", [list, np.float32, np.int8, bool, "fortran", "int64"])
+def test_errors_of_any_kind_of_number(kind) -> None:
+    errors = np.random.default_rng(1).integers(0, 2, (20, 50))
+
+    def evaluate(individuals, cases):
+        block = errors[np.ix_(individuals, cases)]
+        if kind is list:
+            return block.tolist()
+        return np.asfortranarray(block) if kind == "fortran" else block.astype(kind)
+
+    one, two = fx.FastLexicase(50, seed=3), fx.FastLexicase(50, seed=3)
+    assert outcome(one.select(evaluate, 20, 9)) == outcome(two.select(Evaluator(errors), 20, 9))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"n_cases": -1}, ValueError, "n_cases must be at least 0, got -1"),
+        ({"order": "random"}, ValueError, "order must be one of 'weighted', 'ranked', 'uniform', got 'random'"),
+        ({"bias": "num_zero"}, ValueError, "got 'num_zero'; did you mean 'num_zeros'"),
+        ({"bias": 3}, TypeError, "bias must be one of 'num_nonzeros', 'num_zeros' or a callable, got 3"),
+        ({"default": "mean"}, ValueError, "default must be one of 'max', 'min', got 'mean'"),
+        ({"w_min": 0}, ValueError, "w_min must be positive and finite, got 0"),
+        ({"w_max": 0.5}, ValueError, "w_max must be at least w_min = 1, got 0.5"),
+        ({"w_max": 1e308}, ValueError, "w_max times the number of cases must be finite"),
+        ({"epsilon": [1.0]}, ValueError, r"epsilon must have one number per case: expected shape \(5,\), got \(1,\)"),
+        ({"epsilon": "mad-static"}, ValueError, "epsilon must be of the pool"),
+        ({"lookahead": 0}, ValueError, "lookahead must be at least 1, got 0"),
+        ({"lookahead": "all"}, ValueError, "lookahead must be one of 'auto', got 'all'"),
+        ({"memory": -1}, ValueError, "memory must be at least 0, got -1"),
+        ({"backend": "cuda"}, ValueError, "backend must be one of"),
+    ],
+)
+def test_wrong_settings_are_refused(arguments: dict, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        fx.FastLexicase(**{"n_cases": 5, **arguments})
+
+
+def test_wrong_calls_are_refused() -> None:
+    fast = fx.FastLexicase(5, seed=1)
+    with pytest.raises(ValueError, match="n_individuals must be at least 1, got 0"):
+        fast.select(Evaluator([]), 0)
+    with pytest.raises(ValueError, match="n must be at least 0, got -1"):
+        fast.select(Evaluator([]), 1, -1)
+    with pytest.raises(TypeError, match="evaluate must be callable, got 7"):
+        fast.select(7, 1)
+    with pytest.raises(ValueError, match="read-only"):
+        fast.weights[0] = 3.0
+    with pytest.raises(ValueError, match="w_max must be at least w_min"):
+        fx.FastLexicase(5, w_min=9.0).select(Evaluator(np.zeros((3, 5))), 3)
+
+
+def test_one_individual_costs_nothing() -> None:
+    s = fx.FastLexicase(5).select(zero_division, 1, 3)
+    assert outcome(s) == [[0] * 3, [0] * 3, [0] * 3, [0] * 3]
+
+
+@pytest.mark.parametrize("order", ["weighted", "ranked", "uniform"])
+def test_a_million_cases_in_bounded_memory(order: str) -> None:
+    """1000 × 10**6 pairs, of which an event looks at those of a few clones on every case."""
+    script = f"""
+        import resource
+        import numpy as np
+        import flexicase as fx
+
+        def evaluate(individuals, cases):
+            return ((individuals[:, None] >= 3) & ((individuals[:, None] * 7919 + cases) % 5 > 0)).astype(np.int8)
+
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        fast = fx.FastLexicase(10**6, order={order!r}, seed=1)
+        s = fast.select(evaluate, 1000)
+        assert s.ended[0] == 1 and s.cases_used[0] == 10**6 and s.indices[0] < 3
+        print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024, fast.memo_bytes / 2**20)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    grown, memo = map(float, done.stdout.split())
+    assert grown < 400
+    assert memo < 192

@@ -1,0 +1,73 @@
+"""How many cases are asked for at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import flexicase as fx
+from flexicase.selection.lookahead import BlockSize, check_lookahead
+
+
+def test_doubles_while_cases_filter_nobody() -> None:
+    size = BlockSize("auto", 10**6)
+    asked = []
+    for _ in range(6):
+        asked.append(size.cases(3))
+        size.observe(asked[-1], None)
+    assert asked == [1, 2, 4, 8, 16, 32]
+
+
+def test_restarts_small_when_the_first_cases_filter() -> None:
+    size = BlockSize("auto", 10**6)
+    for _ in range(5):
+        assert size.cases(100) == 1
+        size.observe(1, 0)
+
+
+def test_restarts_from_the_length_of_the_last_quiet_stretch() -> None:
+    size = BlockSize("auto", 10**6)
+    for cases in (1, 2, 4, 8):
+        assert size.cases(5) == cases
+        size.observe(cases, None)
+    size.observe(16, 3)  # 15 + 3 quiet cases, a filter, 12 quiet cases
+    assert size.cases(4) == 18
+    size.observe(18, 0)  # 12 quiet cases, a filter, 17 quiet cases
+    assert size.cases(3) == 17
+
+
+def test_a_number_stays() -> None:
+    size = BlockSize(7, 10**6)
+    size.observe(7, None)
+    assert size.cases(5) == 7
+    size.observe(7, 2)
+    assert size.cases(5) == 7
+
+
+@pytest.mark.parametrize("lookahead", ["auto", 1000])
+def test_blocks_stay_within_the_memory_budget(lookahead) -> None:
+    size = BlockSize(lookahead, most_bytes=8000)
+    for _ in range(20):
+        size.observe(1, None)
+    assert size.cases(10) == 100
+    assert size.cases(999) == 1
+    assert size.cases(10**6) == 1
+
+
+def test_the_selector_keeps_its_blocks_within_the_budget(backend: str) -> None:
+    largest = 0
+
+    def evaluate(individuals, cases):
+        nonlocal largest
+        largest = max(largest, len(individuals) * len(cases))
+        return np.zeros((len(individuals), len(cases)))
+
+    fx.FastLexicase(2000, memory=64_000, backend=backend, seed=1).select(evaluate, 20)
+    assert largest == 64_000 // 4 // 8
+
+
+def test_other_values_are_refused() -> None:
+    with pytest.raises(TypeError, match=r"lookahead must be an integer, got 1\.5"):
+        check_lookahead(1.5)
+    with pytest.raises(ValueError, match="lookahead must be at least 1, got -3"):
+        check_lookahead(-3)
