@@ -83,7 +83,7 @@ std::int64_t PairStore::lookup(const std::int64_t* individuals, std::int64_t cou
 
 bool PairStore::make_room() {
   if (slots_ != 0 && (used_ + 1) * 4 <= slots_ * 3) return true;
-  const std::uint64_t wider = slots_ == 0 ? 1024 : slots_ * 2;
+  const std::uint64_t wider = slots_ == 0 ? 16 : slots_ * 2;
   const std::uint64_t logged = wider * sizeof(std::uint64_t);
   if ((slots_ + wider) * sizeof(Entry) + logged > most_bytes_) return false;  // both tables stand while one is copied
   std::unique_ptr<Entry[], Free> old(zeroed<Entry>(wider));

@@ -47,7 +47,7 @@ FAILURES = {
 }
 
 
-@pytest.mark.parametrize("memory", [2**20, 20_000])
+@pytest.mark.parametrize("memory", [2**20, 30_000])
 @pytest.mark.parametrize("kind", FAILURES)
 def test_after_a_failure_everything_is_as_before_the_call(kind: str, memory: int, backend: str) -> None:
     failure, exception, message = FAILURES[kind]
