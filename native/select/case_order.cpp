@@ -10,6 +10,11 @@ namespace flexicase {
 namespace {
 
 constexpr std::size_t first_sorted = 64;
+constexpr std::size_t most_count = 4096;
+
+bool is_count(double weight) {
+  return weight <= static_cast<double>(most_count) && weight == static_cast<double>(static_cast<std::int64_t>(weight));
+}
 
 double exponential_key(std::uint64_t keys, std::uint64_t low_bits, std::uint32_t c) {
   const std::uint64_t high = case_key(keys, c);
@@ -104,6 +109,14 @@ void CaseOrder::take(std::int64_t count, std::vector<std::int64_t>& out) {
 }
 
 std::size_t CaseOrder::group_of(double weight) {
+  if (is_count(weight)) {
+    std::int32_t& group = counts_[static_cast<std::size_t>(weight)];
+    if (group < 0) {
+      group = static_cast<std::int32_t>(group_weights_.size());
+      group_weights_.push_back(weight);
+    }
+    return static_cast<std::size_t>(group);
+  }
   const auto [found, added] = group_names_.try_emplace(weight, group_weights_.size());
   if (added) group_weights_.push_back(weight);
   return found->second;
@@ -111,6 +124,10 @@ std::size_t CaseOrder::group_of(double weight) {
 
 void CaseOrder::group_by_weight() {
   const auto n = static_cast<std::size_t>(cases_);
+  counts_.resize(most_count + 1, -1);
+  for (const double weight : group_weights_) {
+    if (is_count(weight)) counts_[static_cast<std::size_t>(weight)] = -1;
+  }
   group_names_.clear();
   group_weights_.clear();
   group_numbers_.resize(n);

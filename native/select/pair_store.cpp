@@ -35,7 +35,10 @@ PairStore::PairStore(std::int64_t individuals, std::int64_t cases, std::uint64_t
       most_bytes_(most_bytes),
       is_matrix_(static_cast<double>(individuals) * static_cast<double>(cases) * bytes_per_pair <=
                  static_cast<double>(most_bytes)) {
-  if (!is_matrix_) return;
+  if (!is_matrix_) {
+    begun_.assign(static_cast<std::size_t>(cases) / 64 + 1, 0);
+    return;
+  }
   const std::uint64_t entries = static_cast<std::uint64_t>(individuals) * static_cast<std::uint64_t>(cases);
   matrix_.reset(zeroed<std::uint64_t>(entries));
   matrix_bytes_ = entries * 8;
@@ -66,12 +69,12 @@ std::int64_t PairStore::lookup(const std::int64_t* individuals, std::int64_t cou
     }
     return missing;
   }
+  if ((begun_[static_cast<std::size_t>(at_case) / 64] >> (at_case % 64) & 1) == 0) {
+    for (std::int64_t i = 0; i < count; ++i) errors[i] = decoded(unknown);
+    return count;
+  }
   for (std::int64_t i = 0; i < count; ++i) {
-    std::uint64_t bits = unknown;
-    if (used_ != 0) {
-      const Entry* entry = find(name_of(individuals[i], at_case));
-      bits = entry->name == 0 ? unknown : entry->bits;
-    }
+    const std::uint64_t bits = find(name_of(individuals[i], at_case))->bits;
     errors[i] = decoded(bits);
     missing += bits == unknown;
   }
@@ -80,7 +83,7 @@ std::int64_t PairStore::lookup(const std::int64_t* individuals, std::int64_t cou
 
 bool PairStore::make_room() {
   if (slots_ != 0 && (used_ + 1) * 4 <= slots_ * 3) return true;
-  const std::uint64_t wider = slots_ == 0 ? 1024 : slots_ * 2;
+  const std::uint64_t wider = slots_ == 0 ? 16 : slots_ * 2;
   const std::uint64_t logged = wider * sizeof(std::uint64_t);
   if ((slots_ + wider) * sizeof(Entry) + logged > most_bytes_) return false;  // both tables stand while one is copied
   std::unique_ptr<Entry[], Free> old(zeroed<Entry>(wider));
@@ -114,6 +117,7 @@ bool PairStore::store(std::int64_t individual, std::int64_t at_case, double erro
   used_ += entry->name == 0;
   count(entry->bits, bits);
   *entry = {name, bits};
+  begun_[static_cast<std::size_t>(at_case) / 64] |= std::uint64_t{1} << (at_case % 64);
   return true;
 }
 

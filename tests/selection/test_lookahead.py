@@ -63,7 +63,7 @@ def test_the_selector_keeps_its_blocks_within_the_budget(backend: str) -> None:
         return np.zeros((len(individuals), len(cases)))
 
     fx.FastLexicase(2000, memory=64_000, backend=backend, seed=1).select(evaluate, 20)
-    assert largest == 64_000 // 4 // 8
+    assert largest == 64_000 // 8 // 8
 
 
 def test_other_values_are_refused() -> None:

@@ -51,7 +51,8 @@ class CaseOrder {
   bool tail_filled_ = false;
 
   Stream ranked_{0};
-  std::unordered_map<double, std::size_t> group_names_;
+  std::vector<std::int32_t> counts_;  // the groups of small whole weights, by weight; -1 if there is none
+  std::unordered_map<double, std::size_t> group_names_;  // those of all other weights
   std::vector<double> group_weights_;
   std::vector<std::int32_t> group_numbers_;  // (cases,)
   std::vector<std::size_t> by_weight_;       // groups, heaviest first

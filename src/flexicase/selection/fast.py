@@ -24,7 +24,7 @@ from flexicase.selection.lookahead import LookAhead, check_lookahead
 from flexicase.selection.weights import CaseWeights, Default, PoolBias, check_largest
 
 MEMORY = 256 * 2**20
-BLOCK_SHARE = 4
+BLOCK_SHARE = 8
 
 
 class FastLexicase:
