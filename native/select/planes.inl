@@ -51,16 +51,23 @@ class PlaneEvents {
     sparse = false;
     size = 0;
     bool may_jump = Walker::keyed;
-    i64 idle = 0;  // cases in a row that kept everybody
+    i64 idle = 0;     // cases in a row that kept everybody
+    i64 skipped = 0;  // of these, how many are still to be counted
     while (kinds > 1) {
       if (may_jump && kinds <= few_kinds && walker.window_used_up()) {
+        if constexpr (counts) count(skipped);
+        skipped = 0;
         if (jump<counts>()) continue;
         may_jump = false;
       }
       c = walker.next();
       if (c < 0) break;
-      if constexpr (counts) count(1);
-      if (idle >= patience && (marks[c / 64] >> (c % 64) & 1) == 0) continue;
+      if (idle >= patience && (marks[c / 64] >> (c % 64) & 1) == 0) {
+        ++skipped;
+        continue;
+      }
+      if constexpr (counts) count(skipped + 1);
+      skipped = 0;
       const i64 before = kinds;
       keep_best(c);
       idle = kinds == before ? idle + 1 : 0;
@@ -72,6 +79,7 @@ class PlaneEvents {
         }
       }
     }
+    if constexpr (counts) count(skipped);
     i64 k = 0;
     while (pool[k] == 0) ++k;
     return word_index(k) * i64{64} + std::countr_zero(pool[k]);
