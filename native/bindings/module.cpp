@@ -7,6 +7,7 @@ namespace nb = nanobind;
 void bind_baselines(nb::module_& m);
 void bind_select(nb::module_& m);
 void bind_exact(nb::module_& m);
+void bind_push(nb::module_& m);
 
 NB_MODULE(_native, m) {
   m.doc() = "Native kernels of flexicase.";
@@ -14,4 +15,5 @@ NB_MODULE(_native, m) {
   bind_select(m);
   bind_baselines(m);
   bind_exact(m);
+  bind_push(m);
 }
