@@ -1,0 +1,207 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+
+#include "push/genome.hpp"
+#include "push/table.hpp"
+#include "push/text.hpp"
+#include "push_values.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace flexicase::push;
+
+namespace {
+
+constexpr const char* kStatusNames[] = {"normal",     "step_limit",          "stack_limit",  "memory_limit",
+                                        "code_limit", "unknown_instruction", "missing_input"};
+
+struct Genome {
+  Arena arena{1024};
+  std::vector<Gene> genes;
+};
+
+Machine& machine() {
+  thread_local Machine own;
+  return own;
+}
+
+std::shared_ptr<Code> compile(nb::handle value) {
+  auto code = std::make_shared<Code>();
+  code->item = push_values::from_python(value, code->arena);
+  return code;
+}
+
+std::shared_ptr<Genome> genome(nb::list items, const std::vector<int>& close, const std::vector<int>& silent) {
+  auto made = std::make_shared<Genome>();
+  const std::size_t size = items.size();
+  if (close.size() != size || silent.size() != size) throw nb::value_error("one close and one silent for each gene");
+  for (std::size_t i = 0; i < size; ++i) {
+    if (silent[i] < 0 || silent[i] > 2) throw nb::value_error("silent must be 0, 1 or 2");
+    made->genes.push_back({push_values::from_python(items[i], made->arena), close[i], static_cast<Silence>(silent[i])});
+  }
+  return made;
+}
+
+// Translated code keeps its genome alive: it shares the genome's strings and vectors.
+struct Translated : Code {
+  std::shared_ptr<Genome> genome;
+};
+
+std::shared_ptr<Code> translate_genome(std::shared_ptr<Genome> source, std::int64_t max_points) {
+  auto code = std::make_shared<Translated>();
+  code->item = translate(source->genes, max_points, code->arena);
+  code->genome = std::move(source);
+  return code;
+}
+
+nb::list items_of(const Stack& stack) {
+  nb::list items;
+  for (std::int64_t i = 0; i < stack.size; ++i) items.append(push_values::to_python(stack.top(i)));
+  return items;
+}
+
+nb::dict state_of(const Machine& m) {
+  nb::dict state;
+  for (int s = 0; s < kStacks; ++s) {
+    if (m.stacks[s].size) state[kStackNames[s]] = items_of(m.stacks[s]);
+  }
+  if (m.has_output) {
+    nb::list output;
+    output.append(push_values::text_to_python(m.output.data(), m.output.size()));
+    state["output"] = output;
+  }
+  if (!m.tags.empty()) {
+    nb::list tags;
+    for (const auto& [number, item] : m.tags) tags.append(nb::make_tuple(number, push_values::to_python(item)));
+    state["tag"] = tags;
+  }
+  return state;
+}
+
+void load_output(Machine& m, nb::list items, Arena& arena) {
+  if (items.size() == 0) return;
+  const Item text = push_values::from_python(items[0], arena);
+  if (text.kind != Kind::string) throw nb::type_error("the output must be a str");
+  m.output.assign(text.text, text.text + text.length);
+  m.has_output = true;
+}
+
+constexpr Kind kElementKinds[] = {Kind::integer, Kind::real, Kind::boolean, Kind::string};
+
+bool belongs(const Item& item, int stack) {
+  constexpr Kind kinds[] = {Kind::integer, Kind::real, Kind::boolean, Kind::character, Kind::string};
+  if (stack < kInteger) return true;
+  if (stack < kVectorInteger) return item.kind == kinds[stack - kInteger];
+  return item.kind == Kind::vector && (!item.length || item.items[0].kind == kElementKinds[stack - kVectorInteger]);
+}
+
+void load_stack(Machine& m, int stack, nb::list items, Arena& arena) {
+  for (std::size_t i = items.size(); i-- > 0;) {
+    const Item item = push_values::from_python(items[i], arena);
+    if (!belongs(item, stack)) {
+      throw nb::type_error((std::string("an item of another kind on the stack ") + kStackNames[stack]).c_str());
+    }
+    m.stacks[stack].push(item);
+  }
+}
+
+void load(Machine& m, nb::dict state, Arena& arena) {
+  for (auto [key, value] : state) {
+    const auto name = nb::cast<std::string>(key);
+    const auto items = nb::cast<nb::list>(value);
+    const auto* found = std::find(std::begin(kStackNames), std::end(kStackNames), name);
+    if (found != std::end(kStackNames)) {
+      load_stack(m, static_cast<int>(found - kStackNames), items, arena);
+    } else if (name == "input") {
+      for (nb::handle item : items) m.inputs.push_back(push_values::from_python(item, arena));
+    } else if (name == "output") {
+      load_output(m, items, arena);
+    } else if (name == "tag") {
+      for (nb::handle entry : items) {
+        m.tags.emplace_back(nb::cast<std::int64_t>(entry[0]), push_values::from_python(entry[1], arena));
+      }
+      std::sort(m.tags.begin(), m.tags.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    } else {
+      throw nb::value_error(("no stack is named " + name).c_str());
+    }
+  }
+}
+
+nb::tuple finished(Machine& m, Status status) {
+  return nb::make_tuple(state_of(m), kStatusNames[static_cast<int>(status)], m.steps);
+}
+
+nb::tuple run(const Code& program, nb::dict state, const Limits& limits) {
+  Machine& m = machine();
+  Arena arena{1024};
+  m.reset(limits);
+  Status status = Status::stack_limit;
+  try {
+    load(m, state, arena);
+    m.stacks[kExec].push(program.item);
+    status = m.run();
+  } catch (const LimitReached& reached) {
+    status = reached.status;
+  }
+  return finished(m, status);
+}
+
+nb::tuple execute(const Code& item, nb::dict state, const Limits& limits) {
+  Machine& m = machine();
+  Arena arena{1024};
+  m.reset(limits);
+  Status status = Status::normal;
+  try {
+    load(m, state, arena);
+    m.steps = 1;
+    m.step(item.item);
+  } catch (const LimitReached& reached) {
+    status = reached.status;
+  }
+  return finished(m, status);
+}
+
+nb::object text(const Code& code) {
+  std::vector<char16_t> written;
+  write_readable(machine(), code.item, written, SIZE_MAX);
+  return push_values::text_to_python(written.data(), written.size());
+}
+
+nb::list table() {
+  nb::list rows;
+  for (const Instruction& row : instructions()) {
+    std::string profiles;
+    if (row.profiles & kW) profiles += 'W';
+    if (row.profiles & kM) profiles += 'M';
+    if (row.profiles & kL) profiles += 'L';
+    rows.append(nb::make_tuple(row.name, row.stacks, row.blocks, profiles));
+  }
+  return rows;
+}
+
+}  // namespace
+
+void bind_push(nb::module_& m) {
+  nb::class_<Limits>(m, "PushLimits")
+      .def(
+          "__init__",
+          [](Limits* self, std::int64_t steps, std::int64_t points, std::int64_t stack, std::int64_t memory,
+             std::int64_t code, bool keep_nan) { new (self) Limits{steps, points, stack, memory, code, keep_nan}; },
+          "steps"_a, "points"_a, "stack"_a, "memory"_a, "code"_a, "keep_nan"_a);
+  nb::class_<Code>(m, "PushCode")
+      .def("to_python", [](const Code& self) { return push_values::to_python(self.item); })
+      .def("text", &text)
+      .def("points", [](const Code& self) { return points(self.item); });
+  nb::class_<Genome>(m, "PushGenome").def("__len__", [](const Genome& self) { return self.genes.size(); });
+  m.def("push_set_types", &push_values::set_types);
+  m.def("push_code", &compile, "value"_a.none());
+  m.def("push_genome", &genome, "items"_a, "close"_a, "silent"_a);
+  m.def("push_translate", &translate_genome, "genome"_a, "max_points"_a);
+  m.def("push_run", &run, "program"_a, "state"_a, "limits"_a);
+  m.def("push_execute", &execute, "item"_a, "state"_a, "limits"_a);
+  m.def("push_table", &table);
+}

@@ -1,0 +1,17 @@
+// Push values to and from Python.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "push/genome.hpp"
+#include "push/machine.hpp"
+
+namespace push_values {
+
+// The Python classes of symbols, characters, single-precision floats and integers that print with an N.
+void set_types(nanobind::object symbol, nanobind::object character, nanobind::object single, nanobind::object big);
+flexicase::push::Item from_python(nanobind::handle value, flexicase::push::Arena& arena, int depth = 0);
+nanobind::object to_python(const flexicase::push::Item& item);
+nanobind::object text_to_python(const char16_t* text, std::size_t length);
+
+}  // namespace push_values

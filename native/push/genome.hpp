@@ -1,0 +1,29 @@
+// Plush genomes and their translation to programs.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "push/machine.hpp"
+
+namespace flexicase::push {
+
+// An item together with the memory it lies in.
+struct Code {
+  Arena arena{1024};
+  Item item = make(Kind::list);
+};
+
+enum class Silence : std::uint8_t { none, silent, noop };
+
+struct Gene {
+  Item item;
+  std::int32_t close;
+  Silence silence;
+};
+
+// The program of a genome; the empty program if it has more than `max_points` points. Strings and vectors of the
+// program stay in the memory of the genes.
+Item translate(const std::vector<Gene>& genes, std::int64_t max_points, Arena& arena);
+
+}  // namespace flexicase::push

@@ -1,0 +1,175 @@
+#include "push/machine.hpp"
+
+#include <cmath>
+
+#include "push/table.hpp"
+
+namespace flexicase::push {
+
+void Stack::grow(std::int64_t count) {
+  if (size + count > limit_) throw LimitReached{Status::stack_limit};
+  if (size + count > allocated_) {
+    const std::int64_t room = std::max<std::int64_t>({size + count, 2 * allocated_, 256});
+    auto larger = std::make_unique_for_overwrite<Item[]>(static_cast<std::size_t>(room));
+    if (size) std::memcpy(larger.get(), base_, static_cast<std::size_t>(size) * sizeof(Item));
+    storage_ = std::move(larger);
+    base_ = storage_.get();
+    allocated_ = room;
+  }
+  capacity_ = std::min(allocated_, limit_);
+}
+
+void Machine::reset(const Limits& new_limits) {
+  limits = new_limits;
+  for (Stack& stack : stacks) stack.reset(limits.stack);
+  arena.reset(static_cast<std::size_t>(limits.memory));
+  tags.clear();
+  inputs.clear();
+  output.clear();
+  has_output = false;
+  steps = 0;
+}
+
+Status Machine::run() {
+  Stack& exec = stacks[kExec];
+  const Instruction* table = instructions().data();
+  const std::int64_t limit = limits.steps;
+  std::int64_t made = 0;
+  Status status = Status::normal;
+  try {
+    while (exec.size && made < limit) {
+      ++made;
+      const Item item = exec.pop();
+      if (item.kind == Kind::instruction) {
+        table[item.number].action(*this);
+      } else if (item.kind == Kind::list) {
+        open(item);
+      } else {
+        step(item);
+      }
+    }
+    if (exec.size) status = Status::step_limit;
+  } catch (const LimitReached& reached) {
+    status = reached.status;
+  }
+  steps = made;
+  return status;
+}
+
+void Machine::step(const Item& item) {
+  switch (item.kind) {
+    case Kind::nil: return;
+    case Kind::instruction: return instructions()[static_cast<std::size_t>(item.number)].action(*this);
+    case Kind::list: return open(item);
+    case Kind::input:
+      if (item.number < 1 || item.number > static_cast<std::int64_t>(inputs.size())) {
+        throw LimitReached{Status::missing_input};
+      }
+      return push_value(inputs[static_cast<std::size_t>(item.number - 1)]);
+    case Kind::tag:
+    case Kind::tagged:
+    case Kind::untag:
+    case Kind::tagged_code:
+    case Kind::tagged_when: return run_tag(item);
+    case Kind::symbol: throw LimitReached{Status::unknown_instruction};
+    default: return push_value(item);
+  }
+}
+
+void Machine::push_value(const Item& value) {
+  switch (value.kind) {
+    case Kind::integer: return stacks[kInteger].push(value);
+    case Kind::real: return stacks[kFloat].push(value);
+    case Kind::boolean: return stacks[kBoolean].push(value);
+    case Kind::character: return stacks[kChar].push(value);
+    case Kind::string: return stacks[kString].push(value);
+    case Kind::vector:
+      if (value.length == 0) {
+        for (int s = kVectorInteger; s <= kVectorString; ++s) stacks[s].push(value);
+        return;
+      }
+      switch (value.items[0].kind) {
+        case Kind::integer: return stacks[kVectorInteger].push(value);
+        case Kind::real: return stacks[kVectorFloat].push(value);
+        case Kind::boolean: return stacks[kVectorBoolean].push(value);
+        default: return stacks[kVectorString].push(value);
+      }
+    default: return stacks[kExec].push(value);
+  }
+}
+
+Item Machine::limited(double value) const {
+  if (std::isnan(value)) return real(limits.keep_nan ? value : 0.0);
+  if (value > kMaxReal) return real(kMaxReal);
+  if (value < -kMaxReal) return real(-kMaxReal);
+  return real(value < kMinReal && value > -kMinReal ? 0.0 : value);
+}
+
+Item seal_list(Item* place, std::uint32_t length, std::int64_t max_points) {
+  Item result = make(Kind::list);
+  result.length = length;
+  result.items = place + 1;
+  std::int64_t total = 1;
+  std::uint32_t tallest = 0;
+  for (std::uint32_t i = 1; i <= length; ++i) {
+    total += points(place[i]);
+    tallest = std::max(tallest, height(place[i]));
+  }
+  if (total > max_points || tallest >= kHeightLimit) throw LimitReached{Status::code_limit};
+  place[0] = make(Kind::nil, total);
+  place[0].length = tallest + 1;
+  return result;
+}
+
+Item Machine::list(std::initializer_list<Item> items) {
+  Item* place = list_place(items.size());
+  Item* next = place + items.size();
+  for (const Item& item : items) *next-- = item;
+  return seal(place, static_cast<std::uint32_t>(items.size()));
+}
+
+namespace {
+
+bool same_atom(const Item& a, const Item& b) {
+  if (a.kind != b.kind) return false;
+  switch (a.kind) {
+    case Kind::real: return a.real == b.real;
+    case Kind::string:
+      return a.length == b.length && (a.length == 0 || std::memcmp(a.text, b.text, a.length * sizeof(char16_t)) == 0);
+    case Kind::tag: return a.number == b.number && a.stack == b.stack;
+    default: return a.number == b.number;
+  }
+}
+
+}  // namespace
+
+bool equal(Machine& m, const Item& a, const Item& b) {
+  if (!is_sequence(a) || !is_sequence(b)) return same_atom(a, b);
+  const std::size_t floor = m.pairs.size();
+  m.pairs.emplace_back(a, b);
+  bool same = true;
+  while (same && m.pairs.size() > floor) {
+    const auto [x, y] = m.pairs.back();
+    m.pairs.pop_back();
+    if (!is_sequence(x) || !is_sequence(y)) {
+      same = same_atom(x, y);
+    } else if (x.length != y.length || points(x) != points(y)) {
+      same = x.length == 0 && y.length == 0;
+    } else {
+      for (std::uint32_t i = 0; i < x.length; ++i) {
+        const Item& left = child(x, i);
+        const Item& right = child(y, i);
+        if (is_sequence(left) && is_sequence(right)) {
+          m.pairs.emplace_back(left, right);
+        } else if (!same_atom(left, right)) {
+          same = false;
+          break;
+        }
+      }
+    }
+  }
+  m.pairs.resize(floor);
+  return same;
+}
+
+}  // namespace flexicase::push

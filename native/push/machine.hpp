@@ -1,0 +1,118 @@
+// The state of a run and what instructions need to work on it.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "push/arena.hpp"
+#include "push/item.hpp"
+
+namespace flexicase::push {
+
+__extension__ typedef __int128 Wide;
+
+inline constexpr std::int64_t kMaxNumber = 1'000'000'000'000;
+inline constexpr double kMaxReal = 1e12, kMinReal = 1e-10;
+inline constexpr std::uint32_t kMaxLength = 5000, kMaxHeight = 200, kMaxOutput = 5000;
+inline constexpr std::uint32_t kHeightLimit = 10'000;
+
+struct Limits {
+  std::int64_t steps = 600;
+  std::int64_t points = 1200;
+  std::int64_t stack = 100'000;
+  std::int64_t memory = std::int64_t{64} << 20;
+  std::int64_t code = 1'000'000;
+  bool keep_nan = false;
+};
+
+// Makes a list of the `length` items, in reverse, behind the first place of `place`; throws when it has too many
+// points.
+Item seal_list(Item* place, std::uint32_t length, std::int64_t max_points);
+
+class Stack {
+ public:
+  std::int64_t size = 0;
+
+  void push(const Item& item) {
+    if (size == capacity_) grow(1);
+    base_[size++] = item;
+  }
+  Item pop() { return base_[--size]; }
+  Item& top(std::int64_t depth = 0) { return base_[size - 1 - depth]; }
+  const Item& top(std::int64_t depth = 0) const { return base_[size - 1 - depth]; }
+  void drop(std::int64_t count) { size -= count; }
+  // Room for `count` items on top, which the caller fills.
+  Item* extend(std::int64_t count) {
+    if (count > capacity_ - size) grow(count);
+    Item* place = base_ + size;
+    size += count;
+    return place;
+  }
+  void reset(std::int64_t limit) {
+    size = 0;
+    limit_ = limit;
+    capacity_ = std::min(allocated_, limit);
+  }
+
+ private:
+  void grow(std::int64_t count);
+
+  std::unique_ptr<Item[]> storage_;
+  Item* base_ = nullptr;
+  std::int64_t capacity_ = 0, allocated_ = 0, limit_ = 0;
+};
+
+class Machine {
+ public:
+  Stack stacks[kStacks];
+  Arena arena{std::size_t{1} << 18};
+  Limits limits;
+  std::vector<std::pair<std::int64_t, Item>> tags;  // in increasing order of their numbers
+  std::vector<Item> inputs;                         // in1 first
+  std::vector<char16_t> output;
+  bool has_output = false;
+  std::int64_t steps = 0;
+  std::vector<std::pair<Item, Item>> pairs;  // work still to do of a walk over trees
+  std::vector<Item> pending, built;
+
+  void reset(const Limits& new_limits);
+  // Runs what is on the exec stack.
+  Status run();
+  // Executes one item that was already taken from the exec stack.
+  void step(const Item& item);
+
+  // A list of the given items, first item first; throws when it is larger than any run may make.
+  Item list(std::initializer_list<Item> items);
+  // A list whose `length` items, in reverse, the caller has put behind the first place of `place`.
+  Item seal(Item* place, std::uint32_t length) { return seal_list(place, length, limits.code); }
+  Item* list_place(std::size_t length) { return arena.take<Item>(length + 1); }
+  void push_value(const Item& value);
+  Item limited(double value) const;
+  static Item limited(Wide value, bool big) {
+    if (value > kMaxNumber) return integer(kMaxNumber);
+    if (value < -kMaxNumber) return integer(-kMaxNumber);
+    return integer(static_cast<std::int64_t>(value), big);
+  }
+
+ private:
+  void open(const Item& list) {
+    if (list.length) std::memcpy(stacks[kExec].extend(list.length), list.items, list.length * sizeof(Item));
+  }
+  void run_tag(const Item& item);
+};
+
+// Are two items equal, kinds included? A list equals a vector with equal elements.
+bool equal(Machine& m, const Item& a, const Item& b);
+
+inline std::int64_t floored_mod(std::int64_t n, std::int64_t d) {
+  const Wide r = static_cast<Wide>(n) % d;
+  return static_cast<std::int64_t>(r != 0 && (r < 0) != (d < 0) ? r + d : r);
+}
+inline std::int64_t clamp_index(std::int64_t n, std::int64_t low, std::int64_t high) {
+  return n > high ? (high < low ? low : high) : (n < low ? low : n);
+}
+
+}  // namespace flexicase::push

@@ -1,0 +1,144 @@
+// Instructions of the string stack that make new strings.
+#include <algorithm>
+#include <string_view>
+
+#include "push/letters.hpp"
+#include "push/table.hpp"
+
+namespace flexicase::push {
+namespace {
+
+Stack& strings(Machine& m) { return m.stacks[kString]; }
+Stack& chars(Machine& m) { return m.stacks[kChar]; }
+std::u16string_view view(const Item& s) { return {s.text, s.length}; }
+
+Item keep(Machine& m, std::u16string_view text) {
+  auto* place = m.arena.take<char16_t>(text.size());
+  std::copy(text.begin(), text.end(), place);
+  return string(place, static_cast<std::uint32_t>(text.size()));
+}
+// A copy of the top string that may be changed in place.
+char16_t* own_top(Machine& m) {
+  const Item copy = keep(m, view(strings(m).top()));
+  strings(m).top() = copy;
+  return const_cast<char16_t*>(copy.text);
+}
+
+void concat(Machine& m) {
+  Stack& s = strings(m);
+  if (s.size < 2 || s.top(0).length + s.top(1).length > kMaxLength) return;
+  const Item x = s.top(0), y = s.top(1);
+  auto* place = m.arena.take<char16_t>(x.length + y.length);
+  std::copy_n(y.text, y.length, place);
+  std::copy_n(x.text, x.length, place + y.length);
+  s.drop(1);
+  s.top() = string(place, x.length + y.length);
+}
+void conjchar(Machine& m) {
+  Stack& s = strings(m);
+  if (!s.size || !chars(m).size || s.top().length + 1 > kMaxLength) return;
+  const Item old = s.top();
+  auto* place = m.arena.take<char16_t>(old.length + 1);
+  std::copy_n(old.text, old.length, place);
+  place[old.length] = static_cast<char16_t>(chars(m).pop().number);
+  s.top() = string(place, old.length + 1);
+}
+void reverse(Machine& m) {
+  if (!strings(m).size) return;
+  char16_t* text = own_top(m);
+  std::reverse(text, text + strings(m).top().length);
+}
+void sort(Machine& m) {
+  if (!strings(m).size) return;
+  char16_t* text = own_top(m);
+  std::sort(text, text + strings(m).top().length);
+}
+
+// Replaces occurrences; stops early, with a text that is too long, once the result cannot be kept.
+std::u16string replaced(std::u16string_view text, std::u16string_view match, std::u16string_view by, bool all) {
+  std::u16string out;
+  std::size_t at = 0;
+  while (out.size() <= kMaxLength) {
+    const std::size_t found = text.find(match, at);
+    if (found == text.npos) break;
+    out += text.substr(at, found - at);
+    out += by;
+    at = found + match.size();
+    if (!all) break;
+    if (match.empty()) {
+      if (at == text.size()) return out;
+      out += text[at++];
+    }
+  }
+  return out += text.substr(std::min(at, text.size()));
+}
+void replace_strings(Machine& m, bool all) {
+  Stack& s = strings(m);
+  if (s.size < 3) return;
+  const std::u16string text = replaced(view(s.top(2)), view(s.top(1)), view(s.top(0)), all);
+  if (text.size() > kMaxLength) return;
+  const Item result = keep(m, text);
+  s.drop(2);
+  s.top() = result;
+}
+void replace(Machine& m) { replace_strings(m, true); }
+void replacefirst(Machine& m) { replace_strings(m, false); }
+void replace_chars(Machine& m, bool all) {
+  if (!strings(m).size || chars(m).size < 2) return;
+  const auto by = static_cast<char16_t>(chars(m).pop().number), match = static_cast<char16_t>(chars(m).pop().number);
+  char16_t* text = own_top(m);
+  char16_t* end = text + strings(m).top().length;
+  if (all) {
+    std::replace(text, end, match, by);
+  } else if (char16_t* found = std::find(text, end, match); found != end) {
+    *found = by;
+  }
+}
+void replacechar(Machine& m) { replace_chars(m, true); }
+void replacefirstchar(Machine& m) { replace_chars(m, false); }
+void removechar(Machine& m) {
+  if (!strings(m).size || !chars(m).size) return;
+  const auto c = static_cast<char16_t>(chars(m).pop().number);
+  char16_t* text = own_top(m);
+  Item& s = strings(m).top();
+  s.length = static_cast<std::uint32_t>(std::remove(text, text + s.length, c) - text);
+}
+void setchar(Machine& m) {
+  if (!strings(m).size || !chars(m).size || !m.stacks[kInteger].size) return;
+  const auto c = static_cast<char16_t>(chars(m).pop().number);
+  const std::int64_t n = m.stacks[kInteger].pop().number;
+  const std::uint32_t length = strings(m).top().length;
+  if (length) own_top(m)[floored_mod(n, length)] = c;
+}
+void uppercase(Machine& m) {
+  if (strings(m).size) strings(m).top() = keep(m, upper(view(strings(m).top())));
+}
+void lowercase(Machine& m) {
+  if (strings(m).size) strings(m).top() = keep(m, lower(view(strings(m).top())));
+}
+void capitalize(Machine& m) {
+  if (!strings(m).size) return;
+  const std::u16string_view text = view(strings(m).top());
+  const std::size_t first = std::min<std::size_t>(1, text.size());
+  strings(m).top() = keep(m, upper(text.substr(0, first)) + lower(text.substr(first)));
+}
+
+}  // namespace
+
+void add_string_edits(Table& t) {
+  t.add("string_concat", {"string"}, concat);
+  t.add("string_conjchar", {"string", "char"}, conjchar);
+  t.add("string_reverse", {"string"}, reverse);
+  t.add("string_replace", {"string"}, replace);
+  t.add("string_replacefirst", {"string"}, replacefirst);
+  t.add("string_replacechar", {"string", "char"}, replacechar);
+  t.add("string_replacefirstchar", {"string", "char"}, replacefirstchar);
+  t.add("string_removechar", {"string", "char"}, removechar);
+  t.add("string_setchar", {"string", "char", "integer"}, setchar);
+  t.add("string_capitalize", {"string"}, capitalize, 0, kL);
+  t.add("string_uppercase", {"string"}, uppercase, 0, kL);
+  t.add("string_lowercase", {"string"}, lowercase, 0, kL);
+  t.add("string_sort", {"string"}, sort, 0, kL);
+}
+
+}  // namespace flexicase::push

@@ -1,0 +1,28 @@
+"""The Push language: programs, genomes and a native engine that runs them."""
+
+from flexicase.push.genome import Gene, Genome, Marker
+from flexicase.push.instructions import Instruction, InstructionSet, instruction_table
+from flexicase.push.limits import Limits
+from flexicase.push.program import Program
+from flexicase.push.run import State, run
+from flexicase.push.text import parse, unparse
+from flexicase.push.values import Big, Char, Single, Symbol
+
+__all__ = [
+    "Big",
+    "Char",
+    "Gene",
+    "Genome",
+    "Instruction",
+    "InstructionSet",
+    "Limits",
+    "Marker",
+    "Program",
+    "Single",
+    "State",
+    "Symbol",
+    "instruction_table",
+    "parse",
+    "run",
+    "unparse",
+]

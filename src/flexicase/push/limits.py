@@ -1,0 +1,43 @@
+"""Limits of a run."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+from functools import cached_property
+
+from flexicase import _native
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a program may use; each limit that is reached has a termination status of its own.
+
+    Attributes:
+        steps: Steps of the interpreter; opening a list is one.
+        points: Points of translated programs, of code that instructions build and of items that they duplicate.
+        stack: Items on a stack, and entries of the tag map.
+        memory: Bytes for the strings, vectors and lists that one run makes.
+        code: Points of any code, also that of loops.
+        keep_nan: Results that are not a number stay so (instruction list W) instead of becoming 0.0.
+
+    >>> Limits(steps=150).steps
+    150
+    """
+
+    steps: int = 600
+    points: int = 1200
+    stack: int = 100_000
+    memory: int = 64 << 20
+    code: int = 1_000_000
+    keep_nan: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "points", "stack", "memory", "code"):
+            value = getattr(self, name)
+            if value < 0:
+                raise ValueError(f"{name} must not be negative, got {value}")
+
+    @cached_property
+    def native(self) -> _native.PushLimits:
+        """The form that the engine reads."""
+        return _native.PushLimits(*astuple(self))

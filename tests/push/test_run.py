@@ -1,0 +1,128 @@
+"""Runs, their results and every way they end."""
+
+from __future__ import annotations
+
+import pytest
+
+from flexicase.push import Big, Char, Limits, Program, Single, Symbol, parse, run, unparse
+
+# The worked examples of the language reference.
+EXAMPLES = [
+    ("(7 2 integer_div -7 2 integer_div 7 -2 integer_mod -7 2 integer_mod 5 0 integer_div)", [0, 5, 1, -1, -3, 3]),
+    (
+        "(1 3 exec_do*range (10) 3 1 exec_do*range (20) 2 2 exec_do*range (30))",
+        [30, 2, 20, 1, 20, 2, 20, 3, 10, 3, 10, 2, 10, 1],
+    ),
+    ("(2 exec_do*count (1) 0 exec_do*count (99) -1 exec_do*times (98))", [98, -1, 99, 0, 1, 1, 1, 0]),
+    ("(2 exec_do*times (5))", [5, 5]),
+    ("(true exec_while (false 1) false exec_do*while (2))", [2, 1]),
+    (
+        "(5 tag_integer_10 true tag_boolean_20 tag_exec_30 (7 8) tagged_5 tagged_15 tagged_25 tagged_31 untag_15 "
+        "tagged_15)",
+        [8, 7, 5, 8, 7, 5],
+    ),
+    ("(1 1000000000 integer_div 1000000000000 1 integer_add)", [1000000000000, 0]),
+]
+
+
+@pytest.mark.parametrize(("program", "integers"), EXAMPLES)
+def test_worked_examples_leave_these_integers(program: str, integers: list[int]) -> None:
+    assert run(program).stacks["integer"] == integers
+
+
+def test_printing_shows_big_integers_and_rounds_floats() -> None:
+    assert run("(7 2 integer_div print_integer 6 2 integer_div print_integer)").output == "3N3"
+    assert run('(1.5E11 print_float 3.0 print_float ["a" "b\\n"] print_vector_string)').output == (
+        '9.223372036854776E83.0["a" "b\\n"]'
+    )
+    assert run('("0.1" float_fromstring print_float "0.1" float_fromstring string_fromfloat print_string)').output == (
+        "0.10000000150.1"
+    )
+    assert run('(print_exec (a \\b "c" [1 2] (3.0 true)))').output == '(a \\b "c" [1 2] (3.0 true))'
+
+
+def test_values_come_back_with_their_kinds() -> None:
+    stacks = run('(7 2 integer_div \\a float_fromchar \\z "s" [true])').stacks
+    assert type(stacks["integer"][0]) is Big
+    assert type(stacks["float"][0]) is Single
+    assert stacks["char"] == [Char("z")]
+    assert type(stacks["char"][0]) is Char
+    assert stacks["vector_boolean"] == [[True]]
+
+
+def test_an_empty_vector_goes_on_all_four_stacks() -> None:
+    stacks = run("(in1)", [[]]).stacks
+    assert [name for name in stacks if name.startswith("vector")] == [
+        "vector_integer",
+        "vector_float",
+        "vector_boolean",
+        "vector_string",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("program", "limits", "status"),
+    [
+        ("(1 2)", Limits(), "normal"),
+        ("(exec_y (1))", Limits(steps=50), "step_limit"),
+        ("(in1 exec_y (vector_integer_dup vector_integer_pushall))", Limits(stack=200), "stack_limit"),
+        ("(in1 exec_y (vector_integer_reverse))", Limits(memory=1 << 18, steps=5000), "memory_limit"),
+        ("(1 exec_do*times (1 2 3 4 5 6))", Limits(code=8, points=8), "code_limit"),
+        ("(no_such_instruction)", Limits(), "unknown_instruction"),
+        ("(in2)", Limits(), "missing_input"),
+    ],
+)
+def test_each_limit_has_its_own_status(program: str, limits: Limits, status: str) -> None:
+    state = run(program, [list(range(50))], limits)
+    assert state.status == status
+    assert state.steps <= limits.steps
+
+
+def test_a_run_after_a_failed_run_is_not_affected() -> None:
+    run("(exec_y (1 2 3))", limits=Limits(stack=20))
+    assert run("(1 2 integer_add)").stacks == {"integer": [3], "output": [""]}
+
+
+def test_text_round_trips() -> None:
+    value = (
+        1,
+        Big(2),
+        -1.5,
+        1e-7,
+        True,
+        None,
+        Char("\n"),
+        Char("x"),
+        'a"b\\\n',
+        [1, 2],
+        [],
+        (),
+        (Symbol("exec_if"), ()),
+    )
+    assert parse(unparse(value)) == value
+    assert Program(unparse(value)).code == value
+
+
+@pytest.mark.parametrize("text", ["(1", "1)", "(1]", "1 2", "", '"open', "(\\nothing)"])
+def test_text_that_is_no_program_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="text"):
+        parse(text)
+
+
+@pytest.mark.parametrize("value", [([1, 2.0],), (object(),), ([Char("a")],)])
+def test_values_that_push_lacks_are_refused(value: object) -> None:
+    with pytest.raises(TypeError, match="Push"):
+        Program(value)
+
+
+def test_integers_beyond_64_bits_are_refused() -> None:
+    with pytest.raises(ValueError, match="64 bits"):
+        Program((1 << 70,))
+
+
+def test_deep_nesting_is_refused_not_a_crash() -> None:
+    value: object = 1
+    for _ in range(50_000):
+        value = (value,)
+    with pytest.raises(ValueError, match="nested"):
+        Program(value)
