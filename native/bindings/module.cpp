@@ -8,6 +8,7 @@ void bind_baselines(nb::module_& m);
 void bind_select(nb::module_& m);
 void bind_exact(nb::module_& m);
 void bind_push(nb::module_& m);
+void bind_push_batch(nb::module_& m);
 
 NB_MODULE(_native, m) {
   m.doc() = "Native kernels of flexicase.";
@@ -16,4 +17,5 @@ NB_MODULE(_native, m) {
   bind_baselines(m);
   bind_exact(m);
   bind_push(m);
+  bind_push_batch(m);
 }

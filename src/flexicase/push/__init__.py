@@ -1,5 +1,6 @@
 """The Push language: programs, genomes and a native engine that runs them."""
 
+from flexicase.push.evaluate import Evaluator
 from flexicase.push.genome import Gene, Genome, Marker
 from flexicase.push.instructions import Instruction, InstructionSet, instruction_table
 from flexicase.push.limits import Limits
@@ -11,6 +12,7 @@ from flexicase.push.values import Big, Char, Single, Symbol
 __all__ = [
     "Big",
     "Char",
+    "Evaluator",
     "Gene",
     "Genome",
     "Instruction",
