@@ -16,7 +16,8 @@ struct Token {
 
 class Translation {
  public:
-  Translation() {
+  explicit Translation(std::size_t genes) {
+    tokens_.reserve(2 * genes);
     static const Item open = instruction("noop_open_paren"), erase = instruction("noop_delete_prev_paren_pair"),
                       noop = instruction("exec_noop");
     open_ = open.number;
@@ -37,6 +38,7 @@ class Translation {
   Item finish(std::int64_t max_points, Arena& arena) {
     while (!closings_.empty()) close();
     std::vector<Item> items;
+    items.reserve(tokens_.size() + 1);
     std::vector<std::size_t> starts{0};
     for (const Token& token : tokens_) {
       if (token.mark == Mark::item) {
@@ -101,7 +103,7 @@ class Translation {
 }  // namespace
 
 Item translate(const std::vector<Gene>& genes, std::int64_t max_points, Arena& arena) {
-  Translation translation;
+  Translation translation(genes.size());
   for (const Gene& gene : genes) translation.read(gene);
   try {
     return translation.finish(max_points, arena);
