@@ -7,6 +7,7 @@ from flexicase.push.limits import Limits
 from flexicase.push.program import Program
 from flexicase.push.run import State, run
 from flexicase.push.text import parse, unparse
+from flexicase.push.trace import Step, Trace, trace
 from flexicase.push.values import Big, Char, Single, Symbol
 
 __all__ = [
@@ -22,9 +23,12 @@ __all__ = [
     "Program",
     "Single",
     "State",
+    "Step",
     "Symbol",
+    "Trace",
     "instruction_table",
     "parse",
     "run",
+    "trace",
     "unparse",
 ]
