@@ -1,5 +1,6 @@
 #include "push/batch.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 

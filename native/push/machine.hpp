@@ -1,6 +1,7 @@
 // The state of a run and what instructions need to work on it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
