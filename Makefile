@@ -13,7 +13,7 @@ WITH_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH"
 NATIVE := $(wildcard native/*/*.cpp native/*/*.inl native/*/*.hpp native/include/flexicase/*.hpp)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint format native-tests pytest bench docs asan clean
+.PHONY: help venv demo test lint format native-tests pytest bench docs asan fuzz clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-22s%s\n", $$1, $$2 }'
@@ -56,6 +56,11 @@ asan: .venv/.built ## the native tests under the address and undefined-behaviour
 	$(WITH_VENV) cmake --preset asan
 	$(WITH_VENV) cmake --build --preset asan
 	$(WITH_VENV) ctest --preset asan
+
+fuzz: .venv/.built ## a million random Push programs under the sanitizers
+	$(WITH_VENV) cmake --preset asan
+	$(WITH_VENV) cmake --build --preset asan --target flexicase_fuzz_push
+	build/asan/flexicase_fuzz_push 1000000
 
 clean: ## remove .venv and everything that was built
 	rm -rf .venv build dist docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis

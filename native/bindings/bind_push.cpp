@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "push/genome.hpp"
@@ -48,11 +49,12 @@ std::shared_ptr<Genome> genome(nb::list items, const std::vector<int>& close, co
 
 // Translated code keeps its genome alive: it shares the genome's strings and vectors.
 struct Translated : Code {
+  using Code::Code;
   std::shared_ptr<Genome> genome;
 };
 
 std::shared_ptr<Code> translate_genome(std::shared_ptr<Genome> source, std::int64_t max_points) {
-  auto code = std::make_shared<Translated>();
+  auto code = std::make_shared<Translated>(2 * sizeof(Item) * (source->genes.size() + 8));
   code->item = translate(source->genes, max_points, code->arena);
   code->genome = std::move(source);
   return code;
@@ -150,6 +152,17 @@ nb::tuple run(const Code& program, nb::dict state, const Limits& limits) {
   return finished(m, status);
 }
 
+nb::tuple run_on(const Code& program, nb::sequence inputs, const Limits& limits) {
+  Machine& m = machine();
+  Arena arena{1024};
+  m.reset(limits);
+  m.has_output = true;
+  for (nb::handle input : inputs) m.inputs.push_back(push_values::from_python(input, arena));
+  if (limits.stack < 1) return finished(m, Status::stack_limit);
+  m.stacks[kExec].push(program.item);
+  return finished(m, m.run());
+}
+
 nb::tuple execute(const Code& item, nb::dict state, const Limits& limits) {
   Machine& m = machine();
   Arena arena{1024};
@@ -202,6 +215,7 @@ void bind_push(nb::module_& m) {
   m.def("push_genome", &genome, "items"_a, "close"_a, "silent"_a);
   m.def("push_translate", &translate_genome, "genome"_a, "max_points"_a);
   m.def("push_run", &run, "program"_a, "state"_a, "limits"_a);
+  m.def("push_run_on", &run_on, "program"_a, "inputs"_a, "limits"_a);
   m.def("push_execute", &execute, "item"_a, "state"_a, "limits"_a);
   m.def("push_table", &table);
 }

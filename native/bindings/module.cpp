@@ -9,13 +9,16 @@ void bind_select(nb::module_& m);
 void bind_exact(nb::module_& m);
 void bind_fast(nb::module_& m);
 void bind_push(nb::module_& m);
+void bind_push_batch(nb::module_& m);
 
 NB_MODULE(_native, m) {
   m.doc() = "Native kernels of flexicase.";
+  nb::set_leak_warnings(false);  // defaults of Python functions may outlive the module, which is no leak
   m.def("isa", [] { return flexicase::isa().name; }, "Name of the instruction set that the kernels use here.");
   bind_select(m);
   bind_baselines(m);
   bind_exact(m);
   bind_fast(m);
   bind_push(m);
+  bind_push_batch(m);
 }

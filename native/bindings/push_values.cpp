@@ -1,5 +1,6 @@
 #include "push_values.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <string>

@@ -1,8 +1,8 @@
 // Memory that is taken piece by piece, given back all at once, and kept for the next run.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -23,52 +23,44 @@ class Arena {
 
   void reset(std::size_t limit) {
     limit_ = limit;
-    used_ = 0;
-    index_ = 0;
-    if (chunks_.empty()) {
-      next_ = end_ = nullptr;
-    } else {
-      open(0);
-    }
+    used_ = opened_ = 0;
+    next_ = end_ = nullptr;
+    large_.clear();
   }
 
   template <class T>
   T* take(std::size_t count) {
     const std::size_t bytes = (count * sizeof(T) + 15) & ~std::size_t{15};
-    if (bytes > static_cast<std::size_t>(end_ - next_)) grow(bytes);
+    if (bytes > static_cast<std::size_t>(end_ - next_)) return reinterpret_cast<T*>(take_slowly(bytes));
     std::byte* start = next_;
     next_ += bytes;
     return reinterpret_cast<T*>(start);
   }
 
  private:
-  struct Chunk {
-    std::unique_ptr<std::byte[]> bytes;
-    std::size_t size;
-  };
+  using Block = std::unique_ptr<std::byte[]>;
 
-  void open(std::size_t index) {
-    next_ = chunks_[index].bytes.get();
-    end_ = next_ + chunks_[index].size;
-    used_ += chunks_[index].size;
+  // Whether a limit is met depends on what this run took, never on what earlier runs left behind.
+  void count(std::size_t bytes) {
+    if (bytes > limit_ - used_) throw LimitReached{Status::memory_limit};
+    used_ += bytes;
   }
 
-  void grow(std::size_t bytes) {
-    while (next_ != nullptr && index_ + 1 < chunks_.size()) {
-      ++index_;
-      if (used_ + chunks_[index_].size > limit_) throw LimitReached{Status::memory_limit};
-      open(index_);
-      if (bytes <= chunks_[index_].size) return;
+  std::byte* take_slowly(std::size_t bytes) {
+    if (bytes > chunk_size_) {
+      count(bytes);
+      return large_.emplace_back(std::make_unique_for_overwrite<std::byte[]>(bytes)).get();
     }
-    const std::size_t size = std::max(bytes, chunk_size_);
-    if (used_ + size > limit_) throw LimitReached{Status::memory_limit};
-    chunks_.push_back({std::make_unique_for_overwrite<std::byte[]>(size), size});
-    index_ = chunks_.size() - 1;
-    open(index_);
+    count(chunk_size_);
+    if (opened_ == chunks_.size()) chunks_.push_back(std::make_unique_for_overwrite<std::byte[]>(chunk_size_));
+    std::byte* start = chunks_[opened_++].get();
+    next_ = start + bytes;
+    end_ = start + chunk_size_;
+    return start;
   }
 
-  std::size_t chunk_size_, limit_, used_ = 0, index_ = 0;
-  std::vector<Chunk> chunks_;
+  std::size_t chunk_size_, limit_, used_ = 0, opened_ = 0;
+  std::vector<Block> chunks_, large_;  // chunks are all of one size and kept; larger pieces are given back
   std::byte* next_ = nullptr;
   std::byte* end_ = nullptr;
 };

@@ -24,51 +24,68 @@ class Translation {
     noop_ = noop;
   }
 
+  // Lists are made as they close, unless a gene may take parentheses away again.
+  void start(const std::vector<Gene>& genes, Arena& arena) {
+    arena_ = &arena;
+    deferred_ = std::any_of(genes.begin(), genes.end(), [this](const Gene& gene) { return is(gene.item, erase_); });
+    tokens_.clear();
+    closings_.clear();
+    items_.clear();
+    starts_.assign(1, 0);
+  }
+
   void read(const Gene& gene) {
     if (gene.silence == Silence::silent) return;
     if (gene.silence == Silence::noop) {
-      tokens_.push_back({Mark::item, noop_});
+      emit(Mark::item, noop_);
     } else {
       write(gene.item);
     }
     for (std::int32_t i = 0; i < gene.close && !closings_.empty(); ++i) close();
   }
 
-  Item finish(std::int64_t max_points, Arena& arena) {
+  Item finish(std::int64_t max_points) {
     while (!closings_.empty()) close();
-    std::vector<Item> items;
-    std::vector<std::size_t> starts{0};
-    for (const Token& token : tokens_) {
-      if (token.mark == Mark::item) {
-        items.push_back(token.item);
-      } else if (token.mark == Mark::open) {
-        starts.push_back(items.size());
-      } else {
-        gather(items, starts, arena);
-      }
-    }
-    const bool one_list = items.size() == 1 && is_list(items[0]);
-    if (!one_list) gather(items, starts, arena);
-    return points(items[0]) > max_points ? make(Kind::list) : items[0];
+    for (const Token& token : tokens_) apply(token.mark, token.item);
+    const bool one_list = items_.size() == 1 && is_list(items_[0]);
+    if (!one_list) gather();
+    return points(items_[0]) > max_points ? make(Kind::list) : items_[0];
   }
 
  private:
+  static bool is(const Item& item, std::int64_t row) { return item.kind == Kind::instruction && item.number == row; }
+
+  void emit(Mark mark, const Item& item = make(Kind::nil)) {
+    if (deferred_) {
+      tokens_.push_back({mark, item});
+    } else {
+      apply(mark, item);
+    }
+  }
+  void apply(Mark mark, const Item& item) {
+    if (mark == Mark::item) {
+      items_.push_back(item);
+    } else if (mark == Mark::open) {
+      starts_.push_back(items_.size());
+    } else {
+      gather();
+    }
+  }
   void write(const Item& item) {
-    const bool is_instruction = item.kind == Kind::instruction;
-    if (is_instruction && item.number == erase_) return erase_pair();
+    if (is(item, erase_)) return erase_pair();
     const int count = blocks(item);
     if (count) {
-      closings_.push_back(false);
-      closings_.insert(closings_.end(), static_cast<std::size_t>(count - 1), true);
+      closings_.push_back(0);
+      closings_.insert(closings_.end(), static_cast<std::size_t>(count - 1), 1);
     }
-    if (!is_instruction || item.number != open_) tokens_.push_back({Mark::item, item});
-    if (count) tokens_.push_back({Mark::open, {}});
+    if (!is(item, open_)) emit(Mark::item, item);
+    if (count) emit(Mark::open);
   }
   void close() {
-    const bool opens_next = closings_.back();
+    const bool opens_next = closings_.back() != 0;
     closings_.pop_back();
-    tokens_.push_back({Mark::close, {}});
-    if (opens_next) tokens_.push_back({Mark::open, {}});
+    emit(Mark::close);
+    if (opens_next) emit(Mark::open);
   }
   void erase_pair() {
     std::size_t last = tokens_.size();
@@ -83,17 +100,21 @@ class Translation {
     tokens_.erase(tokens_.begin() + static_cast<std::ptrdiff_t>(last));
     tokens_.erase(tokens_.begin() + static_cast<std::ptrdiff_t>(first));
   }
-  static void gather(std::vector<Item>& items, std::vector<std::size_t>& starts, Arena& arena) {
-    const std::size_t start = starts.back(), length = items.size() - start;
-    starts.pop_back();
-    Item* place = arena.take<Item>(length + 1);
-    std::reverse_copy(items.begin() + static_cast<std::ptrdiff_t>(start), items.end(), place + 1);
-    items.resize(start);
-    items.push_back(seal_list(place, static_cast<std::uint32_t>(length), INT64_MAX));
+  void gather() {
+    const std::size_t start = starts_.back(), length = items_.size() - start;
+    starts_.pop_back();
+    Item* place = arena_->take<Item>(length + 1);
+    std::reverse_copy(items_.begin() + static_cast<std::ptrdiff_t>(start), items_.end(), place + 1);
+    items_.resize(start);
+    items_.push_back(seal_list(place, static_cast<std::uint32_t>(length), INT64_MAX));
   }
 
   std::vector<Token> tokens_;
-  std::vector<bool> closings_;  // true: the closing opens the next block
+  std::vector<std::uint8_t> closings_;  // 1: the closing opens the next block
+  std::vector<Item> items_;             // of the lists that are open
+  std::vector<std::size_t> starts_;     // where each of them begins
+  Arena* arena_ = nullptr;
+  bool deferred_ = false;
   std::int64_t open_, erase_;
   Item noop_;
 };
@@ -101,10 +122,12 @@ class Translation {
 }  // namespace
 
 Item translate(const std::vector<Gene>& genes, std::int64_t max_points, Arena& arena) {
-  Translation translation;
-  for (const Gene& gene : genes) translation.read(gene);
+  thread_local Translation kept;  // with its memory
+  Translation& translation = kept;
+  translation.start(genes, arena);
   try {
-    return translation.finish(max_points, arena);
+    for (const Gene& gene : genes) translation.read(gene);
+    return translation.finish(max_points);
   } catch (const LimitReached&) {
     return make(Kind::list);
   }

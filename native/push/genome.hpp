@@ -10,7 +10,9 @@ namespace flexicase::push {
 
 // An item together with the memory it lies in.
 struct Code {
-  Arena arena{1024};
+  explicit Code(std::size_t bytes = 1024) : arena(bytes) {}
+
+  Arena arena;
   Item item = make(Kind::list);
 };
 

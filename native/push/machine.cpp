@@ -32,20 +32,21 @@ void Machine::reset(const Limits& new_limits) {
 
 Status Machine::run() {
   Stack& exec = stacks[kExec];
-  const Instruction* table = instructions().data();
+  const Action* const table = actions();
   const std::int64_t limit = limits.steps;
   std::int64_t made = 0;
   Status status = Status::normal;
   try {
     while (exec.size && made < limit) {
       ++made;
-      const Item item = exec.pop();
-      if (item.kind == Kind::instruction) {
-        table[item.number].action(*this);
-      } else if (item.kind == Kind::list) {
-        open(item);
+      exec.drop(1);
+      const Item* const next = exec.end();
+      if (next->kind == Kind::instruction) {
+        table[next->number](*this);
+      } else if (next->kind == Kind::list) {
+        open(Item{*next});
       } else {
-        step(item);
+        step(Item{*next});
       }
     }
     if (exec.size) status = Status::step_limit;
@@ -59,7 +60,7 @@ Status Machine::run() {
 void Machine::step(const Item& item) {
   switch (item.kind) {
     case Kind::nil: return;
-    case Kind::instruction: return instructions()[static_cast<std::size_t>(item.number)].action(*this);
+    case Kind::instruction: return actions()[item.number](*this);
     case Kind::list: return open(item);
     case Kind::input:
       if (item.number < 1 || item.number > static_cast<std::int64_t>(inputs.size())) {

@@ -1,6 +1,7 @@
 // The state of a run and what instructions need to work on it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -44,6 +45,8 @@ class Stack {
   Item& top(std::int64_t depth = 0) { return base_[size - 1 - depth]; }
   const Item& top(std::int64_t depth = 0) const { return base_[size - 1 - depth]; }
   void drop(std::int64_t count) { size -= count; }
+  // The place above the top, where an item that was just dropped still is.
+  const Item* end() const { return base_ + size; }
   // Room for `count` items on top, which the caller fills.
   Item* extend(std::int64_t count) {
     if (count > capacity_ - size) grow(count);

@@ -78,6 +78,15 @@ const std::vector<Instruction>& instructions() {
   return all;
 }
 
+const Action* actions() {
+  static const std::vector<Action> all = [] {
+    std::vector<Action> found;
+    for (const Instruction& row : instructions()) found.push_back(row.action);
+    return found;
+  }();
+  return all.data();
+}
+
 int find_instruction(std::string_view name) {
   const auto found = row_numbers().find(std::string(name));
   return found == row_numbers().end() ? -1 : found->second;
@@ -118,8 +127,13 @@ std::string symbol_name(const Item& item) {
 }
 
 int blocks(const Item& item) {
+  static const std::vector<std::uint8_t> counts = [] {
+    std::vector<std::uint8_t> found;
+    for (const Instruction& row : instructions()) found.push_back(static_cast<std::uint8_t>(row.blocks));
+    return found;
+  }();
   if (item.kind == Kind::tag) return item.stack == kExec ? 1 : 0;
-  return item.kind == Kind::instruction ? instructions()[static_cast<std::size_t>(item.number)].blocks : 0;
+  return item.kind == Kind::instruction ? counts[static_cast<std::size_t>(item.number)] : 0;
 }
 
 }  // namespace flexicase::push

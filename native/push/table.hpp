@@ -42,6 +42,8 @@ void add_vectors(Table& table);
 void add_print(Table& table);
 
 const std::vector<Instruction>& instructions();
+// The actions alone, row by row: what the interpreter's loop reads.
+const Action* actions();
 // The row of a name, or -1.
 int find_instruction(std::string_view name);
 // The item a name stands for: an instruction, an input, a tag instruction or a symbol without meaning.

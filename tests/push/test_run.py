@@ -74,7 +74,7 @@ def test_an_empty_vector_goes_on_all_four_stacks() -> None:
 )
 def test_each_limit_has_its_own_status(program: str, limits: Limits, status: str) -> None:
     state = run(program, [list(range(50))], limits)
-    assert state.status == status
+    assert state.termination == status
     assert state.steps <= limits.steps
 
 

@@ -47,8 +47,8 @@ def _check_run(expected: Record, found: State, ulps: int) -> str:
     problem = difference(state_of(expected["final"]), found.stacks, ulps)
     if problem:
         return f"run: {problem}"
-    if _TERMINATION.get(found.status) != expected["termination"]:
-        return f"termination: expected {expected['termination']}, found {found.status}"
+    if _TERMINATION.get(found.termination) != expected["termination"]:
+        return f"termination: expected {expected['termination']}, found {found.termination}"
     if found.steps != expected["steps"]:
         return f"steps: expected {expected['steps']}, found {found.steps}"
     return ""

@@ -16,7 +16,7 @@ class Limits:
         steps: Steps of the interpreter; opening a list is one.
         points: Points of translated programs, of code that instructions build and of items that they duplicate.
         stack: Items on a stack, and entries of the tag map.
-        memory: Bytes for the strings, vectors and lists that one run makes.
+        memory: Bytes for the strings, vectors and lists that one run makes, counted in pieces of 256 KiB.
         code: Points of any code, also that of loops.
         keep_nan: Results that are not a number stay so (instruction list W) instead of becoming 0.0.
 

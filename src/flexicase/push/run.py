@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from flexicase import _native
 from flexicase.push.limits import Limits
@@ -14,13 +13,12 @@ from flexicase.push.values import Value
 _DEFAULT = Limits()
 
 
-@dataclass(frozen=True)
-class State:
+class State(NamedTuple):
     """What a run leaves behind.
 
     Attributes:
         stacks: The items of each stack that is not empty, top first; ``tag`` holds pairs of number and item.
-        status: ``normal``, or which limit ended the run: ``step_limit``, ``stack_limit``, ``memory_limit``,
+        termination: ``normal``, or which limit ended the run: ``step_limit``, ``stack_limit``, ``memory_limit``,
             ``code_limit``; ``unknown_instruction`` or ``missing_input`` for a program that is in error.
         steps: Steps made.
 
@@ -28,9 +26,9 @@ class State:
     {'integer': [2, 1], 'output': ['']}
     """
 
-    stacks: Mapping[str, list[Any]] = field(default_factory=dict)
-    status: str = "normal"
-    steps: int = 0
+    stacks: Mapping[str, list[Any]]
+    termination: str
+    steps: int
 
     def top(self, stack: str) -> Value:
         """The top of a stack, or None.
@@ -63,5 +61,4 @@ def run(program: Program | str, inputs: Sequence[Value] = (), limits: Limits = _
     4
     """
     program = program if isinstance(program, Program) else Program(program)
-    state = {"input": list(inputs), "output": [""]}
-    return State(*_native.push_run(program.native, state, limits.native))
+    return State._make(_native.push_run_on(program.native, inputs, limits.native))

@@ -1,0 +1,42 @@
+// Many programs on many cases.
+#pragma once
+
+#include <vector>
+
+#include "push/genome.hpp"
+
+namespace flexicase::push {
+
+struct Cases {
+  Arena arena{4096};
+  std::vector<std::vector<Item>> inputs;
+  std::vector<Item> expected;
+};
+
+enum class Measure { mismatch, absolute, rounded, levenshtein, vector_difference };
+
+// Where the answer of a run is read and what its error is.
+struct Question {
+  int stack = kInteger;  // kStacks: the printed text
+  Measure measure = Measure::absolute;
+  double penalty = 0;  // of a run without an answer
+  double scale = 1;    // 10 to the decimals that are kept (rounded); error per element too many (vector_difference)
+};
+
+// Runs a program on one case and leaves the machine as the run did.
+Status run_case(Machine& m, const Item& program, const Cases& cases, std::size_t index, const Limits& limits);
+// The item the question is about; null if there is none.
+const Item* answer(Machine& m, const Question& question, Item& place);
+double error_of(Machine& m, const Question& question, const Item* answer, const Item& expected);
+
+struct Pairs {
+  const std::int64_t* programs;
+  const std::int64_t* cases;
+  std::int64_t count;
+};
+
+// The error of each pair of a program and a case, and the steps made in all; the same for any number of threads.
+std::int64_t evaluate(const std::vector<Item>& programs, const Cases& cases, const Pairs& pairs, const Limits& limits,
+                      const Question& question, int threads, double* errors);
+
+}  // namespace flexicase::push
