@@ -6,6 +6,13 @@ its error on a case is the distance from the right answer, at most `PENALTY`, wh
 error of a program that divides by zero. Five hundred random programs are bred for a few
 generations with lexicase selection and mutation; the errors of the last generation are the matrix.
 
+The seed is not the first that was tried. Of 30 seeds (2022 to 2051), 17 gave matrices with 35 to 45 % duplicate
+rows, 5 to 15 % penalties, every case solved by somebody and no individual solving all; 2022 was not among
+them. Of these, one was taken in which no error vector is shared by many: at most 26 individuals here, 12 to 100 in the
+others, whose evaluations were seen before choosing. In all 17, ranked Num-Nonzeros needs the fewest
+evaluations, then weighted Num-Nonzeros, lexicase, weighted Num-Zeros, ranked Num-Zeros; how far they are apart
+varies (ranked Num-Nonzeros takes 0.30 to 0.74 of lexicase's evaluations, 0.62 here).
+
 ``python -m flexicase.data.make FILE`` writes the matrix anew, bit for bit.
 """
 
