@@ -1,6 +1,15 @@
 """The Push language: programs, genomes and a native engine that runs them."""
 
 from flexicase.push.evaluate import Evaluator
+from flexicase.push.generators import (
+    RandomBoolean,
+    RandomChar,
+    RandomFloat,
+    RandomInteger,
+    RandomString,
+    RandomTag,
+    RandomTagged,
+)
 from flexicase.push.genome import Gene, Genome, Marker
 from flexicase.push.instructions import Instruction, InstructionSet, instruction_table
 from flexicase.push.limits import Limits
@@ -21,6 +30,13 @@ __all__ = [
     "Limits",
     "Marker",
     "Program",
+    "RandomBoolean",
+    "RandomChar",
+    "RandomFloat",
+    "RandomInteger",
+    "RandomString",
+    "RandomTag",
+    "RandomTagged",
     "Single",
     "State",
     "Step",
