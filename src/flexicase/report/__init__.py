@@ -1,0 +1,1 @@
+"""Tables, tests and figures of finished studies."""

@@ -1,0 +1,164 @@
+"""Tests and intervals that the tables of a study state."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+_NORMAL = NormalDist()
+
+
+class Interval(NamedTuple):
+    """Ends of a confidence interval.
+
+    >>> Interval(0.25, 0.5).high
+    0.5
+    """
+
+    low: float
+    high: float
+
+
+class Survival(NamedTuple):
+    """A Kaplan–Meier curve.
+
+    Attributes:
+        times: Times at which something ended, in increasing order.
+        at_risk: How many were still under observation just before each time.
+        events: How many ended at each time.
+        surviving: Estimated share that lasts beyond each time.
+
+    >>> kaplan_meier([1, 2], [True, False]).surviving.tolist()
+    [0.5]
+    """
+
+    times: NDArray[np.float64]
+    at_risk: NDArray[np.int64]
+    events: NDArray[np.int64]
+    surviving: NDArray[np.float64]
+
+
+def wilson(successes: int, trials: int, confidence: float = 0.95) -> Interval:
+    """The score interval of a proportion (Wilson, 1927).
+
+    Args:
+        successes: How often it worked.
+        trials: Out of how many.
+        confidence: How often such intervals hold the true proportion.
+
+    >>> low, high = wilson(43, 50)
+    >>> f"{low:.3f} {high:.3f}"
+    '0.738 0.930'
+    """
+    _check_counts(successes, trials)
+    if not 0.0 < confidence < 1.0:
+        raise ValueError(f"confidence must lie between 0 and 1, got {confidence}")
+    z = _NORMAL.inv_cdf(0.5 + confidence / 2)
+    share, square = successes / trials, z * z / trials
+    centre = (share + square / 2) / (1 + square)
+    half = z / (1 + square) * math.sqrt(share * (1 - share) / trials + square / (4 * trials))
+    low = 0.0 if successes == 0 else centre - half
+    high = 1.0 if successes == trials else centre + half
+    return Interval(low, high)
+
+
+def fisher_exact(successes: int, trials: int, other_successes: int, other_trials: int) -> float:
+    """Two-sided p-value that two proportions are the same (Fisher, 1922).
+
+    All tables with the same margins that are no more likely than the one observed count.
+
+    >>> f"{fisher_exact(3, 4, 1, 4):.4f}"
+    '0.4857'
+    """
+    _check_counts(successes, trials)
+    _check_counts(other_successes, other_trials)
+    both = successes + other_successes
+    first = range(max(0, both - other_trials), min(trials, both) + 1)
+    ways = {k: math.comb(trials, k) * math.comb(other_trials, both - k) for k in first}
+    return sum(count for count in ways.values() if count <= ways[successes]) / sum(ways.values())
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """P-values adjusted for testing them together (Holm, 1979).
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    for p in p_values:
+        if not 0.0 <= p <= 1.0:
+            raise ValueError(f"p_values must lie between 0 and 1, found {p}")
+    adjusted = [0.0] * len(p_values)
+    largest = 0.0
+    for rank, index in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
+        adjusted[index] = largest
+    return adjusted
+
+
+def z_test(
+    accuracy: float, baseline: float, trials: int, variance: Literal["sample", "null"] = "sample"
+) -> tuple[float, float]:
+    """The one-proportion left-tailed z-test: is an accuracy below a baseline that is taken as known?
+
+    Args:
+        accuracy: Proportion observed.
+        baseline: Proportion under the null hypothesis.
+        trials: Out of how many.
+        variance: ``"sample"`` estimates the variance from the observed proportion, as the paper's values do; ``"null"``
+            takes it from the baseline.
+
+    Returns:
+        The statistic and its p-value.
+
+    >>> z, p = z_test(0.9319, 0.9334, 10_000)
+    >>> f"{z:.3f} {p:.3f}"
+    '-0.595 0.276'
+    """
+    for name, value in (("accuracy", accuracy), ("baseline", baseline)):
+        if not 0.0 <= value <= 1.0:
+            raise ValueError(f"{name} must lie between 0 and 1, got {value}")
+    if trials < 1:
+        raise ValueError(f"trials must be positive, got {trials}")
+    if variance not in ("sample", "null"):
+        raise ValueError(f"variance must be 'sample' or 'null', got {variance!r}")
+    share = accuracy if variance == "sample" else baseline
+    error = math.sqrt(share * (1 - share) / trials)
+    if error == 0.0:
+        z = math.copysign(math.inf, accuracy - baseline) if accuracy != baseline else 0.0
+    else:
+        z = (accuracy - baseline) / error
+    return z, _NORMAL.cdf(z)
+
+
+def kaplan_meier(times: ArrayLike, ended: ArrayLike) -> Survival:
+    """Share of runs that last beyond each time, when some were stopped before they ended (Kaplan and Meier, 1958).
+
+    Args:
+        times: (n,) how long each was observed.
+        ended: (n,) whether it ended then; otherwise its observation did.
+
+    >>> curve = kaplan_meier([6, 6, 6, 7, 10], [True, True, False, True, False])
+    >>> curve.times.tolist(), curve.at_risk.tolist(), [round(s, 3) for s in curve.surviving.tolist()]
+    ([6.0, 7.0], [5, 2], [0.6, 0.3])
+    """
+    observed = np.asarray(times, dtype=np.float64)
+    events = np.asarray(ended, dtype=bool)
+    if observed.ndim != 1 or observed.shape != events.shape:
+        raise ValueError(f"times and ended must be two lists of one length, got {observed.shape} and {events.shape}")
+    if np.isnan(observed).any():
+        raise ValueError(f"times must be numbers, found NaN at {int(np.flatnonzero(np.isnan(observed))[0])}")
+    moments = np.unique(observed[events])
+    at_risk = np.array([(observed >= moment).sum() for moment in moments], dtype=np.int64)
+    counts = np.array([(observed[events] == moment).sum() for moment in moments], dtype=np.int64)
+    surviving = np.cumprod(1.0 - counts / at_risk, dtype=np.float64)
+    return Survival(moments, at_risk, counts, surviving)
+
+
+def _check_counts(successes: int, trials: int) -> None:
+    if trials < 1 or not 0 <= successes <= trials:
+        raise ValueError(f"successes must lie between 0 and trials, a positive number, got {successes} of {trials}")
