@@ -23,12 +23,43 @@ double exponential_key(std::uint64_t keys, std::uint64_t low_bits, std::uint32_t
   return negative_log_of(static_cast<double>((std::uint64_t{1} << 53) - numerator) * 0x1p-53);
 }
 
+constexpr std::int64_t long_stretch = 64;
+constexpr double most_exact = 0x1p53;
+constexpr double most_whole = 0x1p31 - 1.0;
+
+struct Sum {
+  double sum;
+  bool is_whole;
+};
+
+// The sum of some weights, and whether all of them are whole numbers below 2^31.
+Sum summed(const double* weights, std::int64_t count) {
+  constexpr std::int64_t lanes = 8;
+  double sums[lanes] = {};
+  double fractions[lanes] = {};
+  const auto add = [&](std::int64_t c, std::int64_t lane) {
+    sums[lane] += weights[c];
+    fractions[lane] += weights[c] - static_cast<double>(static_cast<std::int32_t>(std::min(weights[c], most_whole)));
+  };
+  std::int64_t c = 0;
+  for (; c + lanes <= count; c += lanes) {
+    for (std::int64_t lane = 0; lane < lanes; ++lane) add(c + lane, lane);
+  }
+  for (; c < count; ++c) add(c, 0);
+  return {std::accumulate(sums, sums + lanes, 0.0), std::accumulate(fractions, fractions + lanes, 0.0) == 0.0};
+}
+
 }  // namespace
 
-CaseOrder::CaseOrder(OrderKind kind, const double* weights, std::int64_t cases)
-    : kind_(kind), weights_(weights), cases_(cases) {}
+CaseOrder::CaseOrder(OrderKind kind, std::int64_t cases) : kind_(kind), cases_(cases) {}
 
-void CaseOrder::begin(Key key, std::uint64_t event) {
+std::size_t CaseOrder::bytes() const {
+  return tail_.capacity() * sizeof(Entry) + (wheel_.capacity() + members_.capacity()) * sizeof(double) +
+         group_numbers_.capacity() * sizeof(std::int32_t);
+}
+
+void CaseOrder::begin(Key key, std::uint64_t event, const double* weights) {
+  weights_ = weights;
   state_ = event_state(key, event);
   taken_ = 0;
   tail_filled_ = false;
@@ -43,20 +74,40 @@ void CaseOrder::begin(Key key, std::uint64_t event) {
   }
 }
 
+// Whole numbers sum to the same bits in any sequence as long as no sum needs rounding, so that
+// stretches of them can be summed apart; other weights are summed one after another.
+void CaseOrder::lay_out_wheel() {
+  wheel_.clear();
+  double total = 0.0;
+  bool whole = true;
+  for (std::int64_t start = 0; start < cases_ && whole; start += long_stretch) {
+    const auto [sum, is_whole] = summed(weights_ + start, std::min(long_stretch, cases_ - start));
+    total += sum;
+    whole = is_whole && total <= most_exact;
+    wheel_.push_back(total);
+  }
+  stretch_ = whole ? long_stretch : 1;
+  if (whole) return;
+  wheel_.resize(static_cast<std::size_t>(cases_));
+  std::partial_sum(weights_, weights_ + cases_, wheel_.begin());
+}
+
+std::int64_t CaseOrder::at_wheel(double spin) const {
+  const auto found = std::upper_bound(wheel_.begin(), wheel_.end(), spin);
+  std::int64_t c = (found - wheel_.begin()) * stretch_;
+  if (stretch_ == 1) return c;
+  double sum = found == wheel_.begin() ? 0.0 : *(found - 1);
+  while ((sum += weights_[c]) <= spin) ++c;
+  return c;
+}
+
 void CaseOrder::draw_head() {
   const auto n = static_cast<std::size_t>(cases_);
-  if (kind_ == OrderKind::weighted) {
-    wheel_.resize(n);
-    std::partial_sum(weights_, weights_ + n, wheel_.begin());
-  }
+  if (kind_ == OrderKind::weighted) lay_out_wheel();
   Stream spins{lane_state(state_, Lane::head)};
   for (int spin = 0; spin < head_spins && head_.size() < std::min<std::size_t>(head_cases, n); ++spin) {
-    std::int64_t c = 0;
-    if (kind_ == OrderKind::weighted) {
-      c = std::upper_bound(wheel_.begin(), wheel_.end(), spins.unit() * wheel_.back()) - wheel_.begin();
-    } else {
-      c = static_cast<std::int64_t>(spins.bounded(n));
-    }
+    const std::int64_t c = kind_ == OrderKind::weighted ? at_wheel(spins.unit() * wheel_.back())
+                                                        : static_cast<std::int64_t>(spins.bounded(n));
     if (std::find(head_.begin(), head_.end(), c) == head_.end()) head_.push_back(c);
   }
 }

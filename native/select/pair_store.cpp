@@ -1,5 +1,6 @@
 #include "flexicase/pair_store.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <limits>
@@ -35,10 +36,8 @@ PairStore::PairStore(std::int64_t individuals, std::int64_t cases, std::uint64_t
       most_bytes_(most_bytes),
       is_matrix_(static_cast<double>(individuals) * static_cast<double>(cases) * bytes_per_pair <=
                  static_cast<double>(most_bytes)) {
-  if (!is_matrix_) {
-    begun_.assign(static_cast<std::size_t>(cases) / 64 + 1, 0);
-    return;
-  }
+  begun_.assign(static_cast<std::size_t>(cases) / 64 + 1, 0);
+  if (!is_matrix_) return;
   const std::uint64_t entries = static_cast<std::uint64_t>(individuals) * static_cast<std::uint64_t>(cases);
   matrix_.reset(zeroed<std::uint64_t>(entries));
   matrix_bytes_ = entries * 8;
@@ -100,25 +99,54 @@ void PairStore::count(std::uint64_t before, std::uint64_t after) {
   pairs_ += static_cast<std::int64_t>(after != unknown) - static_cast<std::int64_t>(before != unknown);
 }
 
-bool PairStore::store(std::int64_t individual, std::int64_t at_case, double error) {
-  const std::uint64_t bits = encoded(error);
-  const std::uint64_t name = name_of(individual, at_case);
-  if (!is_matrix_ && !make_room()) {
+void PairStore::touch(std::int64_t at_case) {
+  std::uint64_t& word = begun_[static_cast<std::size_t>(at_case) / 64];
+  const std::uint64_t bit = std::uint64_t{1} << (at_case % 64);
+  if ((word & bit) != 0) return;
+  word |= bit;
+  touched_.push_back(at_case);
+}
+
+bool PairStore::keep_in_table(std::uint64_t name, std::uint64_t bits) {
+  if (!make_room()) {
     ++refused_;
     return false;
   }
   if (logging_) log_.push_back(name);
-  if (is_matrix_) {
-    count(matrix_[name - 1], bits);
-    matrix_[name - 1] = bits;
-    return true;
-  }
   Entry* entry = find(name);
   used_ += entry->name == 0;
   count(entry->bits, bits);
   *entry = {name, bits};
-  begun_[static_cast<std::size_t>(at_case) / 64] |= std::uint64_t{1} << (at_case % 64);
   return true;
+}
+
+void PairStore::store(const std::vector<std::int64_t>& individuals, std::int64_t at_case, const double* errors,
+                      std::int64_t step) {
+  if (is_matrix_) touch(at_case);
+  for (const std::int64_t individual : individuals) {
+    const std::uint64_t bits = encoded(*errors);
+    const std::uint64_t name = name_of(individual, at_case);
+    errors += step;
+    if (!is_matrix_) {
+      if (keep_in_table(name, bits)) touch(at_case);
+      continue;
+    }
+    if (logging_) log_.push_back(name);
+    count(matrix_[name - 1], bits);
+    matrix_[name - 1] = bits;
+  }
+}
+
+void PairStore::clear() {
+  if (is_matrix_) {
+    for (const std::int64_t c : touched_) std::fill_n(matrix_.get() + c * individuals_, individuals_, unknown);
+  }
+  table_.reset();
+  slots_ = used_ = 0;
+  for (const std::int64_t c : touched_) begun_[static_cast<std::size_t>(c) / 64] = 0;
+  touched_.clear();
+  pairs_ = refused_ = refused_before_ = 0;
+  commit();
 }
 
 void PairStore::forget(std::uint64_t name) {

@@ -3,6 +3,7 @@
 // nothing is prepared beforehand, because the weights change from event to event.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -14,12 +15,14 @@ namespace flexicase {
 
 class CaseOrder {
  public:
-  // weights: (cases,) positive; read until the event ends, and only for cases not handed out yet.
-  CaseOrder(OrderKind kind, const double* weights, std::int64_t cases);
+  CaseOrder(OrderKind kind, std::int64_t cases);
 
-  void begin(Key key, std::uint64_t event);
+  // weights: (cases,) positive; read until the event ends, and only for cases not handed out yet.
+  void begin(Key key, std::uint64_t event, const double* weights);
   // Appends up to `count` further cases.
   void take(std::int64_t count, std::vector<std::int64_t>& out);
+
+  std::size_t bytes() const;
 
  private:
   struct Entry {
@@ -32,6 +35,8 @@ class CaseOrder {
   };
 
   void draw_head();
+  void lay_out_wheel();
+  std::int64_t at_wheel(double spin) const;
   void fill_tail();
   void sort_further();
   void group_by_weight();
@@ -39,12 +44,13 @@ class CaseOrder {
   std::int64_t next_ranked();
 
   OrderKind kind_;
-  const double* weights_;
+  const double* weights_ = nullptr;
   std::int64_t cases_;
   std::uint64_t state_ = 0;
   std::int64_t taken_ = 0;
 
-  std::vector<double> wheel_;
+  std::vector<double> wheel_;  // running sums of the weights, where a stretch of cases ends
+  std::int64_t stretch_ = 1;   // cases from one of them to the next
   std::vector<std::int64_t> head_;
   std::vector<Entry> tail_;
   std::size_t sorted_ = 0;

@@ -36,6 +36,7 @@ struct Replayed {
 class Replay {
  public:
   explicit Replay(const PoolRule& rule) : rule_(rule) {}
+  void set_largest(double w_max) { rule_.w_max = w_max; }
   Replayed run(const Block& block, double* weights, std::vector<std::int64_t>& survivors);
 
  private:

@@ -24,6 +24,9 @@ class Memo:
         n_cases: Number of cases.
         most_bytes: Memory budget.
 
+    Attributes:
+        calls: How many calls of `FastLexicase.select` are at work on it.
+
     Example:
         >>> import numpy as np
         >>> from flexicase.evaluation.memo import Memo
@@ -40,6 +43,7 @@ class Memo:
 
     def __init__(self, n_individuals: int, n_cases: int, most_bytes: int) -> None:
         """Choose the store."""
+        self.calls = 0
         self.n_individuals = n_individuals
         self.store = PairStore(n_individuals, n_cases, most_bytes)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NoReturn, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -101,12 +101,42 @@ def evaluate_block(
     """
     try:
         found = evaluate(individuals, cases)
-        errors = found if isinstance(found, np.ndarray) else np.asarray(found)
-    except EvaluationError:
-        raise
     except Exception as cause:
-        problem = f"the evaluator raised {type(cause).__name__}: {cause}"
-        raise EvaluationError(problem, individuals, cases) from cause
+        failed(cause, individuals, cases)
+    return checked_block(found, individuals, cases)
+
+
+def failed(cause: Exception, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NoReturn:
+    """Say of what an evaluator raised where it happened, unless it says so itself.
+
+    Args:
+        cause: What was raised.
+        individuals: (m,) what the evaluator was asked for.
+        cases: (b,) likewise.
+    """
+    if isinstance(cause, EvaluationError):
+        raise cause
+    raise EvaluationError(f"the evaluator raised {type(cause).__name__}: {cause}", individuals, cases) from cause
+
+
+def checked_block(found: Any, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Check what an evaluator gave back.
+
+    Args:
+        found: (m, b) errors, if all is well.
+        individuals: (m,) what the evaluator was asked for.
+        cases: (b,) likewise.
+
+    Returns:
+        (m, b) float64, C-contiguous.
+
+    Raises:
+        EvaluationError: These are not (m, b) numbers.
+    """
+    try:
+        errors = found if isinstance(found, np.ndarray) else np.asarray(found)
+    except Exception as cause:
+        failed(cause, individuals, cases)
     shape = (len(individuals), len(cases))
     if errors.shape != shape:
         problem = f"the evaluator must return errors of shape {shape}, got {errors.shape}"
