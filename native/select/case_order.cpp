@@ -1,7 +1,7 @@
 #include "flexicase/case_order.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <cstring>
 
 #include "flexicase/normals.hpp"
 
@@ -10,11 +10,7 @@ namespace flexicase {
 namespace {
 
 constexpr std::size_t first_sorted = 64;
-constexpr std::size_t most_count = 4096;
-
-bool is_count(double weight) {
-  return weight <= static_cast<double>(most_count) && weight == static_cast<double>(static_cast<std::int64_t>(weight));
-}
+constexpr std::size_t few_changes = 16;  // up to one case in so many is put in its new place, instead of all anew
 
 double exponential_key(std::uint64_t keys, std::uint64_t low_bits, std::uint32_t c) {
   const std::uint64_t high = case_key(keys, c);
@@ -23,43 +19,44 @@ double exponential_key(std::uint64_t keys, std::uint64_t low_bits, std::uint32_t
   return negative_log_of(static_cast<double>((std::uint64_t{1} << 53) - numerator) * 0x1p-53);
 }
 
-constexpr std::int64_t long_stretch = 64;
-constexpr double most_exact = 0x1p53;
-constexpr double most_whole = 0x1p31 - 1.0;
-
-struct Sum {
-  double sum;
-  bool is_whole;
-};
-
-// The sum of some weights, and whether all of them are whole numbers below 2^31.
-Sum summed(const double* weights, std::int64_t count) {
-  constexpr std::int64_t lanes = 8;
-  double sums[lanes] = {};
-  double fractions[lanes] = {};
-  const auto add = [&](std::int64_t c, std::int64_t lane) {
-    sums[lane] += weights[c];
-    fractions[lane] += weights[c] - static_cast<double>(static_cast<std::int32_t>(std::min(weights[c], most_whole)));
-  };
-  std::int64_t c = 0;
-  for (; c + lanes <= count; c += lanes) {
-    for (std::int64_t lane = 0; lane < lanes; ++lane) add(c + lane, lane);
-  }
-  for (; c < count; ++c) add(c, 0);
-  return {std::accumulate(sums, sums + lanes, 0.0), std::accumulate(fractions, fractions + lanes, 0.0) == 0.0};
-}
-
 }  // namespace
 
 CaseOrder::CaseOrder(OrderKind kind, std::int64_t cases) : kind_(kind), cases_(cases) {}
 
 std::size_t CaseOrder::bytes() const {
-  return tail_.capacity() * sizeof(Entry) + (wheel_.capacity() + members_.capacity()) * sizeof(double) +
-         group_numbers_.capacity() * sizeof(std::int32_t);
+  return known_.capacity() * sizeof(double) + wheel_.bytes() + ranks_.bytes() + tail_.capacity() * sizeof(Entry);
 }
 
-void CaseOrder::begin(Key key, std::uint64_t event, const double* weights) {
+void CaseOrder::start(const double* weights) {
   weights_ = weights;
+  if (kind_ == OrderKind::uniform) return;
+  const auto n = static_cast<std::size_t>(cases_);
+  if (!stale_ && n != 0 && std::memcmp(known_.data(), weights, n * sizeof(double)) == 0) return;
+  known_.assign(weights, weights + n);
+  changes_.clear();
+  stale_ = true;
+}
+
+void CaseOrder::reweigh(std::int64_t at_case) {
+  if (kind_ == OrderKind::uniform) return;
+  double& known = known_[static_cast<std::size_t>(at_case)];
+  if (known == weights_[at_case]) return;
+  changes_.push_back({at_case, known});
+  known = weights_[at_case];
+}
+
+template <class Structure, class Reweigh>
+void CaseOrder::renew(Structure& structure, const Reweigh& reweigh) {
+  if (stale_ || changes_.size() * few_changes > known_.size()) {
+    structure.build(known_.data(), cases_);
+  } else {
+    for (const Change& change : changes_) reweigh(change);
+  }
+  changes_.clear();
+  stale_ = false;
+}
+
+void CaseOrder::begin(Key key, std::uint64_t event) {
   state_ = event_state(key, event);
   taken_ = 0;
   tail_filled_ = false;
@@ -68,45 +65,25 @@ void CaseOrder::begin(Key key, std::uint64_t event, const double* weights) {
   if (cases_ == 0) return;
   if (kind_ == OrderKind::ranked) {
     ranked_.state = lane_state(state_, Lane::ranked);
-    group_by_weight();
+    ranks_.restore();
+    renew(ranks_, [&](const Change& change) {
+      ranks_.reweigh(change.at_case, change.before, known_[static_cast<std::size_t>(change.at_case)]);
+    });
+    ranks_.restore();
   } else {
     draw_head();
   }
 }
 
-// Whole numbers sum to the same bits in any sequence as long as no sum needs rounding, so that
-// stretches of them can be summed apart; other weights are summed one after another.
-void CaseOrder::lay_out_wheel() {
-  wheel_.clear();
-  double total = 0.0;
-  bool whole = true;
-  for (std::int64_t start = 0; start < cases_ && whole; start += long_stretch) {
-    const auto [sum, is_whole] = summed(weights_ + start, std::min(long_stretch, cases_ - start));
-    total += sum;
-    whole = is_whole && total <= most_exact;
-    wheel_.push_back(total);
-  }
-  stretch_ = whole ? long_stretch : 1;
-  if (whole) return;
-  wheel_.resize(static_cast<std::size_t>(cases_));
-  std::partial_sum(weights_, weights_ + cases_, wheel_.begin());
-}
-
-std::int64_t CaseOrder::at_wheel(double spin) const {
-  const auto found = std::upper_bound(wheel_.begin(), wheel_.end(), spin);
-  std::int64_t c = (found - wheel_.begin()) * stretch_;
-  if (stretch_ == 1) return c;
-  double sum = found == wheel_.begin() ? 0.0 : *(found - 1);
-  while ((sum += weights_[c]) <= spin) ++c;
-  return c;
-}
-
 void CaseOrder::draw_head() {
   const auto n = static_cast<std::size_t>(cases_);
-  if (kind_ == OrderKind::weighted) lay_out_wheel();
+  if (kind_ == OrderKind::weighted) {
+    renew(wheel_, [&](const Change& change) { wheel_.reweigh(change.at_case); });
+    wheel_.lay_out();
+  }
   Stream spins{lane_state(state_, Lane::head)};
   for (int spin = 0; spin < head_spins && head_.size() < std::min<std::size_t>(head_cases, n); ++spin) {
-    const std::int64_t c = kind_ == OrderKind::weighted ? at_wheel(spins.unit() * wheel_.back())
+    const std::int64_t c = kind_ == OrderKind::weighted ? wheel_.at(spins.unit() * wheel_.total())
                                                         : static_cast<std::int64_t>(spins.bounded(n));
     if (std::find(head_.begin(), head_.end(), c) == head_.end()) head_.push_back(c);
   }
@@ -145,7 +122,7 @@ void CaseOrder::sort_further() {
 void CaseOrder::take(std::int64_t count, std::vector<std::int64_t>& out) {
   for (; count > 0 && taken_ < cases_; --count, ++taken_) {
     if (kind_ == OrderKind::ranked) {
-      out.push_back(next_ranked());
+      out.push_back(ranks_.draw(ranked_));
       continue;
     }
     const auto at = static_cast<std::size_t>(taken_);
@@ -157,65 +134,6 @@ void CaseOrder::take(std::int64_t count, std::vector<std::int64_t>& out) {
     if (at - head_.size() == sorted_) sort_further();
     out.push_back(tail_[at - head_.size()].at_case);
   }
-}
-
-std::size_t CaseOrder::group_of(double weight) {
-  if (is_count(weight)) {
-    std::int32_t& group = counts_[static_cast<std::size_t>(weight)];
-    if (group < 0) {
-      group = static_cast<std::int32_t>(group_weights_.size());
-      group_weights_.push_back(weight);
-    }
-    return static_cast<std::size_t>(group);
-  }
-  const auto [found, added] = group_names_.try_emplace(weight, group_weights_.size());
-  if (added) group_weights_.push_back(weight);
-  return found->second;
-}
-
-void CaseOrder::group_by_weight() {
-  const auto n = static_cast<std::size_t>(cases_);
-  counts_.resize(most_count + 1, -1);
-  for (const double weight : group_weights_) {
-    if (is_count(weight)) counts_[static_cast<std::size_t>(weight)] = -1;
-  }
-  group_names_.clear();
-  group_weights_.clear();
-  group_numbers_.resize(n);
-  std::size_t group = 0;
-  for (std::size_t c = 0; c < n; ++c) {
-    if (c == 0 || weights_[c] != weights_[c - 1]) group = group_of(weights_[c]);
-    group_numbers_[c] = static_cast<std::int32_t>(group);
-  }
-  const std::size_t groups = group_weights_.size();
-  by_weight_.resize(groups);
-  std::iota(by_weight_.begin(), by_weight_.end(), std::size_t{0});
-  std::sort(by_weight_.begin(), by_weight_.end(),
-            [&](std::size_t a, std::size_t b) { return group_weights_[a] > group_weights_[b]; });
-  starts_.assign(groups + 1, 0);
-  left_.assign(groups, 0);
-  for (const std::int32_t g : group_numbers_) ++starts_[static_cast<std::size_t>(g) + 1];
-  std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
-  members_.resize(n);
-  for (std::size_t c = 0; c < n; ++c) {
-    const auto g = static_cast<std::size_t>(group_numbers_[c]);
-    members_[static_cast<std::size_t>(starts_[g] + left_[g]++)] = static_cast<std::int64_t>(c);
-  }
-}
-
-std::int64_t CaseOrder::next_ranked() {
-  const std::uint64_t word = ranked_.word();
-  const std::uint32_t bound =
-      ranked_.bounded32(static_cast<std::uint32_t>(word >> 32), static_cast<std::uint32_t>(cases_ - taken_));
-  std::int64_t position = ranked_.bounded32(static_cast<std::uint32_t>(word), bound + 1);
-  std::size_t rank = 0;
-  while (position >= left_[by_weight_[rank]]) position -= left_[by_weight_[rank++]];
-  const std::size_t g = by_weight_[rank];
-  std::int64_t* tied = members_.data() + starts_[g];
-  const std::int64_t size = left_[g]--;
-  const auto chosen = size > 1 ? static_cast<std::int64_t>(ranked_.bounded(static_cast<std::uint64_t>(size))) : 0;
-  std::swap(tied[chosen], tied[size - 1]);
-  return tied[size - 1];
 }
 
 }  // namespace flexicase

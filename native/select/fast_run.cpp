@@ -42,6 +42,7 @@ FastRun::FastRun(const FastPlan& plan) : order_(plan.order, plan.cases), replay_
 
 void FastRun::start(const FastCall& call) {
   call_ = call;
+  order_.start(call.weights);
   replay_.set_largest(call.w_max);
   event_ = missing_ = 0;
   in_event_ = in_block_ = false;
@@ -57,7 +58,7 @@ void FastRun::begin_event() {
   pool_.resize(static_cast<std::size_t>(call_.store->individuals()));
   std::iota(pool_.begin(), pool_.end(), std::int64_t{0});
   size_.begin();
-  if (pool_.size() > 1) order_.begin(call_.key, call_.first_event + static_cast<std::uint64_t>(event_), call_.weights);
+  if (pool_.size() > 1) order_.begin(call_.key, call_.first_event + static_cast<std::uint64_t>(event_));
   in_event_ = true;
 }
 
@@ -122,6 +123,7 @@ void FastRun::replay_block() {
   for (const std::uint8_t fresh : block_.fresh) computed += fresh;
   const Replayed step = replay_.run(block_, call_.weights, survivors_);
   size_.observe(step);
+  for (std::int64_t j = 0; j < step.visited; ++j) order_.reweigh(block_.cases[static_cast<std::size_t>(j)]);
   count(evaluations) += step.evaluations;
   count(cases_used) += step.visited;
   count(pairs_speculated) += computed - step.fresh_used;
