@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,8 @@ METHODS = [
     ("ranked", "num_zeros"),
 ]
 WARM_UP = 100  # selections before any are counted, so that weights have been learnt
+FIXED = 16  # cases at a time, where their number is fixed
+OWN_CASES, OWN_SEEDS = 2000, 5  # for the selector's own cost
 SHORT_RUNS, SHORT = 20, 20  # generations of a few selections, averaged: a single event varies a lot
 
 
@@ -115,18 +117,20 @@ def costly(evaluate: Evaluate, per_call: float, per_pair: float, calls: list[int
 
 
 def look_ahead(n_individuals: int, n_cases: int, copies: float, n: int) -> dict[str, Any]:
-    """Seconds for n selections when every call costs 1 ms, one case at a time and with look-ahead."""
+    """Seconds for n selections when every call costs 1 ms: one case at a time, look-ahead, and 16 cases at a time."""
     population = Population(n_individuals, n_cases, copies=copies, seed=1)
     row: dict[str, Any] = {"individuals": n_individuals, "cases": n_cases, "copies": copies, "n": n}
-    for name, ahead in (("one", 1), ("auto", "auto")):
+    for name, ahead in (("one", 1), ("auto", "auto"), ("fixed", FIXED)):
         calls: list[int] = []
         fast = fx.FastLexicase(n_cases, lookahead=ahead, seed=5)  # type: ignore[arg-type]
         evaluate = costly(population, 1e-3, 0.0, calls)
         start = time.perf_counter()
         s = fast.select(evaluate, n_individuals, n)
         row[name] = {"seconds": time.perf_counter() - start, "calls": len(calls), "pairs": sum(calls)}
+    assert s.cases_used is not None
     row["cases_used"] = float(s.cases_used.mean())
     row["ratio"] = row["one"]["seconds"] / row["auto"]["seconds"]
+    row["fixed_ratio"] = row["one"]["seconds"] / row["fixed"]["seconds"]
     return row
 
 
@@ -154,7 +158,18 @@ def wall(options: argparse.Namespace) -> dict[str, list[dict[str, Any]]]:
 
 def wall_tables(found: dict[str, list[dict[str, Any]]]) -> str:
     ahead = text_table(
-        ["cases", "copies", "cases used", "calls one by one", "calls", "s one by one", "s", "ratio"],
+        [
+            "cases",
+            "copies",
+            "visited per event",
+            "calls, one at a time",
+            "calls, look-ahead",
+            "ratio",
+            "pairs",
+            f"calls, {FIXED} at a time",
+            "ratio",
+            "pairs",
+        ],
         [
             [
                 f"{r['cases']:,}",
@@ -162,9 +177,11 @@ def wall_tables(found: dict[str, list[dict[str, Any]]]) -> str:
                 f"{r['cases_used']:.0f}",
                 f"{r['one']['calls']:,}",
                 f"{r['auto']['calls']:,}",
-                f"{r['one']['seconds']:.2f}",
-                f"{r['auto']['seconds']:.3f}",
                 f"{r['ratio']:.1f} ×",
+                f"{r['auto']['pairs'] / r['one']['pairs']:.2f} ×",
+                f"{r['fixed']['calls']:,}",
+                f"{r['fixed_ratio']:.1f} ×",
+                f"{r['fixed']['pairs'] / r['one']['pairs']:.2f} ×",
             ]
             for r in found["look_ahead"]
         ],
@@ -182,47 +199,86 @@ def wall_tables(found: dict[str, list[dict[str, Any]]]) -> str:
             for r in found["against_full"]
         ],
     )
-    return f"1 ms per call, 10 selections:\n{ahead}\n\n10 µs per pair, 100 cases:\n{pairs}"
+    title = "1 ms per call, 10 selections; ratio of times, and pairs computed, to one case at a time"
+    return f"{title}:\n{ahead}\n\n10 µs per pair, 100 cases:\n{pairs}"
 
 
 # (c) the selector's own cost -------------------------------------------------------------------
 
 
-def own_cost(pool: int, n_cases: int, ahead: int | str, repeat: int) -> float:
-    """Microseconds of the selector per case looked at, the evaluator's own time taken off; best of ``repeat``."""
-    errors = np.ones((pool, n_cases))  # nobody is ever filtered, so the pool stays as it is
-    inside = 0.0
+class Regime(NamedTuple):
+    """Events of one kind."""
+
+    events: str  # "long": nobody is ever filtered; "short": every case filters half of the pool
+    pool: int
+    n: int
+    lookahead: int | str
+
+
+REGIMES = [
+    Regime(events, pool, n, ahead)
+    for events, ns in (("long", (1,)), ("short", (1, 100)))
+    for n in ns
+    for ahead in ("auto", 1)
+    for pool in (8, 64)
+]
+
+
+def own_cost(regime: Regime, seed: int, repeat: int) -> dict[str, float]:
+    """Microseconds of processor time per case looked at, the evaluator's own calls, replayed alone, taken off."""
+    shape = regime.pool, OWN_CASES
+    errors = np.ones(shape) if regime.events == "long" else np.random.default_rng(seed).integers(0, 2, shape) * 1.0
+    rounds = max(1, 300 // (regime.n * (OWN_CASES if regime.events == "long" else 1)))
 
     def lookup(individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[Any]:
-        nonlocal inside
-        start = time.perf_counter()
-        block = errors[np.ix_(individuals, cases)]
-        inside += time.perf_counter() - start
-        return block
+        return errors[individuals[:, None], cases]
 
-    best = float("inf")
-    fast = fx.FastLexicase(n_cases, lookahead=ahead, seed=3)  # type: ignore[arg-type]
-    for _ in range(repeat):
-        fast.new_generation()
-        inside = 0.0
-        start = time.perf_counter()
-        s = fast.select(lookup, pool)
-        best = min(best, (time.perf_counter() - start - inside) / int(s.cases_used[0]))
-    return 1e6 * best
+    asked: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+
+    def recording(individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[Any]:
+        asked.append((individuals.copy(), cases.copy()))
+        return lookup(individuals, cases)
+
+    def select(evaluate: Evaluate) -> list[fx.FastSelection]:
+        fast = fx.FastLexicase(OWN_CASES, lookahead=regime.lookahead, seed=seed)  # type: ignore[arg-type]
+        selections = []
+        for _ in range(rounds):
+            fast.new_generation()
+            selections.append(fast.select(evaluate, regime.pool, regime.n))
+        return selections
+
+    def replay() -> None:
+        for individuals, cases in asked:
+            lookup(individuals, cases)
+
+    visited = sum(int(s.cases_used.sum()) for s in select(recording))  # type: ignore[union-attr]
+    own = timed(select, repeat, lookup) - timed(replay, repeat)
+    events = rounds * regime.n
+    return {"us": 1e6 * own / visited, "visited": visited / events, "calls": len(asked) / events}
 
 
 def overhead(options: argparse.Namespace) -> list[dict[str, Any]]:
     rows = []
-    for pool in (2, 8, 64):
-        rows += [
-            {"pool": pool, "lookahead": a, "us_per_case": own_cost(pool, 2000, a, options.repeat)} for a in ("auto", 1)
-        ]
+    for regime in REGIMES:
+        found = [own_cost(regime, seed, options.repeat) for seed in range(OWN_SEEDS)]
+        medians = {key: float(np.median([f[key] for f in found])) for key in found[0]}
+        most = max(f["us"] for f in found)
+        rows.append(
+            regime._asdict()
+            | {"us_per_case": medians["us"], "most": most, "visited": medians["visited"], "calls": medians["calls"]}
+        )
     return rows
 
 
 def overhead_table(rows: Sequence[dict[str, Any]]) -> str:
-    cells = [[str(r["pool"]), str(r["lookahead"]), f"{r['us_per_case']:.2f}"] for r in rows]
-    return "the selector itself:\n" + text_table(["pool", "lookahead", "µs per case looked at"], cells)
+    cells = [
+        [r["events"], str(r["n"]), str(r["lookahead"]), str(r["pool"]), f"{r['visited']:.1f}", f"{r['calls']:.1f}"]
+        + [f"{r['us_per_case']:.2f}", f"{r['most']:.2f}"]
+        for r in rows
+    ]
+    headers = ["events", "n", "lookahead", "pool", "visited per event", "calls per event", "µs per visited case", "most"]
+    title = f"the selector itself, {OWN_CASES:,} cases, a new generation at every call, {OWN_SEEDS} seeds"
+    return f"{title}:\n{text_table(headers, cells)}"
 
 
 # (d) DEAP --------------------------------------------------------------------------------------

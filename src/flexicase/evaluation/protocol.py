@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable
 from typing import Any, NoReturn, Protocol, runtime_checkable
 
@@ -184,15 +183,3 @@ class Closing:
     def __exit__(self, *reason: object) -> None:
         """Close, whatever happened."""
         self.close()
-
-
-def split_block(m: int, b: int, parts: int) -> list[tuple[slice, slice]]:
-    """Cut an (m, b) block into at most ``parts`` pieces of about the same size, along its longer side.
-
-    Returns:
-        Slices of rows and of columns.
-    """
-    longer = max(m, b)
-    ends = sorted({longer * k // parts for k in range(parts + 1)})
-    cuts = [slice(start, end) for start, end in itertools.pairwise(ends)]
-    return [(cut, slice(0, b)) if m >= b else (slice(0, m), cut) for cut in cuts]

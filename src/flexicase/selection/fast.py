@@ -123,7 +123,8 @@ class FastLexicase:
 
     def new_generation(self) -> None:
         """Forget the errors of the last population; the weights stay."""
-        self._retire(self._memo)
+        if self._memo is not None:
+            self._retire(self._memo)
         self._memo = self._population = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -176,7 +177,7 @@ class FastLexicase:
         token = ("evaluator", evaluate) if population is None else ("population", population)
         known = self._memo if self._remembers(token, n_individuals) else None
         memo = known or self._empty_memo(n_individuals)
-        counts, ended = np.empty((5, n), dtype=np.int64), np.empty(n, dtype=np.uint8)
+        counts, ended = np.empty((5, n), np.int64), np.empty(n, np.uint8)
         run = EventRun(self._rule, weights, memo, key, first)
         if known is not None:
             known.store.begin()
@@ -193,7 +194,7 @@ class FastLexicase:
         finally:
             memo.calls -= 1
         memo.store.commit()
-        if memo is not self._memo:
+        if memo is not self._memo is not None:
             self._retire(self._memo)
         self._weights, self._memo, self._population = weights, memo, token
         if seed is None:
@@ -207,9 +208,9 @@ class FastLexicase:
             return spare
         return Memo(n_individuals, self.n_cases, self._memory - self._memory // BLOCK_SHARE)
 
-    def _retire(self, memo: Memo | None) -> None:
+    def _retire(self, memo: Memo) -> None:
         """Keep the room of a memo for the next one, if it is small and nobody is at work on it."""
-        if memo is not None and not memo.calls and memo.store.is_matrix:
+        if not memo.calls and memo.store.is_matrix:
             self._spare = memo if memo.store.nbytes <= self._memory // BLOCK_SHARE else None
 
     def _remembers(self, token: Any, n_individuals: int) -> bool:
