@@ -74,8 +74,10 @@ bool FastRun::next_block() {
     missing_ +=
         call_.store->lookup(pool_.data(), block_.rows, block_.cases[j], block_.errors.data() + j * pool_.size());
   }
+  computed_ = missing_;
+  block_.all_fresh = missing_ == static_cast<std::int64_t>(block_.errors.size());
   block_.fresh.clear();
-  if (missing_ > 0) {
+  if (missing_ > 0 && !block_.all_fresh) {
     asked_.assign(block_.cases.size(), 0);
     block_.fresh.resize(block_.errors.size());
     for (std::size_t k = 0; k < block_.errors.size(); ++k) block_.fresh[k] = block_.errors[k] != block_.errors[k];
@@ -87,6 +89,15 @@ bool FastRun::next_block() {
 
 void FastRun::next_request() {
   const std::size_t rows = pool_.size();
+  if (block_.all_fresh) {
+    rows_.resize(rows);
+    columns_.resize(block_.cases.size());
+    std::iota(rows_.begin(), rows_.end(), std::int64_t{0});
+    std::iota(columns_.begin(), columns_.end(), std::int64_t{0});
+    individuals_ = pool_;
+    cases_ = block_.cases;
+    return;
+  }
   const auto fresh = [&](std::size_t column) { return block_.fresh.data() + column * rows; };
   std::size_t first = 0;
   while (asked_[first] != 0 || std::find(fresh(first), fresh(first) + rows, 1) == fresh(first) + rows) ++first;
@@ -119,14 +130,12 @@ void FastRun::give(const double* errors) {
 void FastRun::replay_block() {
   survivors_.resize(pool_.size());
   std::iota(survivors_.begin(), survivors_.end(), std::int64_t{0});
-  std::int64_t computed = 0;
-  for (const std::uint8_t fresh : block_.fresh) computed += fresh;
   const Replayed step = replay_.run(block_, call_.weights, survivors_);
   size_.observe(step);
   for (std::int64_t j = 0; j < step.visited; ++j) order_.reweigh(block_.cases[static_cast<std::size_t>(j)]);
   count(evaluations) += step.evaluations;
   count(cases_used) += step.visited;
-  count(pairs_speculated) += computed - step.fresh_used;
+  count(pairs_speculated) += computed_ - step.fresh_used;
   for (std::size_t k = 0; k < survivors_.size(); ++k) pool_[k] = pool_[static_cast<std::size_t>(survivors_[k])];
   pool_.resize(survivors_.size());
   in_block_ = false;

@@ -95,10 +95,6 @@ bool PairStore::make_room() {
   return true;
 }
 
-void PairStore::count(std::uint64_t before, std::uint64_t after) {
-  pairs_ += static_cast<std::int64_t>(after != unknown) - static_cast<std::int64_t>(before != unknown);
-}
-
 void PairStore::touch(std::int64_t at_case) {
   std::uint64_t& word = begun_[static_cast<std::size_t>(at_case) / 64];
   const std::uint64_t bit = std::uint64_t{1} << (at_case % 64);
@@ -115,25 +111,35 @@ bool PairStore::keep_in_table(std::uint64_t name, std::uint64_t bits) {
   if (logging_) log_.push_back(name);
   Entry* entry = find(name);
   used_ += entry->name == 0;
-  count(entry->bits, bits);
+  pairs_ += entry->bits == unknown;
   *entry = {name, bits};
   return true;
 }
 
 void PairStore::store(const std::vector<std::int64_t>& individuals, std::int64_t at_case, const double* errors,
                       std::int64_t step) {
-  if (is_matrix_) touch(at_case);
+  if (is_matrix_) {
+    keep_in_matrix(individuals, at_case, errors, step);
+    return;
+  }
+  for (const std::int64_t individual : individuals) {
+    if (keep_in_table(name_of(individual, at_case), encoded(*errors))) touch(at_case);
+    errors += step;
+  }
+}
+
+void PairStore::keep_in_matrix(const std::vector<std::int64_t>& individuals, std::int64_t at_case, const double* errors,
+                               std::int64_t step) {
+  touch(at_case);
+  if (logging_) {
+    for (const std::int64_t individual : individuals) log_.push_back(name_of(individual, at_case));
+  }
+  std::uint64_t* row = matrix_.get() + at_case * individuals_;
   for (const std::int64_t individual : individuals) {
     const std::uint64_t bits = encoded(*errors);
-    const std::uint64_t name = name_of(individual, at_case);
+    pairs_ += row[individual] == unknown;
+    row[individual] = bits;
     errors += step;
-    if (!is_matrix_) {
-      if (keep_in_table(name, bits)) touch(at_case);
-      continue;
-    }
-    if (logging_) log_.push_back(name);
-    count(matrix_[name - 1], bits);
-    matrix_[name - 1] = bits;
   }
 }
 
@@ -151,7 +157,7 @@ void PairStore::clear() {
 
 void PairStore::forget(std::uint64_t name) {
   std::uint64_t& place = is_matrix_ ? matrix_[name - 1] : find(name)->bits;
-  count(place, unknown);
+  pairs_ -= place != unknown;
   place = unknown;
 }
 

@@ -85,7 +85,8 @@ class FastRun {
   std::vector<std::int64_t> individuals_;
   std::vector<std::int64_t> cases_;
   std::int64_t event_ = 0;
-  std::int64_t missing_ = 0;
+  std::int64_t computed_ = 0;  // pairs of the block that were unknown
+  std::int64_t missing_ = 0;   // those that still are
   bool in_event_ = false;
   bool in_block_ = false;
 };

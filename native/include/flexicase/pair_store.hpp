@@ -42,11 +42,12 @@ class PairStore {
 
   std::uint64_t name_of(std::int64_t individual, std::int64_t at_case) const;
   void touch(std::int64_t at_case);
+  void keep_in_matrix(const std::vector<std::int64_t>& individuals, std::int64_t at_case, const double* errors,
+                      std::int64_t step);
   bool keep_in_table(std::uint64_t name, std::uint64_t bits);
   void forget(std::uint64_t name);
   Entry* find(std::uint64_t name) const;
   bool make_room();
-  void count(std::uint64_t before, std::uint64_t after);
 
   std::int64_t individuals_;
   std::uint64_t most_bytes_;

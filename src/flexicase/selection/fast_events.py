@@ -114,19 +114,8 @@ def native_events(rule: EventRule, weights: CaseWeights) -> FastRun:
 def run_native(
     native: FastRun, run: EventRun, evaluate: CaseEvaluator, counts: NDArray[np.int64], ended: NDArray[np.uint8]
 ) -> None:
-    """The same as `run_reference`, natively, also the calls of the evaluator and the checks of ordinary answers."""
+    """The same as `run_reference`, natively: also the calls of the evaluator, and the checks of ordinary answers."""
     weights, (k0, k1) = run.weights, run.key
     assert weights.w_max is not None
-    native.select(
-        run.memo.store,
-        weights.values,
-        weights.w_max,
-        k0,
-        k1,
-        run.first,
-        counts,
-        ended,
-        evaluate,
-        checked_block,
-        failed,
-    )
+    asked = run.memo.store, weights.values, weights.w_max, k0, k1, run.first
+    native.select(*asked, counts, ended, evaluate, checked_block, failed)
