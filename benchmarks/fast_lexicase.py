@@ -11,7 +11,7 @@ import json
 import random
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -239,20 +239,23 @@ def own_cost(regime: Regime, seed: int, repeat: int) -> dict[str, float]:
         asked.append((individuals.copy(), cases.copy()))
         return lookup(individuals, cases)
 
-    def select(evaluate: Evaluate) -> list[fx.FastSelection]:
+    def generations() -> Iterator[fx.FastLexicase]:
         fast = fx.FastLexicase(OWN_CASES, lookahead=regime.lookahead, seed=seed)  # type: ignore[arg-type]
-        selections = []
         for _ in range(rounds):
+            yield fast
             fast.new_generation()
-            selections.append(fast.select(evaluate, regime.pool, regime.n))
-        return selections
+
+    def select() -> None:
+        for fast in generations():
+            fast.select(lookup, regime.pool, regime.n)
 
     def replay() -> None:
         for individuals, cases in asked:
             lookup(individuals, cases)
 
-    visited = sum(int(s.cases_used.sum()) for s in select(recording))  # type: ignore[union-attr]
-    own = timed(select, repeat, lookup) - timed(replay, repeat)
+    outcomes = [fast.select(recording, regime.pool, regime.n) for fast in generations()]
+    visited = sum(int(s.cases_used.sum()) for s in outcomes)  # type: ignore[union-attr]
+    own = timed(select, repeat) - timed(replay, repeat)
     events = rounds * regime.n
     return {"us": 1e6 * own / visited, "visited": visited / events, "calls": len(asked) / events}
 

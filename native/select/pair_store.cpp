@@ -58,6 +58,10 @@ PairStore::Entry* PairStore::find(std::uint64_t name) const {
 
 std::int64_t PairStore::lookup(const std::int64_t* individuals, std::int64_t count, std::int64_t at_case,
                                double* errors) const {
+  if ((begun_[static_cast<std::size_t>(at_case) / 64] >> (at_case % 64) & 1) == 0) {
+    for (std::int64_t i = 0; i < count; ++i) errors[i] = decoded(unknown);
+    return count;
+  }
   std::int64_t missing = 0;
   if (is_matrix_) {
     const std::uint64_t* row = matrix_.get() + at_case * individuals_;
@@ -67,10 +71,6 @@ std::int64_t PairStore::lookup(const std::int64_t* individuals, std::int64_t cou
       missing += bits == unknown;
     }
     return missing;
-  }
-  if ((begun_[static_cast<std::size_t>(at_case) / 64] >> (at_case % 64) & 1) == 0) {
-    for (std::int64_t i = 0; i < count; ++i) errors[i] = decoded(unknown);
-    return count;
   }
   for (std::int64_t i = 0; i < count; ++i) {
     const std::uint64_t bits = find(name_of(individuals[i], at_case))->bits;

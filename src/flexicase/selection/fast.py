@@ -123,8 +123,7 @@ class FastLexicase:
 
     def new_generation(self) -> None:
         """Forget the errors of the last population; the weights stay."""
-        if self._memo is not None:
-            self._retire(self._memo)
+        self._retire()
         self._memo = self._population = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -194,8 +193,8 @@ class FastLexicase:
         finally:
             memo.calls -= 1
         memo.store.commit()
-        if memo is not self._memo is not None:
-            self._retire(self._memo)
+        if known is None:
+            self._retire()
         self._weights, self._memo, self._population = weights, memo, token
         if seed is None:
             self._next_event += n
@@ -206,12 +205,14 @@ class FastLexicase:
         if spare is not None and spare.n_individuals == n_individuals:
             spare.store.clear()
             return spare
-        return Memo(n_individuals, self.n_cases, self._memory - self._memory // BLOCK_SHARE)
+        block_bytes = self._memory // BLOCK_SHARE
+        return Memo(n_individuals, self.n_cases, self._memory - block_bytes, worth_keeping=block_bytes)
 
-    def _retire(self, memo: Memo) -> None:
-        """Keep the room of a memo for the next one, if it is small and nobody is at work on it."""
-        if not memo.calls and memo.store.is_matrix:
-            self._spare = memo if memo.store.nbytes <= self._memory // BLOCK_SHARE else None
+    def _retire(self) -> None:
+        """Keep the memo's room for the next one, unless it is large or a call is still at work on it."""
+        memo = self._memo
+        if memo is not None and memo.may_serve_again and not memo.calls:
+            self._spare = memo
 
     def _remembers(self, token: Any, n_individuals: int) -> bool:
         return self._memo is not None and self._memo.n_individuals == n_individuals and bool(self._population == token)

@@ -117,5 +117,16 @@ def run_native(
     """The same as `run_reference`, natively: also the calls of the evaluator, and the checks of ordinary answers."""
     weights, (k0, k1) = run.weights, run.key
     assert weights.w_max is not None
-    asked = run.memo.store, weights.values, weights.w_max, k0, k1, run.first
-    native.select(*asked, counts, ended, evaluate, checked_block, failed)
+    native.select(
+        run.memo.store,
+        weights.values,
+        weights.w_max,
+        k0,
+        k1,
+        run.first,
+        counts,
+        ended,
+        evaluate,
+        checked_block,
+        failed,
+    )
