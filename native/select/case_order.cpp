@@ -29,31 +29,42 @@ std::size_t CaseOrder::bytes() const {
 
 void CaseOrder::start(const double* weights) {
   weights_ = weights;
-  if (kind_ == OrderKind::uniform) return;
+  if (kind_ == OrderKind::uniform || cases_ == 0) return;
   const auto n = static_cast<std::size_t>(cases_);
-  if (!stale_ && n != 0 && std::memcmp(known_.data(), weights, n * sizeof(double)) == 0) return;
+  if (!stale_) renew();
+  if (!stale_ && std::memcmp(known_.data(), weights, n * sizeof(double)) == 0) return;
   known_.assign(weights, weights + n);
-  changes_.clear();
   stale_ = true;
 }
 
 void CaseOrder::reweigh(std::int64_t at_case) {
-  if (kind_ == OrderKind::uniform) return;
-  double& known = known_[static_cast<std::size_t>(at_case)];
-  if (known == weights_[at_case]) return;
-  changes_.push_back({at_case, known});
-  known = weights_[at_case];
+  if (kind_ != OrderKind::uniform) changes_.push_back({at_case, weights_[at_case]});
 }
 
-template <class Structure, class Reweigh>
-void CaseOrder::renew(Structure& structure, const Reweigh& reweigh) {
-  if (stale_ || changes_.size() * few_changes > known_.size()) {
-    structure.build(known_.data(), cases_);
-  } else {
-    for (const Change& change : changes_) reweigh(change);
+// Brings wheel or ranks up to date.
+void CaseOrder::renew() {
+  const bool anew = stale_ || changes_.size() * few_changes > known_.size();
+  if (kind_ == OrderKind::ranked) ranks_.restore();
+  for (const auto& [c, weight] : changes_) {
+    double& known = known_[static_cast<std::size_t>(c)];
+    const double before = known;
+    known = weight;
+    if (anew || weight == before) continue;
+    if (kind_ == OrderKind::ranked) {
+      ranks_.reweigh(c, before, weight);
+    } else {
+      wheel_.reweigh(c);
+    }
   }
   changes_.clear();
   stale_ = false;
+  if (kind_ == OrderKind::ranked) {
+    if (anew) ranks_.build(known_.data(), cases_);
+    ranks_.restore();
+  } else {
+    if (anew) wheel_.build(known_.data(), cases_);
+    wheel_.lay_out();
+  }
 }
 
 void CaseOrder::begin(Key key, std::uint64_t event) {
@@ -63,30 +74,24 @@ void CaseOrder::begin(Key key, std::uint64_t event) {
   sorted_ = 0;
   head_.clear();
   if (cases_ == 0) return;
-  if (kind_ == OrderKind::ranked) {
-    ranked_.state = lane_state(state_, Lane::ranked);
-    ranks_.restore();
-    renew(ranks_, [&](const Change& change) {
-      ranks_.reweigh(change.at_case, change.before, known_[static_cast<std::size_t>(change.at_case)]);
-    });
-    ranks_.restore();
-  } else {
-    draw_head();
-  }
+  if (kind_ != OrderKind::uniform) renew();
+  ranked_.state = lane_state(state_, Lane::ranked);
+  spins_.state = lane_state(state_, Lane::head);
+  spins_left_ = head_spins;
 }
 
-void CaseOrder::draw_head() {
+// Draws one more of the first cases; false if they are over.
+bool CaseOrder::spin() {
   const auto n = static_cast<std::size_t>(cases_);
-  if (kind_ == OrderKind::weighted) {
-    renew(wheel_, [&](const Change& change) { wheel_.reweigh(change.at_case); });
-    wheel_.lay_out();
+  while (spins_left_ > 0 && head_.size() < std::min<std::size_t>(head_cases, n)) {
+    --spins_left_;
+    const std::int64_t c = kind_ == OrderKind::weighted ? wheel_.at(spins_.unit() * wheel_.total())
+                                                        : static_cast<std::int64_t>(spins_.bounded(n));
+    if (std::find(head_.begin(), head_.end(), c) != head_.end()) continue;
+    head_.push_back(c);
+    return true;
   }
-  Stream spins{lane_state(state_, Lane::head)};
-  for (int spin = 0; spin < head_spins && head_.size() < std::min<std::size_t>(head_cases, n); ++spin) {
-    const std::int64_t c = kind_ == OrderKind::weighted ? wheel_.at(spins.unit() * wheel_.total())
-                                                        : static_cast<std::int64_t>(spins.bounded(n));
-    if (std::find(head_.begin(), head_.end(), c) == head_.end()) head_.push_back(c);
-  }
+  return false;
 }
 
 void CaseOrder::fill_tail() {
@@ -126,8 +131,8 @@ void CaseOrder::take(std::int64_t count, std::vector<std::int64_t>& out) {
       continue;
     }
     const auto at = static_cast<std::size_t>(taken_);
-    if (at < head_.size()) {
-      out.push_back(head_[at]);
+    if (!tail_filled_ && spin()) {
+      out.push_back(head_.back());
       continue;
     }
     if (!tail_filled_) fill_tail();

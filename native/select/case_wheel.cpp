@@ -7,7 +7,7 @@ namespace flexicase {
 
 namespace {
 
-constexpr std::int64_t stretch_cases = 64;
+constexpr std::int64_t stretch_cases = 32;
 constexpr double most_exact = 0x1p53;
 constexpr double most_whole = 0x1p31 - 1.0;
 

@@ -20,7 +20,7 @@ class CaseOrder {
 
   // weights: (cases,) positive. In an event, only those of cases handed out may change.
   void start(const double* weights);
-  // To be told of every case that may have a new weight, before the next event begins.
+  // To be told of every case that may have a new weight, which counts from the next event on.
   void reweigh(std::int64_t at_case);
 
   void begin(Key key, std::uint64_t event);
@@ -41,12 +41,11 @@ class CaseOrder {
 
   struct Change {
     std::int64_t at_case;
-    double before;
+    double weight;
   };
 
-  template <class Structure, class Reweigh>
-  void renew(Structure& structure, const Reweigh& reweigh);
-  void draw_head();
+  void renew();
+  bool spin();
   void fill_tail();
   void sort_further();
 
@@ -56,11 +55,13 @@ class CaseOrder {
   std::uint64_t state_ = 0;
   std::int64_t taken_ = 0;
 
-  std::vector<double> known_;    // the weights that wheel and ranks are made of, but for the changes
-  std::vector<Change> changes_;  // since the last event began
+  std::vector<double> known_;    // the weights that wheel and ranks are made of
+  std::vector<Change> changes_;  // since then
   bool stale_ = true;
 
   CaseWheel wheel_;
+  Stream spins_{0};
+  int spins_left_ = 0;
   std::vector<std::int64_t> head_;
   std::vector<Entry> tail_;
   std::size_t sorted_ = 0;
