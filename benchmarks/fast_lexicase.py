@@ -11,9 +11,9 @@ import json
 import random
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from flexicase.adapters import deap as adapter
 from flexicase.benchmark.report import environment, text_table
 from flexicase.plot import BLACK, BLUE, DOTTED, RED
 from flexicase.synthetic import Population
+from own_cost import overhead, overhead_table, timed
 
 Evaluate = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[Any]]
 
@@ -35,7 +36,6 @@ METHODS = [
 ]
 WARM_UP = 100  # selections before any are counted, so that weights have been learnt
 FIXED = 16  # cases at a time, where their number is fixed
-OWN_CASES, OWN_SEEDS = 2000, 5  # for the selector's own cost
 SHORT_RUNS, SHORT = 20, 20  # generations of a few selections, averaged: a single event varies a lot
 
 
@@ -203,88 +203,7 @@ def wall_tables(found: dict[str, list[dict[str, Any]]]) -> str:
     return f"{title}:\n{ahead}\n\n10 µs per pair, 100 cases:\n{pairs}"
 
 
-# (c) the selector's own cost -------------------------------------------------------------------
-
-
-class Regime(NamedTuple):
-    """Events of one kind."""
-
-    events: str  # "long": nobody is ever filtered; "short": every case filters half of the pool
-    pool: int
-    n: int
-    lookahead: int | str
-
-
-REGIMES = [
-    Regime(events, pool, n, ahead)
-    for events, ns in (("long", (1,)), ("short", (1, 100)))
-    for n in ns
-    for ahead in ("auto", 1)
-    for pool in (8, 64)
-]
-
-
-def own_cost(regime: Regime, seed: int, repeat: int) -> dict[str, float]:
-    """Microseconds of processor time per case looked at, the evaluator's own calls, replayed alone, taken off."""
-    shape = regime.pool, OWN_CASES
-    errors = np.ones(shape) if regime.events == "long" else np.random.default_rng(seed).integers(0, 2, shape) * 1.0
-    rounds = max(1, 300 // (regime.n * (OWN_CASES if regime.events == "long" else 1)))
-
-    def lookup(individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[Any]:
-        return errors[individuals[:, None], cases]
-
-    asked: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
-
-    def recording(individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[Any]:
-        asked.append((individuals.copy(), cases.copy()))
-        return lookup(individuals, cases)
-
-    def generations() -> Iterator[fx.FastLexicase]:
-        fast = fx.FastLexicase(OWN_CASES, lookahead=regime.lookahead, seed=seed)  # type: ignore[arg-type]
-        for _ in range(rounds):
-            yield fast
-            fast.new_generation()
-
-    def select() -> None:
-        for fast in generations():
-            fast.select(lookup, regime.pool, regime.n)
-
-    def replay() -> None:
-        for individuals, cases in asked:
-            lookup(individuals, cases)
-
-    outcomes = [fast.select(recording, regime.pool, regime.n) for fast in generations()]
-    visited = sum(int(s.cases_used.sum()) for s in outcomes)  # type: ignore[union-attr]
-    own = timed(select, repeat) - timed(replay, repeat)
-    events = rounds * regime.n
-    return {"us": 1e6 * own / visited, "visited": visited / events, "calls": len(asked) / events}
-
-
-def overhead(options: argparse.Namespace) -> list[dict[str, Any]]:
-    rows = []
-    for regime in REGIMES:
-        found = [own_cost(regime, seed, options.repeat) for seed in range(OWN_SEEDS)]
-        medians = {key: float(np.median([f[key] for f in found])) for key in found[0]}
-        most = max(f["us"] for f in found)
-        rows.append(
-            regime._asdict()
-            | {"us_per_case": medians["us"], "most": most, "visited": medians["visited"], "calls": medians["calls"]}
-        )
-    return rows
-
-
-def overhead_table(rows: Sequence[dict[str, Any]]) -> str:
-    cells = [
-        [r["events"], str(r["n"]), str(r["lookahead"]), str(r["pool"]), f"{r['visited']:.1f}", f"{r['calls']:.1f}"]
-        + [f"{r['us_per_case']:.2f}", f"{r['most']:.2f}"]
-        for r in rows
-    ]
-    headers = ["events", "n", "lookahead", "pool", "visited per event", "calls per event", "µs per visited case", "most"]
-    title = f"the selector itself, {OWN_CASES:,} cases, a new generation at every call, {OWN_SEEDS} seeds"
-    return f"{title}:\n{text_table(headers, cells)}"
-
-
-# (d) DEAP --------------------------------------------------------------------------------------
+# (c) DEAP --------------------------------------------------------------------------------------
 
 
 def beside_deap(options: argparse.Namespace) -> list[dict[str, Any]]:
@@ -316,16 +235,6 @@ def beside_deap(options: argparse.Namespace) -> list[dict[str, Any]]:
             }
         )
     return rows
-
-
-def timed(call: Callable[..., Any], repeat: int, *args: Any, **extra: Any) -> float:
-    """Processor seconds of a call, best of ``repeat``."""
-    best = float("inf")
-    for _ in range(repeat):
-        start = time.process_time()
-        call(*args, **extra)
-        best = min(best, time.process_time() - start)
-    return best
 
 
 def deap_table(rows: Iterable[dict[str, Any]]) -> str:
@@ -420,7 +329,7 @@ def main() -> None:
         found["wall"] = wall(options)
         tables.append(wall_tables(found["wall"]))
     if "overhead" in options.parts:
-        found["overhead"] = overhead(options)
+        found["overhead"] = overhead(options.repeat)
         tables.append(overhead_table(found["overhead"]))
     if "deap" in options.parts:
         if importlib.util.find_spec("deap") is None:

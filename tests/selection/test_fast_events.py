@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import signal
 
 import numpy as np
 import pytest
@@ -152,6 +153,24 @@ def test_room_that_is_used_again_has_nothing_in_it() -> None:
         assert outcome(found) == outcome(again.select(Evaluator(errors), N_INDIVIDUALS, 6))
         assert found.pairs_evaluated.sum() == len(evaluate.pairs) == fast.memo.pairs
         plain = again
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs an alarm clock")
+def test_events_that_need_no_evaluator_can_be_interrupted() -> None:
+    """Native code that never comes back to Python would not notice Ctrl-C before the last of a million events."""
+    fast = fx.FastLexicase(200, seed=6, lookahead=200)
+    evaluate = Evaluator(np.zeros((8, 200)))
+    fast.select(evaluate, 8)
+    weights, state = fast.weights.tolist(), fast.state_dict()["next_event"]
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            fast.select(evaluate, 8, 1_000_000)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    assert (fast.weights.tolist(), fast.state_dict()["next_event"], len(evaluate.asked)) == (weights, state, 1)
 
 
 def test_a_copy_goes_on_alike_without_the_memo() -> None:
