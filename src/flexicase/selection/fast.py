@@ -48,7 +48,7 @@ class FastLexicase:
             (the dynamic variant: nothing else is known).
         lookahead: ``"auto"`` grows the blocks while cases filter nobody; an int asks for that many
             cases at a time, 1 for none that may not be needed.
-        memory: Budget in bytes for blocks and memo.
+        memory: Budget in bytes for blocks and memo; of an old memo, up to an eighth of it is kept as room for the next.
         seed: An int, a `numpy.random.Generator`, a `SeedSequence`, or None for fresh randomness.
         backend: ``"native"`` or ``"reference"``, as for `flexicase.Selector`.
 
