@@ -23,6 +23,7 @@ from flexicase.adapters import deap as adapter
 from flexicase.benchmark.report import environment, text_table
 from flexicase.plot import BLACK, BLUE, DOTTED, RED
 from flexicase.synthetic import Population
+from own_cost import overhead, overhead_table, timed
 
 Evaluate = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[Any]]
 
@@ -34,6 +35,7 @@ METHODS = [
     ("ranked", "num_zeros"),
 ]
 WARM_UP = 100  # selections before any are counted, so that weights have been learnt
+FIXED = 16  # cases at a time, where their number is fixed
 SHORT_RUNS, SHORT = 20, 20  # generations of a few selections, averaged: a single event varies a lot
 
 
@@ -115,18 +117,18 @@ def costly(evaluate: Evaluate, per_call: float, per_pair: float, calls: list[int
 
 
 def look_ahead(n_individuals: int, n_cases: int, copies: float, n: int) -> dict[str, Any]:
-    """Seconds for n selections when every call costs 1 ms, one case at a time and with look-ahead."""
+    """Seconds for n selections when every call costs 1 ms: one case at a time, look-ahead, and 16 cases at a time."""
     population = Population(n_individuals, n_cases, copies=copies, seed=1)
     row: dict[str, Any] = {"individuals": n_individuals, "cases": n_cases, "copies": copies, "n": n}
-    for name, ahead in (("one", 1), ("auto", "auto")):
+    for name, ahead in (("one", 1), ("auto", "auto"), ("fixed", FIXED)):
         calls: list[int] = []
         fast = fx.FastLexicase(n_cases, lookahead=ahead, seed=5)  # type: ignore[arg-type]
         evaluate = costly(population, 1e-3, 0.0, calls)
         start = time.perf_counter()
         s = fast.select(evaluate, n_individuals, n)
         row[name] = {"seconds": time.perf_counter() - start, "calls": len(calls), "pairs": sum(calls)}
+    assert s.cases_used is not None
     row["cases_used"] = float(s.cases_used.mean())
-    row["ratio"] = row["one"]["seconds"] / row["auto"]["seconds"]
     return row
 
 
@@ -154,17 +156,35 @@ def wall(options: argparse.Namespace) -> dict[str, list[dict[str, Any]]]:
 
 def wall_tables(found: dict[str, list[dict[str, Any]]]) -> str:
     ahead = text_table(
-        ["cases", "copies", "cases used", "calls one by one", "calls", "s one by one", "s", "ratio"],
+        [
+            "cases",
+            "copies",
+            "visited per event",
+            "calls, one at a time",
+            "calls, look-ahead",
+            "fewer",
+            "faster",
+            "pairs",
+            f"calls, {FIXED} at a time",
+            "fewer",
+            "faster",
+            "pairs",
+        ],
         [
             [
                 f"{r['cases']:,}",
                 f"{r['copies']:.0%}",
                 f"{r['cases_used']:.0f}",
                 f"{r['one']['calls']:,}",
-                f"{r['auto']['calls']:,}",
-                f"{r['one']['seconds']:.2f}",
-                f"{r['auto']['seconds']:.3f}",
-                f"{r['ratio']:.1f} ×",
+                *(
+                    cell
+                    for name in ("auto", "fixed")
+                    for cell in (
+                        f"{r[name]['calls']:,}",
+                        *(f"{r['one'][k] / r[name][k]:.1f} ×" for k in ("calls", "seconds")),
+                        f"{r[name]['pairs'] / r['one']['pairs']:.2f} ×",
+                    )
+                ),
             ]
             for r in found["look_ahead"]
         ],
@@ -182,50 +202,11 @@ def wall_tables(found: dict[str, list[dict[str, Any]]]) -> str:
             for r in found["against_full"]
         ],
     )
-    return f"1 ms per call, 10 selections:\n{ahead}\n\n10 µs per pair, 100 cases:\n{pairs}"
+    title = "1 ms per call, 10 selections; calls, seconds and pairs computed beside one case at a time"
+    return f"{title}:\n{ahead}\n\n10 µs per pair, 100 cases:\n{pairs}"
 
 
-# (c) the selector's own cost -------------------------------------------------------------------
-
-
-def own_cost(pool: int, n_cases: int, ahead: int | str, repeat: int) -> float:
-    """Microseconds of the selector per case looked at, the evaluator's own time taken off; best of ``repeat``."""
-    errors = np.ones((pool, n_cases))  # nobody is ever filtered, so the pool stays as it is
-    inside = 0.0
-
-    def lookup(individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[Any]:
-        nonlocal inside
-        start = time.perf_counter()
-        block = errors[np.ix_(individuals, cases)]
-        inside += time.perf_counter() - start
-        return block
-
-    best = float("inf")
-    fast = fx.FastLexicase(n_cases, lookahead=ahead, seed=3)  # type: ignore[arg-type]
-    for _ in range(repeat):
-        fast.new_generation()
-        inside = 0.0
-        start = time.perf_counter()
-        s = fast.select(lookup, pool)
-        best = min(best, (time.perf_counter() - start - inside) / int(s.cases_used[0]))
-    return 1e6 * best
-
-
-def overhead(options: argparse.Namespace) -> list[dict[str, Any]]:
-    rows = []
-    for pool in (2, 8, 64):
-        rows += [
-            {"pool": pool, "lookahead": a, "us_per_case": own_cost(pool, 2000, a, options.repeat)} for a in ("auto", 1)
-        ]
-    return rows
-
-
-def overhead_table(rows: Sequence[dict[str, Any]]) -> str:
-    cells = [[str(r["pool"]), str(r["lookahead"]), f"{r['us_per_case']:.2f}"] for r in rows]
-    return "the selector itself:\n" + text_table(["pool", "lookahead", "µs per case looked at"], cells)
-
-
-# (d) DEAP --------------------------------------------------------------------------------------
+# (c) DEAP --------------------------------------------------------------------------------------
 
 
 def beside_deap(options: argparse.Namespace) -> list[dict[str, Any]]:
@@ -257,16 +238,6 @@ def beside_deap(options: argparse.Namespace) -> list[dict[str, Any]]:
             }
         )
     return rows
-
-
-def timed(call: Callable[..., Any], repeat: int, *args: Any, **extra: Any) -> float:
-    """Processor seconds of a call, best of ``repeat``."""
-    best = float("inf")
-    for _ in range(repeat):
-        start = time.process_time()
-        call(*args, **extra)
-        best = min(best, time.process_time() - start)
-    return best
 
 
 def deap_table(rows: Iterable[dict[str, Any]]) -> str:
@@ -361,7 +332,7 @@ def main() -> None:
         found["wall"] = wall(options)
         tables.append(wall_tables(found["wall"]))
     if "overhead" in options.parts:
-        found["overhead"] = overhead(options)
+        found["overhead"] = overhead(options.repeat)
         tables.append(overhead_table(found["overhead"]))
     if "deap" in options.parts:
         if importlib.util.find_spec("deap") is None:

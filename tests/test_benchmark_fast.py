@@ -30,7 +30,13 @@ def test_quick_run_reports_shares_costs_and_a_figure(tmp_path):
         assert shares == sorted(shares)
         assert 0 < shares[0] <= shares[-1] <= 1
     assert {row["cases"] for row in found["share"]} == {100, 1000}
-    assert all(row["us_per_case"] > 0 for row in found["overhead"])
+    regimes = {(row["events"], row["n"], row["lookahead"]) for row in found["overhead"]}
+    assert regimes == {(e, n, a) for e, n in (("long", 1), ("short", 1), ("short", 100)) for a in ("auto", 1)}
+    for row in found["overhead"]:
+        assert row["pool"] <= 64
+        assert row["us_per_case"] <= row["most"]
+        assert row["visited"] == 2000 if row["events"] == "long" else row["visited"] < 10
+        assert row["calls"] <= row["visited"]
     assert figure.read_bytes().startswith(b"\x89PNG")
 
 
@@ -41,6 +47,7 @@ def test_look_ahead_makes_fewer_calls_for_the_same_selection():
     for row in wall["look_ahead"]:
         assert row["auto"]["calls"] <= row["one"]["calls"]
         assert row["auto"]["pairs"] >= row["one"]["pairs"]
+        assert row["fixed"]["calls"] <= row["one"]["calls"]
     assert [row["n"] for row in wall["against_full"]] == [1, 10, 100, 40]
 
 

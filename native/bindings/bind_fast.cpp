@@ -2,11 +2,13 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
-#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "fast_blocks.hpp"
 #include "flexicase/fast_run.hpp"
 
 namespace nb = nanobind;
@@ -26,27 +28,60 @@ std::int64_t length(const Array& array, std::size_t axis = 0) {
   return static_cast<std::int64_t>(array.shape(axis));
 }
 
-nb::object as_array(const std::vector<std::int64_t>& values) {
-  auto* copy = new std::int64_t[values.size()];
-  std::copy(values.begin(), values.end(), copy);
-  nb::capsule owner(copy, [](void* p) noexcept { delete[] static_cast<std::int64_t*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>(copy, {values.size()}, owner));
-}
-
-// A run together with the arrays and the store that it works on.
-struct Run {
-  Out<double> weights;
+// A run between calls, with the working memory of the last one.
+struct Runs {
+  FastPlan plan;
   std::optional<In<double>> epsilon;
-  Out<std::int64_t, 2> counts;
-  Out<std::uint8_t> ended;
-  FastRun run;
+  IndexRoom room;
+  std::unique_ptr<FastRun> spare;
 };
 
-bool advance(Run& self) {
+// Asks the evaluator for what the run needs. What it may do to the index arrays does not matter:
+// they are copies.
+class Question {
+ public:
+  Question(const nb::callable& evaluate, const nb::callable& checked, const nb::callable& failed)
+      : evaluate_(evaluate), checked_(checked), failed_(failed) {}
+
+  void ask(FastRun& run, IndexRoom& room) {
+    const nb::object found = answer(run, room);
+    const auto rows = static_cast<std::int64_t>(run.individuals().size());
+    const auto columns = static_cast<std::int64_t>(run.cases().size());
+    if (plain_.read(found.ptr(), rows, columns)) {
+      run.give(plain_.data());
+    } else {
+      const nb::object block = checked_(found, room.copy(run.individuals()), room.copy(run.cases()));
+      run.give(nb::cast<In<double, 2>>(block).data());
+    }
+    plain_.release();
+  }
+
+ private:
+  nb::object answer(const FastRun& run, IndexRoom& room) {
+    const nb::object individuals = room.copy(run.individuals());
+    const nb::object cases = room.copy(run.cases());
+    try {
+      return evaluate_(individuals, cases);
+    } catch (nb::python_error& error) {
+      if (!error.matches(PyExc_Exception)) throw;
+      if (error.traceback().is_valid()) PyException_SetTraceback(error.value().ptr(), error.traceback().ptr());
+      failed_(error.value(), room.copy(run.individuals()), room.copy(run.cases()));
+      throw;
+    }
+  }
+
+  const nb::callable& evaluate_;
+  const nb::callable& checked_;
+  const nb::callable& failed_;
+  PlainBlock plain_;
+};
+
+void run_events(FastRun& run, IndexRoom& room, Question& question) {
   constexpr std::int64_t patience = 4096;
   for (;;) {
-    const FastRun::Status status = self.run.advance(patience);
-    if (status != FastRun::Status::paused) return status == FastRun::Status::done;
+    const FastRun::Status status = run.advance(patience);
+    if (status == FastRun::Status::done) return;
+    if (status == FastRun::Status::needs_errors) question.ask(run, room);
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
   }
 }
@@ -71,52 +106,50 @@ void bind_store(nb::module_& m) {
       .def(
           "store",
           [](PairStore& self, const Indices& individuals, const Indices& cases, const In<double, 2>& errors) {
-            for (std::size_t j = 0; j < cases.shape(0); ++j) {
-              for (std::size_t i = 0; i < individuals.shape(0); ++i) self.store(individuals(i), cases(j), errors(i, j));
+            const std::vector<std::int64_t> rows(individuals.data(), individuals.data() + individuals.size());
+            for (std::int64_t j = 0; j < length(cases); ++j) {
+              self.store(rows, cases(static_cast<std::size_t>(j)), errors.data() + j, length(cases));
             }
           },
           "individuals"_a, "cases"_a, "errors"_a)
+      .def("clear", &PairStore::clear)
       .def("begin", &PairStore::begin)
       .def("commit", &PairStore::commit)
       .def("rollback", &PairStore::rollback);
 }
 
 void bind_run(nb::module_& m) {
-  nb::class_<Run>(m, "FastRun")
+  nb::class_<Runs>(m, "FastRun")
       .def(
           "__init__",
-          [](Run* self, PairStore& store, const Out<double>& weights, int order, int bias, double w_min, double w_max,
-             const std::optional<In<double>>& epsilon, bool mad, std::int64_t lookahead, std::int64_t most_pairs,
-             std::uint64_t k0, std::uint64_t k1, std::uint64_t first_event, const Out<std::int64_t, 2>& counts,
-             const Out<std::uint8_t>& ended) {
+          [](Runs* self, std::int64_t n_cases, int order, int bias, double w_min,
+             const std::optional<In<double>>& epsilon, bool mad, std::int64_t lookahead, std::int64_t most_pairs) {
             FastPlan plan;
             plan.order = static_cast<OrderKind>(order);
-            plan.rule = {static_cast<PoolBias>(bias), w_min, w_max, epsilon ? epsilon->data() : nullptr, mad};
-            plan.weights = weights.data();
-            plan.cases = length(weights);
+            plan.rule = {static_cast<PoolBias>(bias), w_min, w_min, epsilon ? epsilon->data() : nullptr, mad};
+            plan.cases = n_cases;
             plan.lookahead = lookahead;
             plan.most_pairs = most_pairs;
-            plan.key = {k0, k1};
-            plan.first_event = first_event;
-            plan.events = length(ended);
-            plan.counts = counts.data();
-            plan.ended = ended.data();
-            new (self) Run{weights, epsilon, counts, ended, FastRun(plan, store)};
+            new (self) Runs{plan, epsilon, {}, nullptr};
           },
-          nb::keep_alive<1, 2>(), "store"_a, "weights"_a, "order"_a, "bias"_a, "w_min"_a, "w_max"_a, "epsilon"_a.none(),
-          "mad"_a, "lookahead"_a, "most_pairs"_a, "k0"_a, "k1"_a, "first_event"_a, "counts"_a, "ended"_a)
-      .def("advance", &advance)
-      .def("request",
-           [](const Run& self) { return nb::make_tuple(as_array(self.run.individuals()), as_array(self.run.cases())); })
+          "n_cases"_a, "order"_a, "bias"_a, "w_min"_a, "epsilon"_a.none(), "mad"_a, "lookahead"_a, "most_pairs"_a)
       .def(
-          "give",
-          [](Run& self, const In<double, 2>& errors) {
-            if (errors.shape(0) != self.run.individuals().size() || errors.shape(1) != self.run.cases().size()) {
-              throw nb::value_error("errors must have one row per individual and one column per case asked for");
-            }
-            self.run.give(errors.data());
+          "select",
+          [](Runs& self, PairStore& store, const Out<double>& weights, double w_max, std::uint64_t k0, std::uint64_t k1,
+             std::uint64_t first_event, const Out<std::int64_t, 2>& counts, const Out<std::uint8_t>& ended,
+             const nb::callable& evaluate, const nb::callable& checked, const nb::callable& failed) {
+            constexpr std::size_t most_spare_bytes = std::size_t{1} << 22;
+            // An evaluator may select with the same selector: a run belongs to one call at a time.
+            std::unique_ptr<FastRun> run = std::move(self.spare);
+            if (!run) run = std::make_unique<FastRun>(self.plan);
+            run->start(
+                {&store, weights.data(), w_max, {k0, k1}, first_event, length(ended), counts.data(), ended.data()});
+            Question question(evaluate, checked, failed);
+            run_events(*run, self.room, question);
+            if (run->bytes() <= most_spare_bytes) self.spare = std::move(run);
           },
-          "errors"_a);
+          "store"_a, "weights"_a, "w_max"_a, "k0"_a, "k1"_a, "first_event"_a, "counts"_a, "ended"_a, "evaluate"_a,
+          "checked"_a, "failed"_a);
 }
 
 }  // namespace

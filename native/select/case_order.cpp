@@ -1,7 +1,7 @@
 #include "flexicase/case_order.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <cstring>
 
 #include "flexicase/normals.hpp"
 
@@ -10,11 +10,7 @@ namespace flexicase {
 namespace {
 
 constexpr std::size_t first_sorted = 64;
-constexpr std::size_t most_count = 4096;
-
-bool is_count(double weight) {
-  return weight <= static_cast<double>(most_count) && weight == static_cast<double>(static_cast<std::int64_t>(weight));
-}
+constexpr std::size_t few_changes = 16;  // up to one case in so many is put in its new place, instead of all anew
 
 double exponential_key(std::uint64_t keys, std::uint64_t low_bits, std::uint32_t c) {
   const std::uint64_t high = case_key(keys, c);
@@ -25,8 +21,51 @@ double exponential_key(std::uint64_t keys, std::uint64_t low_bits, std::uint32_t
 
 }  // namespace
 
-CaseOrder::CaseOrder(OrderKind kind, const double* weights, std::int64_t cases)
-    : kind_(kind), weights_(weights), cases_(cases) {}
+CaseOrder::CaseOrder(OrderKind kind, std::int64_t cases) : kind_(kind), cases_(cases) {}
+
+std::size_t CaseOrder::bytes() const {
+  return known_.capacity() * sizeof(double) + wheel_.bytes() + ranks_.bytes() + tail_.capacity() * sizeof(Entry);
+}
+
+void CaseOrder::start(const double* weights) {
+  weights_ = weights;
+  if (kind_ == OrderKind::uniform || cases_ == 0) return;
+  const auto n = static_cast<std::size_t>(cases_);
+  if (!stale_) renew();
+  if (!stale_ && std::memcmp(known_.data(), weights, n * sizeof(double)) == 0) return;
+  known_.assign(weights, weights + n);
+  stale_ = true;
+}
+
+void CaseOrder::reweigh(std::int64_t at_case) {
+  if (kind_ != OrderKind::uniform) changes_.push_back({at_case, weights_[at_case]});
+}
+
+// Brings wheel or ranks up to date.
+void CaseOrder::renew() {
+  const bool anew = stale_ || changes_.size() * few_changes > known_.size();
+  if (kind_ == OrderKind::ranked) ranks_.restore();
+  for (const auto& [c, weight] : changes_) {
+    double& known = known_[static_cast<std::size_t>(c)];
+    const double before = known;
+    known = weight;
+    if (anew || weight == before) continue;
+    if (kind_ == OrderKind::ranked) {
+      ranks_.reweigh(c, before, weight);
+    } else {
+      wheel_.reweigh(c);
+    }
+  }
+  changes_.clear();
+  stale_ = false;
+  if (kind_ == OrderKind::ranked) {
+    if (anew) ranks_.build(known_.data(), cases_);
+    ranks_.restore();
+  } else {
+    if (anew) wheel_.build(known_.data(), cases_);
+    wheel_.lay_out();
+  }
+}
 
 void CaseOrder::begin(Key key, std::uint64_t event) {
   state_ = event_state(key, event);
@@ -35,30 +74,24 @@ void CaseOrder::begin(Key key, std::uint64_t event) {
   sorted_ = 0;
   head_.clear();
   if (cases_ == 0) return;
-  if (kind_ == OrderKind::ranked) {
-    ranked_.state = lane_state(state_, Lane::ranked);
-    group_by_weight();
-  } else {
-    draw_head();
-  }
+  if (kind_ != OrderKind::uniform) renew();
+  ranked_.state = lane_state(state_, Lane::ranked);
+  spins_.state = lane_state(state_, Lane::head);
+  spins_left_ = head_spins;
 }
 
-void CaseOrder::draw_head() {
+// Draws one more of the first cases; false if they are over.
+bool CaseOrder::spin() {
   const auto n = static_cast<std::size_t>(cases_);
-  if (kind_ == OrderKind::weighted) {
-    wheel_.resize(n);
-    std::partial_sum(weights_, weights_ + n, wheel_.begin());
+  while (spins_left_ > 0 && head_.size() < std::min<std::size_t>(head_cases, n)) {
+    --spins_left_;
+    const std::int64_t c = kind_ == OrderKind::weighted ? wheel_.at(spins_.unit() * wheel_.total())
+                                                        : static_cast<std::int64_t>(spins_.bounded(n));
+    if (std::find(head_.begin(), head_.end(), c) != head_.end()) continue;
+    head_.push_back(c);
+    return true;
   }
-  Stream spins{lane_state(state_, Lane::head)};
-  for (int spin = 0; spin < head_spins && head_.size() < std::min<std::size_t>(head_cases, n); ++spin) {
-    std::int64_t c = 0;
-    if (kind_ == OrderKind::weighted) {
-      c = std::upper_bound(wheel_.begin(), wheel_.end(), spins.unit() * wheel_.back()) - wheel_.begin();
-    } else {
-      c = static_cast<std::int64_t>(spins.bounded(n));
-    }
-    if (std::find(head_.begin(), head_.end(), c) == head_.end()) head_.push_back(c);
-  }
+  return false;
 }
 
 void CaseOrder::fill_tail() {
@@ -94,77 +127,18 @@ void CaseOrder::sort_further() {
 void CaseOrder::take(std::int64_t count, std::vector<std::int64_t>& out) {
   for (; count > 0 && taken_ < cases_; --count, ++taken_) {
     if (kind_ == OrderKind::ranked) {
-      out.push_back(next_ranked());
+      out.push_back(ranks_.draw(ranked_));
       continue;
     }
     const auto at = static_cast<std::size_t>(taken_);
-    if (at < head_.size()) {
-      out.push_back(head_[at]);
+    if (!tail_filled_ && spin()) {
+      out.push_back(head_.back());
       continue;
     }
     if (!tail_filled_) fill_tail();
     if (at - head_.size() == sorted_) sort_further();
     out.push_back(tail_[at - head_.size()].at_case);
   }
-}
-
-std::size_t CaseOrder::group_of(double weight) {
-  if (is_count(weight)) {
-    std::int32_t& group = counts_[static_cast<std::size_t>(weight)];
-    if (group < 0) {
-      group = static_cast<std::int32_t>(group_weights_.size());
-      group_weights_.push_back(weight);
-    }
-    return static_cast<std::size_t>(group);
-  }
-  const auto [found, added] = group_names_.try_emplace(weight, group_weights_.size());
-  if (added) group_weights_.push_back(weight);
-  return found->second;
-}
-
-void CaseOrder::group_by_weight() {
-  const auto n = static_cast<std::size_t>(cases_);
-  counts_.resize(most_count + 1, -1);
-  for (const double weight : group_weights_) {
-    if (is_count(weight)) counts_[static_cast<std::size_t>(weight)] = -1;
-  }
-  group_names_.clear();
-  group_weights_.clear();
-  group_numbers_.resize(n);
-  std::size_t group = 0;
-  for (std::size_t c = 0; c < n; ++c) {
-    if (c == 0 || weights_[c] != weights_[c - 1]) group = group_of(weights_[c]);
-    group_numbers_[c] = static_cast<std::int32_t>(group);
-  }
-  const std::size_t groups = group_weights_.size();
-  by_weight_.resize(groups);
-  std::iota(by_weight_.begin(), by_weight_.end(), std::size_t{0});
-  std::sort(by_weight_.begin(), by_weight_.end(),
-            [&](std::size_t a, std::size_t b) { return group_weights_[a] > group_weights_[b]; });
-  starts_.assign(groups + 1, 0);
-  left_.assign(groups, 0);
-  for (const std::int32_t g : group_numbers_) ++starts_[static_cast<std::size_t>(g) + 1];
-  std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
-  members_.resize(n);
-  for (std::size_t c = 0; c < n; ++c) {
-    const auto g = static_cast<std::size_t>(group_numbers_[c]);
-    members_[static_cast<std::size_t>(starts_[g] + left_[g]++)] = static_cast<std::int64_t>(c);
-  }
-}
-
-std::int64_t CaseOrder::next_ranked() {
-  const std::uint64_t word = ranked_.word();
-  const std::uint32_t bound =
-      ranked_.bounded32(static_cast<std::uint32_t>(word >> 32), static_cast<std::uint32_t>(cases_ - taken_));
-  std::int64_t position = ranked_.bounded32(static_cast<std::uint32_t>(word), bound + 1);
-  std::size_t rank = 0;
-  while (position >= left_[by_weight_[rank]]) position -= left_[by_weight_[rank++]];
-  const std::size_t g = by_weight_[rank];
-  std::int64_t* tied = members_.data() + starts_[g];
-  const std::int64_t size = left_[g]--;
-  const auto chosen = size > 1 ? static_cast<std::int64_t>(ranked_.bounded(static_cast<std::uint64_t>(size))) : 0;
-  std::swap(tied[chosen], tied[size - 1]);
-  return tied[size - 1];
 }
 
 }  // namespace flexicase

@@ -35,18 +35,30 @@ void BlockSize::observe(const Replayed& step) {
   if (fixed == 0) wanted = std::max<std::int64_t>({1, before, quiet});
 }
 
-FastRun::FastRun(const FastPlan& plan, PairStore& store)
-    : plan_(plan), store_(store), order_(plan.order, plan.weights, plan.cases), replay_(plan.rule) {
+FastRun::FastRun(const FastPlan& plan) : order_(plan.order, plan.cases), replay_(plan.rule) {
   size_.fixed = plan.lookahead;
   size_.most_pairs = plan.most_pairs;
 }
 
+void FastRun::start(const FastCall& call) {
+  call_ = call;
+  order_.start(call.weights);
+  replay_.set_largest(call.w_max);
+  event_ = missing_ = 0;
+  in_event_ = in_block_ = false;
+}
+
+std::size_t FastRun::bytes() const {
+  return order_.bytes() + block_.errors.capacity() * (sizeof(double) + sizeof(std::uint8_t)) +
+         (pool_.capacity() + survivors_.capacity()) * sizeof(std::int64_t);
+}
+
 void FastRun::begin_event() {
   for (int kind = chosen; kind <= pairs_speculated; ++kind) count(kind) = 0;
-  pool_.resize(static_cast<std::size_t>(store_.individuals()));
+  pool_.resize(static_cast<std::size_t>(call_.store->individuals()));
   std::iota(pool_.begin(), pool_.end(), std::int64_t{0});
   size_.begin();
-  if (pool_.size() > 1) order_.begin(plan_.key, plan_.first_event + static_cast<std::uint64_t>(event_));
+  if (pool_.size() > 1) order_.begin(call_.key, call_.first_event + static_cast<std::uint64_t>(event_));
   in_event_ = true;
 }
 
@@ -59,10 +71,13 @@ bool FastRun::next_block() {
   block_.errors.resize(block_.cases.size() * pool_.size());
   missing_ = 0;
   for (std::size_t j = 0; j < block_.cases.size(); ++j) {
-    missing_ += store_.lookup(pool_.data(), block_.rows, block_.cases[j], block_.errors.data() + j * pool_.size());
+    missing_ +=
+        call_.store->lookup(pool_.data(), block_.rows, block_.cases[j], block_.errors.data() + j * pool_.size());
   }
+  computed_ = missing_;
+  block_.all_fresh = missing_ == static_cast<std::int64_t>(block_.errors.size());
   block_.fresh.clear();
-  if (missing_ > 0) {
+  if (missing_ > 0 && !block_.all_fresh) {
     asked_.assign(block_.cases.size(), 0);
     block_.fresh.resize(block_.errors.size());
     for (std::size_t k = 0; k < block_.errors.size(); ++k) block_.fresh[k] = block_.errors[k] != block_.errors[k];
@@ -74,6 +89,15 @@ bool FastRun::next_block() {
 
 void FastRun::next_request() {
   const std::size_t rows = pool_.size();
+  if (block_.all_fresh) {
+    rows_.resize(rows);
+    columns_.resize(block_.cases.size());
+    std::iota(rows_.begin(), rows_.end(), std::int64_t{0});
+    std::iota(columns_.begin(), columns_.end(), std::int64_t{0});
+    individuals_ = pool_;
+    cases_ = block_.cases;
+    return;
+  }
   const auto fresh = [&](std::size_t column) { return block_.fresh.data() + column * rows; };
   std::size_t first = 0;
   while (asked_[first] != 0 || std::find(fresh(first), fresh(first) + rows, 1) == fresh(first) + rows) ++first;
@@ -97,11 +121,8 @@ void FastRun::next_request() {
 void FastRun::give(const double* errors) {
   for (std::size_t k = 0; k < cases_.size(); ++k) {
     double* column = block_.errors.data() + columns_[k] * block_.rows;
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      const double error = errors[i * cases_.size() + k];
-      column[rows_[i]] = error;
-      store_.store(individuals_[i], cases_[k], error);
-    }
+    for (std::size_t i = 0; i < rows_.size(); ++i) column[rows_[i]] = errors[i * cases_.size() + k];
+    call_.store->store(individuals_, cases_[k], errors + k, static_cast<std::int64_t>(cases_.size()));
   }
   missing_ -= static_cast<std::int64_t>(rows_.size() * cases_.size());
 }
@@ -109,29 +130,28 @@ void FastRun::give(const double* errors) {
 void FastRun::replay_block() {
   survivors_.resize(pool_.size());
   std::iota(survivors_.begin(), survivors_.end(), std::int64_t{0});
-  std::int64_t computed = 0;
-  for (const std::uint8_t fresh : block_.fresh) computed += fresh;
-  const Replayed step = replay_.run(block_, plan_.weights, survivors_);
+  const Replayed step = replay_.run(block_, call_.weights, survivors_);
   size_.observe(step);
+  for (std::int64_t j = 0; j < step.visited; ++j) order_.reweigh(block_.cases[static_cast<std::size_t>(j)]);
   count(evaluations) += step.evaluations;
   count(cases_used) += step.visited;
-  count(pairs_speculated) += computed - step.fresh_used;
+  count(pairs_speculated) += computed_ - step.fresh_used;
   for (std::size_t k = 0; k < survivors_.size(); ++k) pool_[k] = pool_[static_cast<std::size_t>(survivors_[k])];
   pool_.resize(survivors_.size());
   in_block_ = false;
 }
 
 void FastRun::end_event(std::uint8_t reason) {
-  const std::uint64_t state = event_state(plan_.key, plan_.first_event + static_cast<std::uint64_t>(event_));
+  const std::uint64_t state = event_state(call_.key, call_.first_event + static_cast<std::uint64_t>(event_));
   Stream picks{lane_state(state, Lane::pick)};
   count(chosen) = pool_[static_cast<std::size_t>(picks.bounded(pool_.size()))];
-  plan_.ended[event_] = reason;
+  call_.ended[event_] = reason;
   ++event_;
   in_event_ = false;
 }
 
 FastRun::Status FastRun::advance(std::int64_t patience) {
-  while (event_ < plan_.events) {
+  while (event_ < call_.events) {
     if (patience-- == 0) return Status::paused;
     if (!in_event_) begin_event();
     if (in_block_ && missing_ > 0) {

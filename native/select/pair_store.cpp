@@ -1,5 +1,6 @@
 #include "flexicase/pair_store.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <limits>
@@ -35,10 +36,8 @@ PairStore::PairStore(std::int64_t individuals, std::int64_t cases, std::uint64_t
       most_bytes_(most_bytes),
       is_matrix_(static_cast<double>(individuals) * static_cast<double>(cases) * bytes_per_pair <=
                  static_cast<double>(most_bytes)) {
-  if (!is_matrix_) {
-    begun_.assign(static_cast<std::size_t>(cases) / 64 + 1, 0);
-    return;
-  }
+  begun_.assign(static_cast<std::size_t>(cases) / 64 + 1, 0);
+  if (!is_matrix_) return;
   const std::uint64_t entries = static_cast<std::uint64_t>(individuals) * static_cast<std::uint64_t>(cases);
   matrix_.reset(zeroed<std::uint64_t>(entries));
   matrix_bytes_ = entries * 8;
@@ -59,6 +58,10 @@ PairStore::Entry* PairStore::find(std::uint64_t name) const {
 
 std::int64_t PairStore::lookup(const std::int64_t* individuals, std::int64_t count, std::int64_t at_case,
                                double* errors) const {
+  if ((begun_[static_cast<std::size_t>(at_case) / 64] >> (at_case % 64) & 1) == 0) {
+    for (std::int64_t i = 0; i < count; ++i) errors[i] = decoded(unknown);
+    return count;
+  }
   std::int64_t missing = 0;
   if (is_matrix_) {
     const std::uint64_t* row = matrix_.get() + at_case * individuals_;
@@ -68,10 +71,6 @@ std::int64_t PairStore::lookup(const std::int64_t* individuals, std::int64_t cou
       missing += bits == unknown;
     }
     return missing;
-  }
-  if ((begun_[static_cast<std::size_t>(at_case) / 64] >> (at_case % 64) & 1) == 0) {
-    for (std::int64_t i = 0; i < count; ++i) errors[i] = decoded(unknown);
-    return count;
   }
   for (std::int64_t i = 0; i < count; ++i) {
     const std::uint64_t bits = find(name_of(individuals[i], at_case))->bits;
@@ -96,34 +95,69 @@ bool PairStore::make_room() {
   return true;
 }
 
-void PairStore::count(std::uint64_t before, std::uint64_t after) {
-  pairs_ += static_cast<std::int64_t>(after != unknown) - static_cast<std::int64_t>(before != unknown);
+void PairStore::touch(std::int64_t at_case) {
+  std::uint64_t& word = begun_[static_cast<std::size_t>(at_case) / 64];
+  const std::uint64_t bit = std::uint64_t{1} << (at_case % 64);
+  if ((word & bit) != 0) return;
+  word |= bit;
+  touched_.push_back(at_case);
 }
 
-bool PairStore::store(std::int64_t individual, std::int64_t at_case, double error) {
-  const std::uint64_t bits = encoded(error);
-  const std::uint64_t name = name_of(individual, at_case);
-  if (!is_matrix_ && !make_room()) {
+bool PairStore::keep_in_table(std::uint64_t name, std::uint64_t bits) {
+  if (!make_room()) {
     ++refused_;
     return false;
   }
   if (logging_) log_.push_back(name);
-  if (is_matrix_) {
-    count(matrix_[name - 1], bits);
-    matrix_[name - 1] = bits;
-    return true;
-  }
   Entry* entry = find(name);
   used_ += entry->name == 0;
-  count(entry->bits, bits);
+  pairs_ += entry->bits == unknown;
   *entry = {name, bits};
-  begun_[static_cast<std::size_t>(at_case) / 64] |= std::uint64_t{1} << (at_case % 64);
   return true;
+}
+
+void PairStore::store(const std::vector<std::int64_t>& individuals, std::int64_t at_case, const double* errors,
+                      std::int64_t step) {
+  if (is_matrix_) {
+    keep_in_matrix(individuals, at_case, errors, step);
+    return;
+  }
+  for (const std::int64_t individual : individuals) {
+    if (keep_in_table(name_of(individual, at_case), encoded(*errors))) touch(at_case);
+    errors += step;
+  }
+}
+
+void PairStore::keep_in_matrix(const std::vector<std::int64_t>& individuals, std::int64_t at_case, const double* errors,
+                               std::int64_t step) {
+  touch(at_case);
+  if (logging_) {
+    for (const std::int64_t individual : individuals) log_.push_back(name_of(individual, at_case));
+  }
+  std::uint64_t* row = matrix_.get() + at_case * individuals_;
+  for (const std::int64_t individual : individuals) {
+    const std::uint64_t bits = encoded(*errors);
+    pairs_ += row[individual] == unknown;
+    row[individual] = bits;
+    errors += step;
+  }
+}
+
+void PairStore::clear() {
+  if (is_matrix_) {
+    for (const std::int64_t c : touched_) std::fill_n(matrix_.get() + c * individuals_, individuals_, unknown);
+  }
+  table_.reset();
+  slots_ = used_ = 0;
+  for (const std::int64_t c : touched_) begun_[static_cast<std::size_t>(c) / 64] = 0;
+  touched_.clear();
+  pairs_ = refused_ = refused_before_ = 0;
+  commit();
 }
 
 void PairStore::forget(std::uint64_t name) {
   std::uint64_t& place = is_matrix_ ? matrix_[name - 1] : find(name)->bits;
-  count(place, unknown);
+  pairs_ -= place != unknown;
   place = unknown;
 }
 

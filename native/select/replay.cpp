@@ -40,7 +40,9 @@ Replayed Replay::run(const Block& block, double* weights, std::vector<std::int64
     weights[c] = std::min(std::max(static_cast<double>(count) + 1.0, rule_.w_min), rule_.w_max);
     ++out.visited;
     out.evaluations += size;
-    if (!block.fresh.empty()) {
+    if (block.all_fresh) {
+      out.fresh_used += size;
+    } else if (!block.fresh.empty()) {
       const std::uint8_t* fresh = block.fresh.data() + static_cast<std::int64_t>(j) * block.rows;
       for (const std::int64_t row : survivors) out.fresh_used += fresh[row];
     }

@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from numpy import float64, int64, uint8
@@ -84,6 +84,7 @@ class PairStore:
     def is_matrix(self) -> bool: ...
     def lookup(self, individuals: NDArray[int64], cases: NDArray[int64], transposed: NDArray[float64]) -> None: ...
     def store(self, individuals: NDArray[int64], cases: NDArray[int64], errors: NDArray[float64]) -> None: ...
+    def clear(self) -> None: ...
     def begin(self) -> None: ...
     def commit(self) -> None: ...
     def rollback(self) -> None: ...
@@ -91,25 +92,29 @@ class PairStore:
 class FastRun:
     def __init__(
         self,
-        store: PairStore,
-        weights: NDArray[float64],
+        n_cases: int,
         order: int,
         bias: int,
         w_min: float,
-        w_max: float,
         epsilon: NDArray[float64] | None,
         mad: bool,
         lookahead: int,
         most_pairs: int,
+    ) -> None: ...
+    def select(
+        self,
+        store: PairStore,
+        weights: NDArray[float64],
+        w_max: float,
         k0: int,
         k1: int,
         first_event: int,
         counts: NDArray[int64],
         ended: NDArray[uint8],
+        evaluate: Callable[[NDArray[int64], NDArray[int64]], Any],
+        checked: Callable[[Any, NDArray[int64], NDArray[int64]], NDArray[float64]],
+        failed: Callable[[Exception, NDArray[int64], NDArray[int64]], None],
     ) -> None: ...
-    def advance(self) -> bool: ...
-    def request(self) -> tuple[NDArray[int64], NDArray[int64]]: ...
-    def give(self, errors: NDArray[float64]) -> None: ...
 
 class PushLimits:
     def __init__(self, steps: int, points: int, stack: int, memory: int, code: int, keep_nan: bool) -> None: ...

@@ -24,6 +24,8 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 def check_count(value: Any, name: str, minimum: int = 0) -> int:
     """An integer argument of at least ``minimum``."""
+    if type(value) is int and value >= minimum:
+        return value
     if isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be an integer, got {value!r}")
     try:

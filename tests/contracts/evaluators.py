@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -39,3 +40,12 @@ def dies_on_13(individuals, cases):
 def process_number(individuals, cases):
     time.sleep(0.05)
     return np.full((len(individuals), len(cases)), os.getpid())
+
+
+def sleeps_once(individuals, cases):
+    """Leaves a file with the number of its process and sleeps for very long, the first two times it is called."""
+    sleepers = Path(os.environ["SLEEPERS"])
+    if len(list(sleepers.iterdir())) < 2:
+        (sleepers / str(os.getpid())).touch()
+        time.sleep(600)
+    return difference(individuals, cases)

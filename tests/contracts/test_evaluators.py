@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
+import subprocess
+import sys
+import textwrap
 import threading
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,7 +24,7 @@ from flexicase.evaluation import (
     ProcessEvaluator,
     ThreadEvaluator,
 )
-from flexicase.evaluation.protocol import split_block
+from flexicase.evaluation.pool import split_block
 from tests.contracts import evaluators as functions
 
 
@@ -151,6 +157,61 @@ def test_a_dead_process_is_an_error_and_the_next_call_works() -> None:
         with pytest.raises(EvaluationError, match="a worker process died"):
             fast.select(evaluate, 3, 200)
         assert fast.state_dict()["next_event"] == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent as on POSIX")
+@pytest.mark.parametrize("whom", ["process", "group"])
+def test_an_interrupt_stops_the_processes_at_once(whom: str, tmp_path) -> None:
+    """Long calls would otherwise go on after Ctrl-C, keep the program from ending, or leave orphans."""
+    script = """
+        import flexicase as fx
+        from flexicase.evaluation import ProcessEvaluator
+        from tests.contracts import evaluators as functions
+
+        evaluate = ProcessEvaluator(functions.sleeps_once, 2)
+        fast = fx.FastLexicase(40, seed=3)
+        try:
+            fast.select(evaluate, 12, 5)
+        except KeyboardInterrupt:
+            assert fast.state_dict()["next_event"] == 0
+        else:
+            raise SystemExit("not interrupted")
+        plain = fx.FastLexicase(40, seed=3).select(functions.difference, 12, 5)
+        assert fast.select(evaluate, 12, 5).indices.tolist() == plain.indices.tolist()
+    """
+    root = Path(__file__).resolve().parent.parent.parent
+    environment = os.environ | {"SLEEPERS": str(tmp_path), "PYTHONPATH": os.pathsep.join([str(root), *sys.path])}
+    program = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        env=environment,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        asleep = wait_for(lambda: len(list(tmp_path.iterdir())) == 2)
+        os.killpg(program.pid, signal.SIGINT) if whom == "group" else os.kill(program.pid, signal.SIGINT)
+        _, said = program.communicate(timeout=20)
+    finally:
+        program.kill()
+    assert asleep
+    assert (program.returncode, said) == (0, "")
+    assert wait_for(lambda: not any(is_alive(int(sleeper.name)) for sleeper in tmp_path.iterdir()))
+
+
+def wait_for(condition, seconds: float = 20.0) -> bool:
+    until = time.monotonic() + seconds
+    while not condition() and time.monotonic() < until:
+        time.sleep(0.02)
+    return bool(condition())
+
+
+def is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def test_a_function_that_cannot_travel_is_refused() -> None:

@@ -66,6 +66,18 @@ def test_rollback_forgets_only_what_came_after_begin(most_bytes: int) -> None:
     assert store.pairs == 2000
 
 
+@pytest.mark.parametrize("most_bytes", [10**7, 200_000])
+def test_a_cleared_store_is_as_new(most_bytes: int) -> None:
+    store = PairStore(40, 2000, most_bytes)
+    everyone, cases = np.arange(40), np.arange(0, 2000, 3)
+    for _ in range(2):
+        store.store(everyone, cases, np.ones((40, len(cases))))
+        assert store.pairs + store.refused == 40 * len(cases)
+        store.clear()
+        assert (store.pairs, store.refused) == (0, 0)
+        assert np.isnan(read(store, range(40), range(2000))).all()
+
+
 def test_rectangles_cover_every_missing_pair_once() -> None:
     rng = np.random.default_rng(2)
     for _ in range(300):

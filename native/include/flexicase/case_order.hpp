@@ -1,12 +1,14 @@
 // The cases of one event, drawn with the weights of the moment and only as far as they are needed.
-// The definitions are in flexicase/selection/orders.py; unlike the walkers of the matrix kernels,
-// nothing is prepared beforehand, because the weights change from event to event.
+// The definitions are in flexicase/selection/orders.py; unlike with the walkers of the matrix
+// kernels, the weights change from event to event, and what depends on them is kept up to date.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
+#include "flexicase/case_wheel.hpp"
+#include "flexicase/ranked_cases.hpp"
 #include "flexicase/rng.hpp"
 #include "flexicase/select.hpp"
 
@@ -14,12 +16,18 @@ namespace flexicase {
 
 class CaseOrder {
  public:
-  // weights: (cases,) positive; read until the event ends, and only for cases not handed out yet.
-  CaseOrder(OrderKind kind, const double* weights, std::int64_t cases);
+  CaseOrder(OrderKind kind, std::int64_t cases);
+
+  // weights: (cases,) positive. In an event, only those of cases handed out may change.
+  void start(const double* weights);
+  // To be told of every case that may have a new weight, which counts from the next event on.
+  void reweigh(std::int64_t at_case);
 
   void begin(Key key, std::uint64_t event);
   // Appends up to `count` further cases.
   void take(std::int64_t count, std::vector<std::int64_t>& out);
+
+  std::size_t bytes() const;
 
  private:
   struct Entry {
@@ -31,34 +39,36 @@ class CaseOrder {
     }
   };
 
-  void draw_head();
+  struct Change {
+    std::int64_t at_case;
+    double weight;
+  };
+
+  void renew();
+  bool spin();
   void fill_tail();
   void sort_further();
-  void group_by_weight();
-  std::size_t group_of(double weight);
-  std::int64_t next_ranked();
 
   OrderKind kind_;
-  const double* weights_;
+  const double* weights_ = nullptr;
   std::int64_t cases_;
   std::uint64_t state_ = 0;
   std::int64_t taken_ = 0;
 
-  std::vector<double> wheel_;
+  std::vector<double> known_;    // the weights that wheel and ranks are made of
+  std::vector<Change> changes_;  // since then
+  bool stale_ = true;
+
+  CaseWheel wheel_;
+  Stream spins_{0};
+  int spins_left_ = 0;
   std::vector<std::int64_t> head_;
   std::vector<Entry> tail_;
   std::size_t sorted_ = 0;
   bool tail_filled_ = false;
 
+  RankedCases ranks_;
   Stream ranked_{0};
-  std::vector<std::int32_t> counts_;  // the groups of small whole weights, by weight; -1 if there is none
-  std::unordered_map<double, std::size_t> group_names_;  // those of all other weights
-  std::vector<double> group_weights_;
-  std::vector<std::int32_t> group_numbers_;  // (cases,)
-  std::vector<std::size_t> by_weight_;       // groups, heaviest first
-  std::vector<std::int64_t> starts_;
-  std::vector<std::int64_t> left_;
-  std::vector<std::int64_t> members_;  // (cases,)
 };
 
 }  // namespace flexicase

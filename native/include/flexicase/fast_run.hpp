@@ -1,6 +1,7 @@
 // Selection events of Fast Lexicase, run until an error is needed that nobody has computed yet.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -22,13 +23,20 @@ struct BlockSize {
   void observe(const Replayed& step);
 };
 
+// How every event of a selector goes.
 struct FastPlan {
   OrderKind order = OrderKind::weighted;
   PoolRule rule;
-  double* weights = nullptr;  // (cases,) renewed as events go on
   std::int64_t cases = 0;
   std::int64_t lookahead = 0;
   std::int64_t most_pairs = 0;
+};
+
+// Some events, and what they work on.
+struct FastCall {
+  PairStore* store = nullptr;
+  double* weights = nullptr;  // (cases,) renewed as events go on
+  double w_max = 1.0;
   Key key{};
   std::uint64_t first_event = 0;
   std::int64_t events = 0;
@@ -40,8 +48,9 @@ class FastRun {
  public:
   enum class Status { done, needs_errors, paused };
 
-  FastRun(const FastPlan& plan, PairStore& store);
+  explicit FastRun(const FastPlan& plan);
 
+  void start(const FastCall& call);
   // Goes on until all events are done, errors are needed, or `patience` blocks were replayed.
   Status advance(std::int64_t patience);
 
@@ -52,16 +61,18 @@ class FastRun {
   // Takes them: (individuals, cases).
   void give(const double* errors);
 
+  // Working memory, kept from call to call.
+  std::size_t bytes() const;
+
  private:
   void begin_event();
   bool next_block();
   void next_request();
   void replay_block();
   void end_event(std::uint8_t reason);
-  std::int64_t& count(int kind) { return plan_.counts[kind * plan_.events + event_]; }
+  std::int64_t& count(int kind) { return call_.counts[kind * call_.events + event_]; }
 
-  FastPlan plan_;
-  PairStore& store_;
+  FastCall call_;
   CaseOrder order_;
   Replay replay_;
   BlockSize size_;
@@ -74,7 +85,8 @@ class FastRun {
   std::vector<std::int64_t> individuals_;
   std::vector<std::int64_t> cases_;
   std::int64_t event_ = 0;
-  std::int64_t missing_ = 0;
+  std::int64_t computed_ = 0;  // pairs of the block that were unknown
+  std::int64_t missing_ = 0;   // those that still are
   bool in_event_ = false;
   bool in_block_ = false;
 };

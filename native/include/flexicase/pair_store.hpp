@@ -14,8 +14,11 @@ class PairStore {
 
   // What is known of some individuals on one case; returns how many are unknown.
   std::int64_t lookup(const std::int64_t* individuals, std::int64_t count, std::int64_t at_case, double* errors) const;
-  // Keeps the error of a pair; false if there is no room.
-  bool store(std::int64_t individual, std::int64_t at_case, double error);
+  // Keeps the errors of some individuals on one case, `step` apart in memory, as far as there is room.
+  void store(const std::vector<std::int64_t>& individuals, std::int64_t at_case, const double* errors,
+             std::int64_t step);
+  // Forgets everything, at a cost that grows with what was stored and not with the size of the matrix.
+  void clear();
 
   // From `begin` on, what is stored can be taken back until `commit`.
   void begin();
@@ -38,10 +41,13 @@ class PairStore {
   };
 
   std::uint64_t name_of(std::int64_t individual, std::int64_t at_case) const;
+  void touch(std::int64_t at_case);
+  void keep_in_matrix(const std::vector<std::int64_t>& individuals, std::int64_t at_case, const double* errors,
+                      std::int64_t step);
+  bool keep_in_table(std::uint64_t name, std::uint64_t bits);
   void forget(std::uint64_t name);
   Entry* find(std::uint64_t name) const;
   bool make_room();
-  void count(std::uint64_t before, std::uint64_t after);
 
   std::int64_t individuals_;
   std::uint64_t most_bytes_;
@@ -49,8 +55,9 @@ class PairStore {
   std::uint64_t matrix_bytes_ = 0;
   std::unique_ptr<std::uint64_t[], Free> matrix_;  // (cases, individuals), zero pages until written
   std::unique_ptr<Entry[], Free> table_;
-  std::vector<std::uint64_t> begun_;  // a bit per case: whether the table may know anything of it
-  std::uint64_t slots_ = 0;           // a power of two
+  std::vector<std::uint64_t> begun_;   // a bit per case: whether anything may be known of it
+  std::vector<std::int64_t> touched_;  // those cases
+  std::uint64_t slots_ = 0;            // a power of two
   std::uint64_t used_ = 0;
   std::int64_t pairs_ = 0;
   std::int64_t refused_ = 0;

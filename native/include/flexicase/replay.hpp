@@ -21,7 +21,8 @@ struct Block {
   std::int64_t rows = 0;
   std::vector<std::int64_t> cases;
   std::vector<double> errors;       // (cases, rows)
-  std::vector<std::uint8_t> fresh;  // (cases, rows) computed for this block; empty if none was
+  std::vector<std::uint8_t> fresh;  // (cases, rows) computed for this block; empty if none or all were
+  bool all_fresh = false;
 };
 
 struct Replayed {
@@ -36,6 +37,7 @@ struct Replayed {
 class Replay {
  public:
   explicit Replay(const PoolRule& rule) : rule_(rule) {}
+  void set_largest(double w_max) { rule_.w_max = w_max; }
   Replayed run(const Block& block, double* weights, std::vector<std::int64_t>& survivors);
 
  private:

@@ -23,6 +23,11 @@ class Memo:
         n_individuals: Size of the population.
         n_cases: Number of cases.
         most_bytes: Memory budget.
+        worth_keeping: A matrix of up to so many bytes is worth emptying and using again.
+
+    Attributes:
+        calls: How many calls of `FastLexicase.select` are at work on it.
+        may_serve_again: Whether it is such a matrix.
 
     Example:
         >>> import numpy as np
@@ -38,10 +43,14 @@ class Memo:
         [([0, 1], [2]), ([3], [2])]
     """
 
-    def __init__(self, n_individuals: int, n_cases: int, most_bytes: int) -> None:
+    __slots__ = ("calls", "may_serve_again", "n_individuals", "store")
+
+    def __init__(self, n_individuals: int, n_cases: int, most_bytes: int, worth_keeping: int = 0) -> None:
         """Choose the store."""
+        self.calls = 0
         self.n_individuals = n_individuals
         self.store = PairStore(n_individuals, n_cases, most_bytes)
+        self.may_serve_again = self.store.is_matrix and self.store.nbytes <= worth_keeping
 
     def fetch(self, evaluate: CaseEvaluator, individuals: Indices, cases: Indices) -> tuple[Errors, NDArray[np.bool_]]:
         """The errors of some individuals on some cases; unknown ones are computed, each once.

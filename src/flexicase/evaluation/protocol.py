@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NoReturn, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -101,12 +100,42 @@ def evaluate_block(
     """
     try:
         found = evaluate(individuals, cases)
-        errors = found if isinstance(found, np.ndarray) else np.asarray(found)
-    except EvaluationError:
-        raise
     except Exception as cause:
-        problem = f"the evaluator raised {type(cause).__name__}: {cause}"
-        raise EvaluationError(problem, individuals, cases) from cause
+        failed(cause, individuals, cases)
+    return checked_block(found, individuals, cases)
+
+
+def failed(cause: Exception, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NoReturn:
+    """Say of what an evaluator raised where it happened, unless it says so itself.
+
+    Args:
+        cause: What was raised.
+        individuals: (m,) what the evaluator was asked for.
+        cases: (b,) likewise.
+    """
+    if isinstance(cause, EvaluationError):
+        raise cause
+    raise EvaluationError(f"the evaluator raised {type(cause).__name__}: {cause}", individuals, cases) from cause
+
+
+def checked_block(found: Any, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Check what an evaluator gave back.
+
+    Args:
+        found: (m, b) errors, if all is well.
+        individuals: (m,) what the evaluator was asked for.
+        cases: (b,) likewise.
+
+    Returns:
+        (m, b) float64, C-contiguous.
+
+    Raises:
+        EvaluationError: These are not (m, b) numbers.
+    """
+    try:
+        errors = found if isinstance(found, np.ndarray) else np.asarray(found)
+    except Exception as cause:
+        failed(cause, individuals, cases)
     shape = (len(individuals), len(cases))
     if errors.shape != shape:
         problem = f"the evaluator must return errors of shape {shape}, got {errors.shape}"
@@ -154,15 +183,3 @@ class Closing:
     def __exit__(self, *reason: object) -> None:
         """Close, whatever happened."""
         self.close()
-
-
-def split_block(m: int, b: int, parts: int) -> list[tuple[slice, slice]]:
-    """Cut an (m, b) block into at most ``parts`` pieces of about the same size, along its longer side.
-
-    Returns:
-        Slices of rows and of columns.
-    """
-    longer = max(m, b)
-    ends = sorted({longer * k // parts for k in range(parts + 1)})
-    cuts = [slice(start, end) for start, end in itertools.pairwise(ends)]
-    return [(cut, slice(0, b)) if m >= b else (slice(0, m), cut) for cut in cuts]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flexicase._native import FastRun
 from flexicase.checks import check_choice, check_count
 from flexicase.evaluation.memo import Memo
 from flexicase.evaluation.protocol import CaseEvaluator
@@ -18,7 +19,7 @@ from flexicase.rng import Key, Seed, key_from_seed
 from flexicase.selection.backend import Backend, resolve_backend
 from flexicase.selection.case_order import ORDERS, OrderName
 from flexicase.selection.epsilon import Mad, check_epsilon
-from flexicase.selection.fast_events import EventRule, EventRun, run_native, run_reference
+from flexicase.selection.fast_events import EventRule, EventRun, native_events, run_native, run_reference
 from flexicase.selection.fast_outcome import FastSelection, MemoReport
 from flexicase.selection.lookahead import LookAhead, check_lookahead
 from flexicase.selection.weights import CaseWeights, Default, PoolBias, check_largest
@@ -47,7 +48,7 @@ class FastLexicase:
             (the dynamic variant: nothing else is known).
         lookahead: ``"auto"`` grows the blocks while cases filter nobody; an int asks for that many
             cases at a time, 1 for none that may not be needed.
-        memory: Budget in bytes for blocks and memo.
+        memory: Budget in bytes for blocks and memo; of an old memo, up to an eighth of it is kept as room for the next.
         seed: An int, a `numpy.random.Generator`, a `SeedSequence`, or None for fresh randomness.
         backend: ``"native"`` or ``"reference"``, as for `flexicase.Selector`.
 
@@ -94,7 +95,9 @@ class FastLexicase:
         self._runs_natively = resolve_backend(backend) == "native" and isinstance(self._weights.bias, str)
         self._key = key_from_seed(seed)
         self._next_event = 0
+        self._native: FastRun | None = None
         self._memo: Memo | None = None
+        self._spare: Memo | None = None
         self._population: Any = None
 
     @property
@@ -120,7 +123,12 @@ class FastLexicase:
 
     def new_generation(self) -> None:
         """Forget the errors of the last population; the weights stay."""
+        self._retire()
         self._memo = self._population = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy or a pickle takes along: all but the memo."""
+        return self.__dict__ | {"_native": None, "_memo": None, "_spare": None, "_population": None}
 
     def select(
         self,
@@ -167,21 +175,44 @@ class FastLexicase:
         weights = self._weights.settled(n_individuals)
         token = ("evaluator", evaluate) if population is None else ("population", population)
         known = self._memo if self._remembers(token, n_individuals) else None
-        memo = known or Memo(n_individuals, self.n_cases, self._memory - self._memory // BLOCK_SHARE)
-        counts, ended = np.zeros((5, n), dtype=np.int64), np.zeros(n, dtype=np.uint8)
+        memo = known or self._empty_memo(n_individuals)
+        counts, ended = np.empty((5, n), np.int64), np.empty(n, np.uint8)
+        run = EventRun(self._rule, weights, memo, key, first)
         if known is not None:
             known.store.begin()
+        memo.calls += 1
         try:
-            run = EventRun(self._rule, weights, memo, key, first)
-            (run_native if self._runs_natively else run_reference)(run, evaluate, counts, ended)
+            if self._runs_natively:
+                self._native = self._native or native_events(self._rule, weights)
+                run_native(self._native, run, evaluate, counts, ended)
+            else:
+                run_reference(run, evaluate, counts, ended)
         except BaseException:
             memo.store.rollback()
             raise
+        finally:
+            memo.calls -= 1
         memo.store.commit()
+        if known is None:
+            self._retire()
         self._weights, self._memo, self._population = weights, memo, token
         if seed is None:
             self._next_event += n
         return FastSelection.of(counts, ended)
+
+    def _empty_memo(self, n_individuals: int) -> Memo:
+        spare, self._spare = self._spare, None
+        if spare is not None and spare.n_individuals == n_individuals:
+            spare.store.clear()
+            return spare
+        block_bytes = self._memory // BLOCK_SHARE
+        return Memo(n_individuals, self.n_cases, self._memory - block_bytes, worth_keeping=block_bytes)
+
+    def _retire(self) -> None:
+        """Keep the memo's room for the next one, unless it is large or a call is still at work on it."""
+        memo = self._memo
+        if memo is not None and memo.may_serve_again and not memo.calls:
+            self._spare = memo
 
     def _remembers(self, token: Any, n_individuals: int) -> bool:
         return self._memo is not None and self._memo.n_individuals == n_individuals and bool(self._population == token)

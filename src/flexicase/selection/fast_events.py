@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from flexicase._native import FastRun
 from flexicase.evaluation.memo import Memo
-from flexicase.evaluation.protocol import CaseEvaluator, evaluate_block
+from flexicase.evaluation.protocol import CaseEvaluator, checked_block, failed
 from flexicase.rng import Key, Lane, Stream
 from flexicase.selection.case_order import CaseOrder
 from flexicase.selection.kernel import Ended
@@ -39,7 +39,7 @@ class EventRule:
     block_bytes: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class EventRun:
     """Some events, and what they share.
 
@@ -96,27 +96,37 @@ def _event(run: EventRun, event: int, evaluate: CaseEvaluator) -> tuple[tuple[in
     return (parent, evaluations, cases_used, computed, computed - needed), ended
 
 
-def run_native(run: EventRun, evaluate: CaseEvaluator, counts: NDArray[np.int64], ended: NDArray[np.uint8]) -> None:
-    """The same, natively; comes back to Python for every block that has unknown errors."""
-    rule, weights = run.rule, run.weights
+def native_events(rule: EventRule, weights: CaseWeights) -> FastRun:
+    """The native runner of a selector's events; it keeps its working memory from call to call."""
     assert isinstance(weights.bias, str)
-    assert weights.w_max is not None
-    events = FastRun(
-        run.memo.store,
-        weights.values,
+    return FastRun(
+        len(weights.values),
         NATIVE_ORDERS[rule.order],
         COUNTS.index(weights.bias),
         weights.w_min,
-        weights.w_max,
         rule.epsilon,
         rule.mad,
         0 if rule.lookahead == "auto" else min(rule.lookahead, 2**40),
         rule.block_bytes // BYTES_PER_PAIR,
-        run.key.k0,
-        run.key.k1,
+    )
+
+
+def run_native(
+    native: FastRun, run: EventRun, evaluate: CaseEvaluator, counts: NDArray[np.int64], ended: NDArray[np.uint8]
+) -> None:
+    """The same as `run_reference`, natively: also the calls of the evaluator, and the checks of ordinary answers."""
+    weights, (k0, k1) = run.weights, run.key
+    assert weights.w_max is not None
+    native.select(
+        run.memo.store,
+        weights.values,
+        weights.w_max,
+        k0,
+        k1,
         run.first,
         counts,
         ended,
+        evaluate,
+        checked_block,
+        failed,
     )
-    while not events.advance():
-        events.give(evaluate_block(evaluate, *events.request()))

@@ -40,14 +40,7 @@ class FastSelection(Selection):
             counts: (5, n) parents, evaluations, cases used, pairs evaluated, pairs speculated.
             ended: (n,) why each event ended.
         """
-        return cls(
-            indices=counts[0],
-            evaluations=counts[1],
-            cases_used=counts[2],
-            ended=ended,
-            pairs_evaluated=counts[3],
-            pairs_speculated=counts[4],
-        )
+        return cls(counts[0], counts[1], None, counts[2], ended, counts[3], counts[4])
 
 
 @dataclass(frozen=True, slots=True)
