@@ -3,6 +3,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <exception>
+
 #include "push/genome.hpp"
 #include "push/machine.hpp"
 
@@ -13,5 +15,8 @@ void set_types(nanobind::object symbol, nanobind::object character, nanobind::ob
 flexicase::push::Item from_python(nanobind::handle value, flexicase::push::Arena& arena, int depth = 0);
 nanobind::object to_python(const flexicase::push::Item& item);
 nanobind::object text_to_python(const char16_t* text, std::size_t length);
+
+// The exception of an instruction that failed; None if there is none.
+nanobind::object error_to_python(std::exception_ptr failure);
 
 }  // namespace push_values
