@@ -35,6 +35,27 @@ nb::object checked(PyObject* made) {
   nb::raise_python_error();
 }
 
+// A thread that Python does not know is made known to it once, not at each call.
+class KnownThread {
+ public:
+  KnownThread() {
+    if (PyGILState_GetThisThreadState()) return;
+    state_ = PyGILState_Ensure();
+    saved_ = PyEval_SaveThread();
+  }
+  ~KnownThread() {
+    if (!saved_) return;
+    PyEval_RestoreThread(saved_);
+    PyGILState_Release(state_);
+  }
+  KnownThread(const KnownThread&) = delete;
+  KnownThread& operator=(const KnownThread&) = delete;
+
+ private:
+  PyGILState_STATE state_{};
+  PyThreadState* saved_ = nullptr;
+};
+
 // Values that instructions return become items within the limits of the run. The conversions are false, and the
 // instruction does nothing, for what is longer than native instructions make it.
 class Results {
@@ -143,6 +164,7 @@ class PythonInstruction final : public Foreign {
     for (int s = 0; s < kStacks; ++s) {
       if (m.stacks[s].size < needed_[s]) return;
     }
+    thread_local const KnownThread known;
     const nb::gil_scoped_acquire held;
     try {
       try {
