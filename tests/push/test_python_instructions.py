@@ -265,3 +265,20 @@ def test_an_error_kept_until_the_interpreter_ends_is_harmless() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "python_error ZeroDivisionError('division by zero')"
+
+
+def test_the_warning_points_to_the_call(register: Register) -> None:
+    register(name="fail")(lambda: 1 / 0)
+    program = Program("(fail)")
+    evaluator = Evaluator([[]], [0], stack="integer")
+    judged = Evaluator([[]], [0], stack="integer", error=lambda answers, _: [0 for _ in answers])
+    calls = [
+        lambda: evaluator.errors([program]),
+        lambda: evaluator.lazy([program])([0], [0]),
+        lambda: evaluator.outputs(program),
+        lambda: judged.errors([program]),
+    ]
+    for call in calls:
+        with pytest.warns(RuntimeWarning, match="Python instruction") as caught:
+            call()
+        assert [warning.filename for warning in caught] == [__file__]

@@ -104,7 +104,7 @@ class Evaluator:
         [1, 4]
         """
         answers, (failed, first) = self._answers(program)
-        self._report(failed, [Failure(0, case, error) for case, error in first])
+        self._report(failed, [Failure(0, case, error) for case, error in first], stacklevel=3)
         return answers
 
     def errors(self, programs: Sequence[Program], threads: int | None = None) -> NDArray[np.float64]:
@@ -161,7 +161,7 @@ class Evaluator:
         self._report(failed, failures)
         return np.asarray(rows, dtype=np.float64).reshape(len(programs), len(self.expected))
 
-    def _report(self, failed: int, first: list[Failure]) -> None:
+    def _report(self, failed: int, first: list[Failure], stacklevel: int = 4) -> None:
         if not failed:
             return
         self.failed += failed
@@ -171,7 +171,7 @@ class Evaluator:
             f"{failed} run(s) ended by an error in a Python instruction, first program {individual} on case {case}: "
             f"{type(error).__name__}: {error}",
             RuntimeWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )
 
     def _pairs(
