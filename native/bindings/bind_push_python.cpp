@@ -21,6 +21,8 @@ namespace {
 constexpr const char* kExpected[kStacks] = {
     "code",  "code",          "an int",          "a float",        "a bool",       "a str of one character",
     "a str", "a list of int", "a list of float", "a list of bool", "a list of str"};
+// Code nested more deeply is not converted, since that would need the stack of a thread that may have little.
+constexpr int kMaxNesting = 1000;
 constexpr StackId kElements[] = {kInteger, kFloat, kBoolean, kString};
 
 nb::object checked(PyObject* made) {
@@ -85,7 +87,7 @@ class Results {
     }
   }
   bool code(nb::handle value, Item& item) {
-    item = push_values::from_python(value, m_.arena);
+    item = push_values::from_python(value, m_.arena, push_values::kMaxDepth - kMaxNesting);
     return points(item) <= m_.limits.points && height(item) <= kMaxHeight;
   }
   bool integer_result(nb::handle value, Item& item) {
@@ -165,6 +167,7 @@ class PythonInstruction final : public Foreign {
       if (m.stacks[s].size < needed_[s]) return;
     }
     thread_local const KnownThread known;
+    if (nested_too_deeply(m)) return;
     const nb::gil_scoped_acquire held;
     try {
       try {
@@ -181,6 +184,15 @@ class PythonInstruction final : public Foreign {
   }
 
  private:
+  bool nested_too_deeply(const Machine& m) const {
+    for (const StackId stack : {kExec, kCode}) {
+      for (std::int64_t i = 0; i < needed_[stack]; ++i) {
+        if (height(m.stacks[stack].top(i)) > kMaxNesting) return true;
+      }
+    }
+    return false;
+  }
+
   void call(Machine& m) const {
     const nb::object arguments = arguments_of(m);
     const nb::object returned = checked(PyObject_CallObject(function_, arguments.ptr()));

@@ -13,8 +13,6 @@ using namespace flexicase::push;
 namespace push_values {
 namespace {
 
-constexpr int kMaxDepth = 10'000;
-
 // Borrowed for the life of the process: the module that defines them is never unloaded.
 PyObject *symbol_type, *character_type, *single_type, *big_type;
 

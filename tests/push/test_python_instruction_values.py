@@ -170,3 +170,13 @@ def test_code_from_python_is_as_safe() -> None:
         Program((recursive_list(),))
     with pytest.raises(TypeError, match="elements of a Push vector"):
         run("(in1)", [[(1, 2)]])
+
+
+def test_code_nested_too_deeply_is_left_alone(register: Register) -> None:
+    """Threads have small stacks, and conversion to tuples goes down into each list."""
+    calls: list[Any] = []
+    register(takes=("code",), name="look")(calls.append)
+    for depth in (999, 1001):
+        deep = Program((Symbol("code_quote"), nested(depth), Symbol("look")))
+        assert ("code" in run(deep).stacks) == (depth > 1000)
+    assert len(calls) == 1

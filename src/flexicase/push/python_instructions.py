@@ -54,9 +54,10 @@ def instruction(
     tuple for several, in the order in which they are pushed, None for none.
 
     What it returns is held within the limits of native instructions: numbers are clamped to ±10^12, and if a string
-    or vector is longer than 5000 or code larger than the limits allow, nothing happens. An exception, or a value of
-    another kind, ends the run with ``python_error``; the arguments stay where they were, and the exception is kept in
-    the ``State`` or ``Evaluator``. ``KeyboardInterrupt`` and the like are passed on.
+    or vector is longer than 5000 or code larger than the limits allow, nothing happens; neither does it if code that
+    it would take is nested more than 1000 deep. An exception, or a value of another kind, ends the run with
+    ``python_error``; the arguments stay where they were, and the exception is kept in the ``State`` or ``Evaluator``.
+    ``KeyboardInterrupt`` and the like are passed on.
 
     Results should depend on the arguments alone. Instructions are called from several threads, one at a time.
 
