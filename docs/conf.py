@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
+from pathlib import Path
 
 import flexicase
 from flexicase.selection.registry import resolve_method
@@ -12,7 +14,14 @@ author = "The flexicase developers"
 project_copyright = author
 release = version = flexicase.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+sys.path.insert(0, str(Path(__file__).parent))
+extensions = [
+    "instruction_reference",
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+]
 exclude_patterns = ["_build"]
 default_role = "py:obj"
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "push/genome.hpp"
 #include "push/table.hpp"
@@ -17,18 +18,38 @@ using namespace flexicase::push;
 
 namespace {
 
-constexpr const char* kStatusNames[] = {"normal",     "step_limit",          "stack_limit",  "memory_limit",
-                                        "code_limit", "unknown_instruction", "missing_input"};
+constexpr const char* kStatusNames[] = {"normal",     "step_limit",          "stack_limit",   "memory_limit",
+                                        "code_limit", "unknown_instruction", "missing_input", "python_error"};
 
 struct Genome {
   Arena arena{1024};
   std::vector<Gene> genes;
 };
 
-Machine& machine() {
-  thread_local Machine own;
-  return own;
-}
+// The machine of this thread, with the memory that it has, or another while that one is running: an instruction
+// written in Python may run programs itself.
+class Lease {
+ public:
+  Lease() : mine_(!leased) {
+    thread_local Machine own;
+    if (!mine_) other_ = std::make_unique<Machine>();
+    machine_ = mine_ ? &own : other_.get();
+    leased = true;
+  }
+  ~Lease() {
+    if (mine_) leased = false;
+  }
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+  Machine& operator*() const { return *machine_; }
+
+ private:
+  static thread_local bool leased;
+  bool mine_;
+  std::unique_ptr<Machine> other_;
+  Machine* machine_;
+};
+thread_local bool Lease::leased = false;
 
 std::shared_ptr<Code> compile(nb::handle value) {
   auto code = std::make_shared<Code>();
@@ -134,11 +155,13 @@ void load(Machine& m, nb::dict state, Arena& arena) {
 }
 
 nb::tuple finished(Machine& m, Status status) {
-  return nb::make_tuple(state_of(m), kStatusNames[static_cast<int>(status)], m.steps);
+  const nb::object error = push_values::error_to_python(std::exchange(m.failure, nullptr));
+  return nb::make_tuple(state_of(m), kStatusNames[static_cast<int>(status)], m.steps, error);
 }
 
 nb::tuple run(const Code& program, nb::dict state, const Limits& limits) {
-  Machine& m = machine();
+  const Lease lease;
+  Machine& m = *lease;
   Arena arena{1024};
   m.reset(limits);
   Status status = Status::stack_limit;
@@ -153,7 +176,8 @@ nb::tuple run(const Code& program, nb::dict state, const Limits& limits) {
 }
 
 nb::tuple run_on(const Code& program, nb::sequence inputs, const Limits& limits) {
-  Machine& m = machine();
+  const Lease lease;
+  Machine& m = *lease;
   Arena arena{1024};
   m.reset(limits);
   m.has_output = true;
@@ -164,7 +188,8 @@ nb::tuple run_on(const Code& program, nb::sequence inputs, const Limits& limits)
 }
 
 nb::tuple execute(const Code& item, nb::dict state, const Limits& limits) {
-  Machine& m = machine();
+  const Lease lease;
+  Machine& m = *lease;
   Arena arena{1024};
   m.reset(limits);
   Status status = Status::normal;
@@ -178,9 +203,35 @@ nb::tuple execute(const Code& item, nb::dict state, const Limits& limits) {
   return finished(m, status);
 }
 
+// The item that each step executes and the state after it, as of a run that goes no further.
+nb::tuple trace(const Code& program, nb::sequence inputs, const Limits& limits) {
+  const Lease lease;
+  Machine& m = *lease;
+  Arena arena{1024};
+  m.reset(limits);
+  m.has_output = true;
+  for (nb::handle input : inputs) m.inputs.push_back(push_values::from_python(input, arena));
+  nb::list steps;
+  Stack& exec = m.stacks[kExec];
+  if (limits.stack > 0) exec.push(program.item);
+  Status status = limits.stack > 0 ? Status::normal : Status::stack_limit;
+  while (exec.size && m.steps < limits.steps && status == Status::normal) {
+    const Item item = exec.pop();
+    ++m.steps;
+    try {
+      m.step(item);
+    } catch (const LimitReached& reached) {
+      status = reached.status;
+    }
+    steps.append(nb::make_tuple(push_values::to_python(item), finished(m, status)));
+  }
+  if (exec.size && status == Status::normal) status = Status::step_limit;
+  return nb::make_tuple(steps, kStatusNames[static_cast<int>(status)]);
+}
+
 nb::object text(const Code& code) {
   std::vector<char16_t> written;
-  write_readable(machine(), code.item, written, SIZE_MAX);
+  write_readable(*Lease(), code.item, written, SIZE_MAX);
   return push_values::text_to_python(written.data(), written.size());
 }
 
@@ -203,8 +254,9 @@ void bind_push(nb::module_& m) {
       .def(
           "__init__",
           [](Limits* self, std::int64_t steps, std::int64_t points, std::int64_t stack, std::int64_t memory,
-             std::int64_t code, bool keep_nan) { new (self) Limits{steps, points, stack, memory, code, keep_nan}; },
-          "steps"_a, "points"_a, "stack"_a, "memory"_a, "code"_a, "keep_nan"_a);
+             std::int64_t code, bool keep_nan,
+             std::uint64_t seed) { new (self) Limits{steps, points, stack, memory, code, keep_nan, seed}; },
+          "steps"_a, "points"_a, "stack"_a, "memory"_a, "code"_a, "keep_nan"_a, "seed"_a);
   nb::class_<Code>(m, "PushCode")
       .def("to_python", [](const Code& self) { return push_values::to_python(self.item); })
       .def("text", &text)
@@ -217,5 +269,6 @@ void bind_push(nb::module_& m) {
   m.def("push_run", &run, "program"_a, "state"_a, "limits"_a);
   m.def("push_run_on", &run_on, "program"_a, "inputs"_a, "limits"_a);
   m.def("push_execute", &execute, "item"_a, "state"_a, "limits"_a);
+  m.def("push_trace", &trace, "program"_a, "inputs"_a, "limits"_a);
   m.def("push_table", &table);
 }

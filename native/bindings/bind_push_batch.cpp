@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "push/batch.hpp"
 #include "push_values.hpp"
@@ -75,8 +76,17 @@ void check_indices(const Indices& indices, std::size_t size, const char* name) {
   }
 }
 
-std::int64_t errors(nb::list programs, const Cases& cases, Indices individuals, Indices case_indices,
-                    const Limits& limits, const Question& asked, int threads, Errors out) {
+// The pairs' failures in order: how many there were, and the first of them as (pair, exception).
+nb::tuple failures_to_python(Failures& failures) {
+  nb::list first;
+  for (auto& [pair, failure] : failures.first) {
+    first.append(nb::make_tuple(pair, push_values::error_to_python(std::move(failure))));
+  }
+  return nb::make_tuple(failures.count, first);
+}
+
+nb::tuple errors(nb::list programs, const Cases& cases, Indices individuals, Indices case_indices, const Limits& limits,
+                 const Question& asked, int threads, Errors out) {
   std::vector<Item> items;
   for (nb::handle program : programs) items.push_back(nb::cast<const Code&>(program).item);
   if (individuals.size() != case_indices.size() || out.size() != individuals.size()) {
@@ -86,22 +96,30 @@ std::int64_t errors(nb::list programs, const Cases& cases, Indices individuals, 
   check_indices(case_indices, cases.inputs.size(), "cases");
   check_kinds(asked, cases);
   const Pairs pairs{individuals.data(), case_indices.data(), static_cast<std::int64_t>(individuals.size())};
-  const nb::gil_scoped_release released;
-  return evaluate(items, cases, pairs, limits, asked, threads, out.data());
+  Failures failures;
+  std::int64_t steps = 0;
+  {
+    const nb::gil_scoped_release released;
+    steps = evaluate(items, cases, pairs, limits, asked, threads, out.data(), failures);
+  }
+  return nb::make_tuple(steps, failures_to_python(failures));
 }
 
-nb::list outputs(const Code& program, const Cases& cases, const std::string& stack, const Limits& limits) {
+nb::tuple outputs(const Code& program, const Cases& cases, const std::string& stack, const Limits& limits) {
   Question asked;
   asked.stack = stack_number(stack);
   Machine m;
   nb::list answers;
+  Failures failures;
   for (std::size_t i = 0; i < cases.inputs.size(); ++i) {
-    run_case(m, program.item, cases, i, limits);
+    if (run_case(m, program.item, cases, i, limits) == Status::foreign_error) {
+      failures.add(static_cast<std::int64_t>(i), std::exchange(m.failure, nullptr));
+    }
     Item place;
     const Item* found = answer(m, asked, place);
     answers.append(found ? push_values::to_python(*found) : nb::none());
   }
-  return answers;
+  return nb::make_tuple(answers, failures_to_python(failures));
 }
 
 }  // namespace

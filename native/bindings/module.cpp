@@ -10,6 +10,7 @@ void bind_exact(nb::module_& m);
 void bind_fast(nb::module_& m);
 void bind_push(nb::module_& m);
 void bind_push_batch(nb::module_& m);
+void bind_push_python(nb::module_& m);
 
 NB_MODULE(_native, m) {
   m.doc() = "Native kernels of flexicase.";
@@ -21,4 +22,5 @@ NB_MODULE(_native, m) {
   bind_fast(m);
   bind_push(m);
   bind_push_batch(m);
+  bind_push_python(m);
 }

@@ -13,8 +13,6 @@ using namespace flexicase::push;
 namespace push_values {
 namespace {
 
-constexpr int kMaxDepth = 10'000;
-
 // Borrowed for the life of the process: the module that defines them is never unloaded.
 PyObject *symbol_type, *character_type, *single_type, *big_type;
 
@@ -60,7 +58,9 @@ Item vector_item(nb::handle value, Arena& arena) {
   const std::size_t length = items.size();
   Item* place = arena.take<Item>(length);
   for (std::size_t i = 0; i < length; ++i) {
-    place[i] = from_python(items[i], arena);
+    const nb::handle element = items[i];
+    const bool nested = PyList_Check(element.ptr()) || PyTuple_Check(element.ptr());
+    place[i] = nested ? make(Kind::nil) : from_python(element, arena);
     const Kind kind = place[i].kind;
     if (kind != Kind::integer && kind != Kind::real && kind != Kind::boolean && kind != Kind::string) {
       throw nb::type_error("the elements of a Push vector must be integers, floats, booleans or strings");
@@ -136,6 +136,15 @@ nb::object to_python(const Item& item) {
     }
     case Kind::nil: return nb::none();
     default: return call(symbol_type, nb::str(symbol_name(item).c_str()));
+  }
+}
+
+nb::object error_to_python(std::exception_ptr failure) {
+  if (!failure) return nb::none();
+  try {
+    std::rethrow_exception(std::move(failure));
+  } catch (const nb::python_error& error) {
+    return nb::borrow(error.value());
   }
 }
 

@@ -8,7 +8,16 @@
 
 namespace flexicase::push {
 
-enum class Status { normal, step_limit, stack_limit, memory_limit, code_limit, unknown_instruction, missing_input };
+enum class Status {
+  normal,
+  step_limit,
+  stack_limit,
+  memory_limit,
+  code_limit,
+  unknown_instruction,
+  missing_input,
+  foreign_error
+};
 
 struct LimitReached {
   Status status;

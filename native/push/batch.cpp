@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <iterator>
+#include <mutex>
 
 #include "flexicase/parallel.hpp"
 
@@ -80,26 +82,48 @@ double error_of(Machine& m, const Question& question, const Item* answer, const 
   }
 }
 
+void Failures::merge(Failures&& other) {
+  count += other.count;
+  std::move(other.first.begin(), other.first.end(), std::back_inserter(first));
+  std::sort(first.begin(), first.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  if (first.size() > kKept) first.resize(kKept);
+}
+
 std::int64_t evaluate(const std::vector<Item>& programs, const Cases& cases, const Pairs& pairs, const Limits& limits,
-                      const Question& question, int threads, double* errors) {
+                      const Question& question, int threads, double* errors, Failures& failures) {
   constexpr std::int64_t kChunk = 64;
   std::atomic<std::int64_t> next{0}, steps{0};
+  std::mutex lock;
+  std::exception_ptr thrown;
   const std::int64_t workers = std::min<std::int64_t>(std::max(threads, 1), (pairs.count + kChunk - 1) / kChunk);
   in_parallel(std::max<std::int64_t>(workers, 1), 1, threads, [&](std::int64_t, std::int64_t) {
     Machine m;
+    Failures failed;
     std::int64_t made = 0;
-    for (std::int64_t start; (start = next.fetch_add(kChunk)) < pairs.count;) {
-      const std::int64_t end = std::min(start + kChunk, pairs.count);
-      for (std::int64_t i = start; i < end; ++i) {
-        const auto index = static_cast<std::size_t>(pairs.cases[i]);
-        run_case(m, programs[static_cast<std::size_t>(pairs.programs[i])], cases, index, limits);
-        made += m.steps;
-        Item place;
-        errors[i] = error_of(m, question, answer(m, question, place), cases.expected[index]);
+    try {
+      for (std::int64_t start; (start = next.fetch_add(kChunk)) < pairs.count;) {
+        const std::int64_t end = std::min(start + kChunk, pairs.count);
+        for (std::int64_t i = start; i < end; ++i) {
+          const auto index = static_cast<std::size_t>(pairs.cases[i]);
+          const Item& program = programs[static_cast<std::size_t>(pairs.programs[i])];
+          if (run_case(m, program, cases, index, limits) == Status::foreign_error) {
+            failed.add(i, std::exchange(m.failure, nullptr));
+          }
+          made += m.steps;
+          Item place;
+          errors[i] = error_of(m, question, answer(m, question, place), cases.expected[index]);
+        }
       }
+    } catch (...) {
+      const std::lock_guard guard(lock);
+      if (!thrown) thrown = std::current_exception();
+      next = pairs.count;
     }
     steps += made;
+    const std::lock_guard guard(lock);
+    failures.merge(std::move(failed));
   });
+  if (thrown) std::rethrow_exception(thrown);
   return steps;
 }
 

@@ -1,6 +1,7 @@
 // Many programs on many cases.
 #pragma once
 
+#include <exception>
 #include <vector>
 
 #include "push/genome.hpp"
@@ -35,8 +36,23 @@ struct Pairs {
   std::int64_t count;
 };
 
+// Runs that ended with Status::foreign_error.
+struct Failures {
+  static constexpr std::size_t kKept = 100;
+
+  std::int64_t count = 0;
+  std::vector<std::pair<std::int64_t, std::exception_ptr>> first;  // by pair, in increasing order
+
+  void add(std::int64_t pair, std::exception_ptr failure) {
+    ++count;
+    if (first.size() < kKept) first.emplace_back(pair, std::move(failure));
+  }
+  void merge(Failures&& other);
+};
+
 // The error of each pair of a program and a case, and the steps made in all; the same for any number of threads.
+// An exception that is not a failure of one run ends the work and is thrown on.
 std::int64_t evaluate(const std::vector<Item>& programs, const Cases& cases, const Pairs& pairs, const Limits& limits,
-                      const Question& question, int threads, double* errors);
+                      const Question& question, int threads, double* errors, Failures& failures);
 
 }  // namespace flexicase::push

@@ -21,7 +21,8 @@ enum class Kind : std::uint8_t {
   tagged_code,
   tagged_when,
   nil,
-  symbol
+  symbol,
+  foreign
 };
 
 enum StackId : std::uint8_t {
@@ -43,6 +44,8 @@ inline constexpr const char* kStackNames[kStacks] = {"exec",         "code",    
                                                      "boolean",      "char",           "string",       "vector_integer",
                                                      "vector_float", "vector_boolean", "vector_string"};
 
+class Foreign;
+
 // `flag` marks an integer that prints with an N, or a float of single precision; `stack` is that of a tag instruction.
 // The items of a list lie in reverse, so that opening a list is one copy; the place before them holds its measures.
 struct Item {
@@ -55,6 +58,7 @@ struct Item {
     double real;
     const Item* items;
     const char16_t* text;
+    const Foreign* foreign;
   };
 };
 static_assert(sizeof(Item) == 16);

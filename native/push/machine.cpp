@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "push/foreign.hpp"
 #include "push/table.hpp"
 
 namespace flexicase::push {
@@ -28,6 +29,7 @@ void Machine::reset(const Limits& new_limits) {
   output.clear();
   has_output = false;
   steps = 0;
+  draws.state = limits.seed;
 }
 
 Status Machine::run() {
@@ -72,6 +74,7 @@ void Machine::step(const Item& item) {
     case Kind::untag:
     case Kind::tagged_code:
     case Kind::tagged_when: return run_tag(item);
+    case Kind::foreign: return item.foreign->run(*this);
     case Kind::symbol: throw LimitReached{Status::unknown_instruction};
     default: return push_value(item);
   }
@@ -138,6 +141,7 @@ bool same_atom(const Item& a, const Item& b) {
     case Kind::string:
       return a.length == b.length && (a.length == 0 || std::memcmp(a.text, b.text, a.length * sizeof(char16_t)) == 0);
     case Kind::tag: return a.number == b.number && a.stack == b.stack;
+    case Kind::foreign: return a.foreign == b.foreign;
     default: return a.number == b.number;
   }
 }

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "flexicase/rng.hpp"
 #include "push/arena.hpp"
 #include "push/item.hpp"
 
@@ -27,6 +29,7 @@ struct Limits {
   std::int64_t memory = std::int64_t{64} << 20;
   std::int64_t code = 1'000'000;
   bool keep_nan = false;
+  std::uint64_t seed = 0;  // of the draws of random instructions
 };
 
 // Makes a list of the `length` items, in reverse, behind the first place of `place`; throws when it has too many
@@ -80,6 +83,8 @@ class Machine {
   std::int64_t steps = 0;
   std::vector<std::pair<Item, Item>> pairs;  // work still to do of a walk over trees
   std::vector<Item> pending, built;
+  Stream draws{0};             // of random instructions
+  std::exception_ptr failure;  // of the last run that ended with Status::foreign_error
 
   void reset(const Limits& new_limits);
   // Runs what is on the exec stack.

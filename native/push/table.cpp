@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "push/foreign.hpp"
+
 namespace flexicase::push {
 namespace {
 
@@ -70,7 +72,7 @@ const std::vector<Instruction>& instructions() {
   static const std::vector<Instruction> all = [] {
     Table table;
     for (const auto add : {add_exec, add_integer, add_boolean, add_float, add_char, add_string, add_string_edits,
-                           add_vectors, add_code, add_code_trees, add_print}) {
+                           add_vectors, add_code, add_code_trees, add_print, add_integer_tags, add_random, add_files}) {
       add(table);
     }
     return std::move(table.rows);
@@ -102,6 +104,11 @@ Item symbol(std::string_view name) {
   if (const int row = find_instruction(name); row >= 0) return make(Kind::instruction, row);
   Item item;
   if (numbered(name, "in", Kind::input, item) || tag_symbol(name, item)) return item;
+  if (const Foreign* foreign = find_foreign(name)) {
+    item = make(Kind::foreign);
+    item.foreign = foreign;
+    return item;
+  }
   Symbols& known = symbols();
   const std::lock_guard guard(known.lock);
   const auto [entry, is_new] = known.numbers.try_emplace(std::string(name), static_cast<int>(known.names.size()));
@@ -110,6 +117,7 @@ Item symbol(std::string_view name) {
 }
 
 std::string symbol_name(const Item& item) {
+  if (item.kind == Kind::foreign) return item.foreign->name;
   const std::string number = std::to_string(item.number);
   switch (item.kind) {
     case Kind::instruction: return instructions()[static_cast<std::size_t>(item.number)].name;
@@ -133,6 +141,7 @@ int blocks(const Item& item) {
     return found;
   }();
   if (item.kind == Kind::tag) return item.stack == kExec ? 1 : 0;
+  if (item.kind == Kind::foreign) return item.foreign->blocks;
   return item.kind == Kind::instruction ? counts[static_cast<std::size_t>(item.number)] : 0;
 }
 

@@ -40,13 +40,17 @@ void add_string(Table& table);
 void add_string_edits(Table& table);
 void add_vectors(Table& table);
 void add_print(Table& table);
+void add_integer_tags(Table& table);
+void add_random(Table& table);
+void add_files(Table& table);
 
 const std::vector<Instruction>& instructions();
 // The actions alone, row by row: what the interpreter's loop reads.
 const Action* actions();
 // The row of a name, or -1.
 int find_instruction(std::string_view name);
-// The item a name stands for: an instruction, an input, a tag instruction or a symbol without meaning.
+// The item a name stands for: an instruction, native or foreign, an input, a tag instruction or a symbol without
+// meaning.
 Item symbol(std::string_view name);
 // The name of such an item.
 std::string symbol_name(const Item& item);

@@ -1,7 +1,7 @@
 // Tag instructions.
 #include <algorithm>
 
-#include "push/machine.hpp"
+#include "push/table.hpp"
 
 namespace flexicase::push {
 namespace {
@@ -26,7 +26,37 @@ void store(Machine& m, std::int64_t n, const Item& item) {
   }
 }
 
+constexpr std::int64_t kTagNumbers = 10'000;
+
+// Takes a number from the integer stack and makes the tag instruction with that number the next to run.
+template <Kind K, StackId S = kExec>
+void run_numbered(Machine& m) {
+  if (!m.stacks[kInteger].size) return;
+  const Wide n = m.stacks[kInteger].pop().number;
+  Item item = make(K, static_cast<std::int64_t>((n < 0 ? -n : n) % kTagNumbers));
+  if (K == Kind::tag) item.stack = S;
+  m.stacks[kExec].push(item);
+}
+
+template <StackId S>
+void add_integer_tag(Table& t) {
+  const std::string name = kStackNames[S];
+  t.add("integer_tag_" + name + "_instruction", {"integer", "tag", "exec", name}, run_numbered<Kind::tag, S>, 0, kNone);
+}
+
 }  // namespace
+
+void add_integer_tags(Table& t) {
+  t.add("integer_tagged_instruction", {"integer", "tag", "exec"}, run_numbered<Kind::tagged>, 0, kNone);
+  t.add("integer_untag_instruction", {"integer", "tag", "exec"}, run_numbered<Kind::untag>, 0, kNone);
+  add_integer_tag<kExec>(t);
+  add_integer_tag<kCode>(t);
+  add_integer_tag<kInteger>(t);
+  add_integer_tag<kFloat>(t);
+  add_integer_tag<kBoolean>(t);
+  add_integer_tag<kChar>(t);
+  add_integer_tag<kString>(t);
+}
 
 void Machine::run_tag(const Item& item) {
   if (item.kind == Kind::tag) {

@@ -1,6 +1,6 @@
 """The Push language: programs, genomes and a native engine that runs them."""
 
-from flexicase.push.evaluate import Evaluator
+from flexicase.push.evaluate import Evaluator, Failure
 from flexicase.push.generators import (
     RandomBoolean,
     RandomChar,
@@ -14,6 +14,7 @@ from flexicase.push.genome import Gene, Genome, Marker
 from flexicase.push.instructions import Instruction, InstructionSet, instruction_table
 from flexicase.push.limits import Limits
 from flexicase.push.program import Program
+from flexicase.push.python_instructions import instruction, remove_instruction
 from flexicase.push.run import State, run
 from flexicase.push.text import parse, unparse
 from flexicase.push.trace import Step, Trace, trace
@@ -23,6 +24,7 @@ __all__ = [
     "Big",
     "Char",
     "Evaluator",
+    "Failure",
     "Gene",
     "Genome",
     "Instruction",
@@ -42,8 +44,10 @@ __all__ = [
     "Step",
     "Symbol",
     "Trace",
+    "instruction",
     "instruction_table",
     "parse",
+    "remove_instruction",
     "run",
     "trace",
     "unparse",

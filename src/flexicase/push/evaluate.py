@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +23,24 @@ ErrorName = Literal["mismatch", "absolute", "rounded", "levenshtein", "vector_di
 ErrorFunction = Callable[[list[Value], list[Value]], ArrayLike]
 
 _DEFAULT = Limits()
+_KEPT_FAILURES = 100
+
+
+class Failure(NamedTuple):
+    """A run that an instruction written in Python ended by an error.
+
+    Attributes:
+        individual: Index of the program.
+        case: Index of the case.
+        error: The exception.
+
+    >>> Failure(0, 3, ValueError("too small"))
+    Failure(individual=0, case=3, error=ValueError('too small'))
+    """
+
+    individual: int
+    case: int
+    error: Exception
 
 
 class Evaluator:
@@ -36,6 +55,14 @@ class Evaluator:
         decimals: Decimals that ``rounded`` keeps.
         per_element: What ``vector_difference`` adds for each element too many or too few.
         limits: What a run may use.
+
+    However a run ends, its answer is read from the stack as it was left. Errors of instructions written in Python end
+    just the run they happen in and are told as a warning.
+
+    Attributes:
+        steps: Steps made so far.
+        failed: Runs so far that ended by an error of an instruction written in Python.
+        failures: The first 100 of them.
 
     >>> evaluator = Evaluator([[1, 2], [5, 5]], [3, 10], stack="integer", penalty=1000)
     >>> programs = [Program("(in1 in2 integer_add)"), Program("(in1)"), Program("()")]
@@ -62,6 +89,8 @@ class Evaluator:
         self.stack = stack
         self.limits = limits
         self.steps = 0
+        self.failed = 0
+        self.failures: list[Failure] = []
         self._cases = _native.push_cases([list(case) for case in inputs], self.expected)
         self._function = None if isinstance(error, str) else error
         scale = per_element if error == "vector_difference" else 10.0**decimals
@@ -74,7 +103,9 @@ class Evaluator:
         >>> Evaluator([[1], [2]], [1, 4], stack="integer").outputs(Program("(in1 integer_dup integer_mult)"))
         [1, 4]
         """
-        return _native.push_outputs(program.native, self._cases, self.stack, self.limits.native)
+        answers, (failed, first) = self._answers(program)
+        self._report(failed, [Failure(0, case, error) for case, error in first], stacklevel=3)
+        return answers
 
     def errors(self, programs: Sequence[Program], threads: int | None = None) -> NDArray[np.float64]:
         """The errors of all programs on all cases.
@@ -87,8 +118,7 @@ class Evaluator:
             (programs, cases) array.
         """
         if self._function is not None:
-            rows = [self._function(self.outputs(program), self.expected) for program in programs]
-            return np.asarray(rows, dtype=np.float64).reshape(len(programs), len(self.expected))
+            return self._judged(self._function, programs)
         n, m = len(programs), len(self.expected)
         individuals = np.repeat(np.arange(n, dtype=np.int64), m)
         cases = np.tile(np.arange(m, dtype=np.int64), n)
@@ -116,6 +146,34 @@ class Evaluator:
 
         return errors
 
+    def _answers(self, program: Program) -> tuple[list[Value], tuple[int, list[tuple[int, Exception]]]]:
+        return _native.push_outputs(program.native, self._cases, self.stack, self.limits.native)
+
+    def _judged(self, function: ErrorFunction, programs: Sequence[Program]) -> NDArray[np.float64]:
+        rows: list[ArrayLike] = []
+        failed = 0
+        failures: list[Failure] = []
+        for individual, program in enumerate(programs):
+            answers, (count, first) = self._answers(program)
+            failed += count
+            failures += [Failure(individual, case, error) for case, error in first][: _KEPT_FAILURES - len(failures)]
+            rows.append(function(answers, self.expected))
+        self._report(failed, failures)
+        return np.asarray(rows, dtype=np.float64).reshape(len(programs), len(self.expected))
+
+    def _report(self, failed: int, first: list[Failure], stacklevel: int = 4) -> None:
+        if not failed:
+            return
+        self.failed += failed
+        self.failures += first[: _KEPT_FAILURES - len(self.failures)]
+        individual, case, error = first[0]
+        warnings.warn(
+            f"{failed} run(s) ended by an error in a Python instruction, first program {individual} on case {case}: "
+            f"{type(error).__name__}: {error}",
+            RuntimeWarning,
+            stacklevel=stacklevel,
+        )
+
     def _pairs(
         self,
         programs: list[_native.PushCode],
@@ -125,7 +183,7 @@ class Evaluator:
     ) -> NDArray[np.float64]:
         out = np.empty(individuals.size, dtype=np.float64)
         count = threads if threads is not None else os.cpu_count() or 1
-        self.steps += _native.push_errors(
+        steps, (failed, first) = _native.push_errors(
             programs,
             self._cases,
             np.ascontiguousarray(individuals),
@@ -135,4 +193,6 @@ class Evaluator:
             count,
             out,
         )
+        self.steps += steps
+        self._report(failed, [Failure(int(individuals[pair]), int(cases[pair]), error) for pair, error in first])
         return out

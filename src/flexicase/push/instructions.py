@@ -7,6 +7,7 @@ from functools import cache
 from typing import Literal, NamedTuple
 
 from flexicase import _native
+from flexicase.push.descriptions import descriptions
 from flexicase.push.values import Symbol
 
 #: W: the branch with weighted shuffles; M: the main line at the time of the paper; L: the latest.
@@ -21,26 +22,46 @@ class Instruction(NamedTuple):
         stacks: Stacks it works on; a problem has the instruction if it names all of them.
         blocks: Code blocks that it opens in a genome.
         profiles: Instruction lists that it belongs to.
+        takes: Stacks of what it takes from them, the top of a stack last; with ``?`` at most one item, with ``*`` any
+            number. Without one of those not so marked, the instruction does nothing.
+        gives: Stacks of what it puts on them, in the same form.
+        description: What it does, in a sentence.
 
-    >>> instruction_table()["exec_if"]
-    Instruction(name='exec_if', stacks=('exec', 'boolean'), blocks=2, profiles='WML')
+    >>> row = instruction_table()["exec_if"]
+    >>> row.takes, row.gives, row.blocks, row.profiles
+    (('exec', 'exec', 'boolean'), ('exec',), 2, 'WML')
+    >>> row.description
+    'Runs the first block if the boolean is true, else the second.'
     """
 
     name: str
     stacks: tuple[str, ...]
     blocks: int
     profiles: str
+    takes: tuple[str, ...]
+    gives: tuple[str, ...]
+    description: str
+
+
+#: Instructions written in Python, by name.
+PYTHON_INSTRUCTIONS: dict[str, Instruction] = {}
 
 
 @cache
+def _native_table() -> dict[str, Instruction]:
+    table = {}
+    for name, stacks, blocks, profiles in _native.push_table():
+        table[name] = Instruction(name, tuple(stacks), blocks, profiles, *descriptions()[name])
+    return table
+
+
 def instruction_table() -> dict[str, Instruction]:
-    """All instructions by name.
+    """All instructions by name, native ones and those written in Python.
 
     >>> sum("L" in row.profiles for row in instruction_table().values())
     394
     """
-    rows = (Instruction(name, tuple(stacks), blocks, lists) for name, stacks, blocks, lists in _native.push_table())
-    return {row.name: row for row in rows}
+    return {**_native_table(), **PYTHON_INSTRUCTIONS}
 
 
 class InstructionSet:
@@ -56,7 +77,7 @@ class InstructionSet:
     def __init__(self, names: Iterable[str]) -> None:
         """Keep each name once, in order."""
         self.names = tuple(dict.fromkeys(names))
-        unknown = [name for name in self.names if name not in instruction_table()]
+        unknown = [name for name in self.names if name not in _native_table() and name not in PYTHON_INSTRUCTIONS]
         if unknown:
             raise ValueError(f"names must be instructions, found {', '.join(map(repr, unknown))}")
 

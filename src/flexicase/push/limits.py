@@ -19,6 +19,7 @@ class Limits:
         memory: Bytes for the strings, vectors and lists that one run makes, counted in pieces of 256 KiB.
         code: Points of any code, also that of loops.
         keep_nan: Results that are not a number stay so (instruction list W) instead of becoming 0.0.
+        seed: What random instructions draw from; a run draws the same each time.
 
     >>> Limits(steps=150).steps
     150
@@ -30,12 +31,15 @@ class Limits:
     memory: int = 64 << 20
     code: int = 1_000_000
     keep_nan: bool = False
+    seed: int = 0
 
     def __post_init__(self) -> None:
         for name in ("steps", "points", "stack", "memory", "code"):
             value = getattr(self, name)
             if value < 0:
                 raise ValueError(f"{name} must not be negative, got {value}")
+        if not 0 <= self.seed < 1 << 64:
+            raise ValueError(f"seed must be from 0 to 2**64 - 1, got {self.seed}")
 
     @cached_property
     def native(self) -> _native.PushLimits:

@@ -19,8 +19,10 @@ class State(NamedTuple):
     Attributes:
         stacks: The items of each stack that is not empty, top first; ``tag`` holds pairs of number and item.
         termination: ``normal``, or which limit ended the run: ``step_limit``, ``stack_limit``, ``memory_limit``,
-            ``code_limit``; ``unknown_instruction`` or ``missing_input`` for a program that is in error.
+            ``code_limit``; ``unknown_instruction`` or ``missing_input`` for a program that is in error;
+            ``python_error`` if an instruction written in Python failed.
         steps: Steps made.
+        error: The exception of that instruction.
 
     >>> run("(1 2)").stacks
     {'integer': [2, 1], 'output': ['']}
@@ -29,6 +31,7 @@ class State(NamedTuple):
     stacks: Mapping[str, list[Any]]
     termination: str
     steps: int
+    error: Exception | None = None
 
     def top(self, stack: str) -> Value:
         """The top of a stack, or None.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from flexicase import _native
@@ -77,16 +77,5 @@ def trace(program: Program | str, inputs: Sequence[Value] = (), limits: Limits =
     4
     """
     program = program if isinstance(program, Program) else Program(program)
-    stacks: Mapping[str, list[Any]] = {"exec": [program.code], "output": [""]}
-    steps: list[Step] = []
-    termination = "normal"
-    while stacks.get("exec"):
-        if len(steps) == limits.steps:
-            return Trace(steps, "step_limit")
-        item, *rest = stacks["exec"]
-        before = {**stacks, "exec": rest, "input": list(inputs)}
-        stacks, termination, _ = _native.push_execute(_native.push_code(item), before, limits.native)
-        steps.append(Step(item, State(stacks, termination, len(steps) + 1)))
-        if termination != "normal":
-            break
-    return Trace(steps, termination)
+    steps, termination = _native.push_trace(program.native, inputs, limits.native)
+    return Trace([Step(item, State._make(state)) for item, state in steps], termination)
