@@ -80,6 +80,8 @@ class Problem:
         if not self.measures:
             raise ValueError("measures must not be empty")
         InstructionSet.of_stacks(*self.stacks)
+        for measure in self.measures:
+            measure.native()
         self._set("title", self.title or self.name.replace("-", " ").title())
 
     def _set(self, name: str, value: Any) -> None:
@@ -110,8 +112,21 @@ class Problem:
         >>> problems.load("sum-of-squares").cases([(1,), (2,), (3,)]).expected
         [1, 5, 14]
         """
-        listed = [tuple(case) for case in inputs]
-        return Cases(listed, [self.answer(*case) for case in listed])
+        listed = list(inputs)
+        for case in listed:
+            if not isinstance(case, tuple):
+                raise TypeError(f"the inputs of a case of {self.name} must be a tuple, got {case!r:.80}")
+            if len(case) != len(listed[0]):
+                raise ValueError(
+                    f"all cases of {self.name} must have as many inputs, got {len(listed[0])} and {len(case)}"
+                )
+        return Cases(listed, [self._answer(case) for case in listed])
+
+    def _answer(self, inputs: Inputs) -> Value:
+        try:
+            return self.answer(*inputs)
+        except Exception as error:
+            raise ValueError(f"answer of {self.name} failed on the inputs {inputs!r:.80}: {error!r}") from error
 
     def sample(self, seed: Seed = None) -> tuple[Cases, Cases]:
         """The training and the test cases of a run; the same seed gives the same cases.
