@@ -2,6 +2,8 @@
 
 from flexicase.problems import draws
 from flexicase.problems.cases import Cases, Domain, Drawn, Fixed, Split
+from flexicase.problems.files import from_file
+from flexicase.problems.listed import from_cases
 from flexicase.problems.problem import Problem
 from flexicase.problems.registry import load, names
 from flexicase.problems.scoring import Score, read_program, score
@@ -20,6 +22,8 @@ __all__ = [
     "Settings",
     "Split",
     "draws",
+    "from_cases",
+    "from_file",
     "load",
     "names",
     "read_program",

@@ -18,7 +18,7 @@ from flexicase.push.generators import Generator
 from flexicase.push.instructions import InstructionSet, Profile
 from flexicase.push.limits import Limits
 from flexicase.push.measures import Measure
-from flexicase.push.values import Value
+from flexicase.push.values import Symbol, Value
 from flexicase.rng import Seed
 
 
@@ -33,6 +33,7 @@ class Problem:
         domains: Where its cases come from.
         measures: The errors of each case.
         stacks: Stacks whose instructions programs may use.
+        extra_instructions: Further instructions that programs may use.
         generators: What else random genes are made of: constants, random constants, inputs, tags.
         settings: What a run uses.
         edge: Fixed cases to try a program on; those of the fixed domains if None.
@@ -61,6 +62,7 @@ class Problem:
     measures: Sequence[Measure]
     stacks: Sequence[str]
     generators: Sequence[Generator]
+    extra_instructions: Sequence[str] = ()
     settings: Settings = field(default_factory=Settings)
     edge: Callable[[], Cases] | None = None
     title: str = ""
@@ -70,7 +72,7 @@ class Problem:
             raise ValueError(f"name must be a text that is not empty, got {self.name!r}")
         if not callable(self.answer):
             raise TypeError(f"answer must be a function of the inputs, got {self.answer!r}")
-        for name in ("domains", "measures", "stacks", "generators"):
+        for name in ("domains", "measures", "stacks", "generators", "extra_instructions"):
             values = getattr(self, name)
             if isinstance(values, str):
                 raise TypeError(f"{name} must be several, got the text {values!r}")
@@ -88,13 +90,14 @@ class Problem:
         object.__setattr__(self, name, value)
 
     def genes(self, profile: Profile = "W") -> tuple[Generator, ...]:
-        """What random genes are drawn from: the generators, then each instruction of the stacks.
+        """What random genes are drawn from: the generators, then each instruction.
 
         >>> from flexicase import problems
         >>> len(problems.load("mirror-image").genes())
         110
         """
-        return (*self.generators, *InstructionSet.of_stacks(*self.stacks, profile=profile))
+        registered = InstructionSet.of_stacks(*self.stacks, profile=profile)
+        return (*self.generators, *registered, *map(Symbol, self.extra_instructions))
 
     def limits(self, profile: Profile = "W") -> Limits:
         """What a run of a program may use.
