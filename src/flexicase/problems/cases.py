@@ -48,7 +48,11 @@ class Cases:
 
 @runtime_checkable
 class Domain(Protocol):
-    """Where cases come from: how many are for training and for testing, and what they are in one run."""
+    """Where cases come from: how many are for training and for testing, and what they are in one run.
+
+    >>> isinstance(Fixed([(1,), (2,)]), Domain)
+    True
+    """
 
     @property
     def n_train(self) -> int:
