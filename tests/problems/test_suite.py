@@ -207,6 +207,12 @@ def test_genes_follow_the_instruction_list(profile: str) -> None:
     assert problem.limits(profile).keep_nan == (profile == "W")  # type: ignore[arg-type]
 
 
+def test_small_or_large_tags_strings_under_later_lists_only() -> None:
+    problem = problems.load("small-or-large")
+    tags = {profile: problem.genes(profile)[3].stacks for profile in ("W", "M", "L")}  # type: ignore[arg-type, union-attr]
+    assert {profile for profile, stacks in tags.items() if "string" in stacks} == {"M", "L"}
+
+
 def test_generators_are_inputs_known_instructions_or_constants() -> None:
     for name in problems.names():
         problem = problems.load(name)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from importlib import resources
 
 from flexicase.problems.cases import Cases, Inputs
 
 
-@cache
 def read(name: str) -> Cases:
     """The fixed cases of a problem of the benchmark suite, as they are carried.
 

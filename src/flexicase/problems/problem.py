@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,6 +36,7 @@ class Problem:
         extra_instructions: Further instructions that programs may use.
         generators: What else random genes are made of: constants, random constants, inputs, tags.
         settings: What a run uses.
+        other_generators: The generators under another instruction list, where they differ.
         edge: Fixed cases to try a program on; those of the fixed domains if None.
         title: Its name for people.
 
@@ -64,6 +65,7 @@ class Problem:
     generators: Sequence[Generator]
     extra_instructions: Sequence[str] = ()
     settings: Settings = field(default_factory=Settings)
+    other_generators: Mapping[Profile, Sequence[Generator]] = field(default_factory=dict, hash=False)
     edge: Callable[[], Cases] | None = None
     title: str = ""
 
@@ -105,7 +107,8 @@ class Problem:
         110
         """
         registered = InstructionSet.of_stacks(*self.stacks, profile=profile)
-        return (*self.generators, *registered, *map(Symbol, self.extra_instructions))
+        generators = self.other_generators.get(profile, self.generators)
+        return (*generators, *registered, *map(Symbol, self.extra_instructions))
 
     def limits(self, profile: Profile = "W") -> Limits:
         """What a run of a program may use.

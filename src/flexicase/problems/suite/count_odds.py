@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from flexicase.problems import edge
 from flexicase.problems.cases import Drawn, Fixed, Inputs
-from flexicase.problems.draws import Rng, chance, integer
+from flexicase.problems.draws import Rng, integer
 from flexicase.problems.problem import Problem
 from flexicase.problems.settings import Settings
-from flexicase.push.generators import (
-    RandomInteger,
-    RandomTag,
-    RandomTagged,
-)
+from flexicase.push.generators import RandomInteger, RandomTag, RandomTagged
 from flexicase.push.measures import Measure
 from flexicase.push.values import Symbol
 
@@ -24,9 +22,8 @@ def answer(vector: list[int]) -> int:
 def mixed(rng: Rng, odd: float) -> Inputs:
     """A vector whose elements are odd with a probability."""
     size = integer(rng, 1, 50)
-    return (
-        [2 * integer(rng, -500, 499) + 1 if chance(rng, odd) else 2 * integer(rng, -500, 500) for _ in range(size)],
-    )
+    is_odd = rng.random(size) < odd
+    return (np.where(is_odd, 2 * rng.integers(-500, 500, size) + 1, 2 * rng.integers(-500, 501, size)).tolist(),)
 
 
 PROBLEM = Problem(

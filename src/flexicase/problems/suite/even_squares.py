@@ -7,10 +7,7 @@ from flexicase.problems.cases import Drawn, Fixed
 from flexicase.problems.draws import integer
 from flexicase.problems.problem import Problem
 from flexicase.problems.settings import Settings
-from flexicase.push.generators import (
-    RandomTag,
-    RandomTagged,
-)
+from flexicase.push.generators import RandomTag, RandomTagged
 from flexicase.push.measures import Measure
 from flexicase.push.values import Symbol
 

@@ -7,11 +7,7 @@ from flexicase.problems.cases import Drawn, Fixed, Inputs
 from flexicase.problems.draws import Rng, integer, integers
 from flexicase.problems.problem import Problem
 from flexicase.problems.settings import Settings
-from flexicase.push.generators import (
-    RandomInteger,
-    RandomTag,
-    RandomTagged,
-)
+from flexicase.push.generators import RandomInteger, RandomTag, RandomTagged
 from flexicase.push.measures import Measure
 from flexicase.push.values import Symbol
 

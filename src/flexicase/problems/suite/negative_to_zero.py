@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from flexicase.problems import edge
 from flexicase.problems.cases import Drawn, Fixed, Inputs
-from flexicase.problems.draws import Rng, chance, integer, integers
+from flexicase.problems.draws import Rng, integer, integers
 from flexicase.problems.problem import Problem
 from flexicase.problems.settings import Settings
-from flexicase.push.generators import (
-    RandomTag,
-    RandomTagged,
-)
+from flexicase.push.generators import RandomTag, RandomTagged
 from flexicase.push.measures import Measure
 from flexicase.push.values import Symbol
 
@@ -18,7 +17,8 @@ from flexicase.push.values import Symbol
 def mixed(rng: Rng, negative: float) -> Inputs:
     """A vector whose elements are negative with a probability."""
     size = integer(rng, 1, 50)
-    return ([integer(rng, -1000, -1) if chance(rng, negative) else integer(rng, 0, 1000) for _ in range(size)],)
+    is_negative = rng.random(size) < negative
+    return (np.where(is_negative, rng.integers(-1000, 0, size), rng.integers(0, 1001, size)).tolist(),)
 
 
 PROBLEM = Problem(

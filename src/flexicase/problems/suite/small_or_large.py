@@ -7,11 +7,7 @@ from flexicase.problems.cases import Drawn, Fixed
 from flexicase.problems.draws import integer
 from flexicase.problems.problem import Problem
 from flexicase.problems.settings import Settings
-from flexicase.push.generators import (
-    RandomInteger,
-    RandomTag,
-    RandomTagged,
-)
+from flexicase.push.generators import Generator, RandomInteger, RandomTag, RandomTagged
 from flexicase.push.measures import Measure
 from flexicase.push.values import Symbol
 
@@ -19,6 +15,11 @@ from flexicase.push.values import Symbol
 def answer(n: int) -> str:
     """The word to print."""
     return "small" if n < 1000 else "large" if n >= 2000 else ""
+
+
+def generators(*tagged: str) -> tuple[Generator, ...]:
+    """What genes are made of, besides instructions, when these stacks can be tagged."""
+    return "small", "large", RandomInteger(-10000, 10000), RandomTag(tagged), RandomTagged(), Symbol("in1")
 
 
 PROBLEM = Problem(
@@ -33,14 +34,8 @@ PROBLEM = Problem(
     ),
     measures=(Measure("output", "levenshtein"),),
     stacks=("exec", "integer", "boolean", "string", "print"),
-    generators=(
-        "small",
-        "large",
-        RandomInteger(-10000, 10000),
-        RandomTag(("integer", "boolean", "exec")),
-        RandomTagged(),
-        Symbol("in1"),
-    ),
+    generators=generators("integer", "boolean", "exec"),
+    other_generators=dict.fromkeys(("M", "L"), generators("integer", "boolean", "string", "exec")),
     settings=Settings(max_points=800, max_initial_genome=100, steps=300, alignment_deviation=5),
     edge=edge.reader("small-or-large"),
 )

@@ -10,14 +10,7 @@ from flexicase.problems.cases import Drawn, Fixed, Inputs
 from flexicase.problems.draws import Rng, chance, integer, pick, shuffled, string
 from flexicase.problems.problem import Problem
 from flexicase.problems.settings import Settings
-from flexicase.push.generators import (
-    RandomBoolean,
-    RandomChar,
-    RandomInteger,
-    RandomString,
-    RandomTag,
-    RandomTagged,
-)
+from flexicase.push.generators import RandomBoolean, RandomChar, RandomInteger, RandomString, RandomTag, RandomTagged
 from flexicase.push.measures import Measure
 from flexicase.push.values import Symbol
 

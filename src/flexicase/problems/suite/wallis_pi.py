@@ -7,12 +7,7 @@ from flexicase.problems.cases import Fixed, Split
 from flexicase.problems.decimals import float_text, rounded
 from flexicase.problems.problem import Problem
 from flexicase.problems.settings import Settings
-from flexicase.push.generators import (
-    RandomFloat,
-    RandomInteger,
-    RandomTag,
-    RandomTagged,
-)
+from flexicase.push.generators import RandomFloat, RandomInteger, RandomTag, RandomTagged
 from flexicase.push.measures import Measure
 from flexicase.push.values import Symbol
 

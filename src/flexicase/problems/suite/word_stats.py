@@ -9,21 +9,23 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
+
 from flexicase.problems import edge
 from flexicase.problems.cases import Cases, Drawn, Fixed, Inputs
 from flexicase.problems.decimals import float_text, rounded
 from flexicase.problems.draws import Rng, integer, pick
 from flexicase.problems.problem import Problem
 from flexicase.problems.settings import Settings
-from flexicase.push.generators import (
-    RandomInteger,
-    RandomTag,
-    RandomTagged,
-)
+from flexicase.push.generators import RandomInteger, RandomTag, RandomTagged
 from flexicase.push.measures import Measure
 from flexicase.push.values import Char, Symbol
 
 ENDS = ".!?"
+#: What a random text is made of; the probabilities of all but the last are drawn anew for each character.
+CHARACTERS = ("\t", "\n", " ", ENDS, "".join(map(chr, range(33, 127))))
+LEAST = np.array([0.01, 0.02, 0.05, 0.01])
+MOST = np.array([0.03, 0.07, 0.35, 0.20])
 
 
 def sentences(given: str) -> int:
@@ -45,24 +47,14 @@ def answer(given: str, _original: str) -> str:
     return "\n".join(lines)
 
 
-def character(rng: Rng) -> str:
-    """A tab, newline, space, end of a sentence or other character, the probabilities drawn anew."""
-    tab, newline, space, end = (
-        low + (high - low) * rng.random() for low, high in ((0.01, 0.03), (0.02, 0.07), (0.05, 0.35), (0.01, 0.20))
-    )
-    place = rng.random()
-    for probability, drawn in ((tab, "\t"), (newline, "\n"), (space, " "), (end, ENDS)):
-        if place < probability:
-            return pick(rng, drawn)
-        place -= probability
-    return chr(integer(rng, 33, 126))
-
-
 def passage(rng: Rng) -> Inputs:
     """A text with at least one sentence."""
-    characters = [character(rng) for _ in range(integer(rng, 1, 100))]
+    size = integer(rng, 1, 100)
+    probabilities = LEAST + (MOST - LEAST) * rng.random((size, len(LEAST)))
+    kinds = (rng.random((size, 1)) >= np.cumsum(probabilities, axis=1)).sum(axis=1)
+    characters = [pick(rng, CHARACTERS[kind]) for kind in kinds.tolist()]
     if not set(characters) & set(ENDS):
-        characters[integer(rng, 0, len(characters) - 1)] = pick(rng, ENDS)
+        characters[integer(rng, 0, size - 1)] = pick(rng, ENDS)
     return ("".join(characters),) * 2
 
 

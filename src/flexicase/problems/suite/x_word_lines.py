@@ -9,11 +9,7 @@ from flexicase.problems.cases import Drawn, Fixed
 from flexicase.problems.draws import pick, string
 from flexicase.problems.problem import Problem
 from flexicase.problems.settings import Settings
-from flexicase.push.generators import (
-    RandomString,
-    RandomTag,
-    RandomTagged,
-)
+from flexicase.push.generators import RandomString, RandomTag, RandomTagged
 from flexicase.push.measures import Measure
 from flexicase.push.values import Char, Symbol, Value
 
