@@ -13,10 +13,11 @@ from flexicase.push.generators import (
 from flexicase.push.genome import Gene, Genome, Marker
 from flexicase.push.instructions import Instruction, InstructionSet, instruction_table
 from flexicase.push.limits import Limits
+from flexicase.push.measures import Measure
 from flexicase.push.program import Program
 from flexicase.push.python_instructions import instruction, remove_instruction
 from flexicase.push.run import State, run
-from flexicase.push.text import parse, unparse
+from flexicase.push.text import parse, parse_all, unparse
 from flexicase.push.trace import Step, Trace, trace
 from flexicase.push.values import Big, Char, Single, Symbol
 
@@ -31,6 +32,7 @@ __all__ = [
     "InstructionSet",
     "Limits",
     "Marker",
+    "Measure",
     "Program",
     "RandomBoolean",
     "RandomChar",
@@ -47,6 +49,7 @@ __all__ = [
     "instruction",
     "instruction_table",
     "parse",
+    "parse_all",
     "remove_instruction",
     "run",
     "trace",
