@@ -244,6 +244,5 @@ def word_stats(rng: Random) -> Inputs:
 @inputs
 def x_word_lines(rng: Random) -> Inputs:
     kinds = rng.choices([" ", "\n", ""], [0.15, 0.05, 0.8], k=rng.randint(1, 100))
-    return "".join(kind or rng.choice(PRINTABLE) for kind in kinds), rng.choices(
-        range(1, 11), [3] * 3 + [2] * 2 + [1] * 5
-    )[0]
+    words = rng.choices(range(1, 11), [3] * 3 + [2] * 2 + [1] * 5)[0]
+    return "".join(kind or rng.choice(PRINTABLE) for kind in kinds), words
