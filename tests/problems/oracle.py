@@ -200,7 +200,7 @@ def wallis_pi(n: int) -> Answer:
 
 
 @answers
-def word_stats(text: str) -> Answer:
+def word_stats(text: str, _: str) -> Answer:
     lengths = [len(word) for word in text.split()]
     sentences = sum(c in ".!?" for c in text)
     counts = [f"words of length {k}: {lengths.count(k)}" for k in range(1, max(lengths) + 1)]

@@ -20,12 +20,13 @@ Errors = Callable[..., list[float]]
 
 def levenshtein(a: Sequence[Any], b: Sequence[Any]) -> int:
     """Insertions, deletions and substitutions that lead from one sequence to another."""
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        corner, row[0] = row[0], i
-        for j, y in enumerate(b, 1):
-            corner, row[j] = row[j], min(corner + (x != y), row[j] + 1, row[j - 1] + 1)
-    return row[-1]
+    codes = np.array([ord(x) if isinstance(x, str) else x for x in b], dtype=np.int64)
+    columns = np.arange(len(b) + 1)
+    row = columns
+    for x in a:
+        best = np.minimum(row[1:] + 1, row[:-1] + (codes != (ord(x) if isinstance(x, str) else x)))
+        row = np.minimum.accumulate(np.append(row[0] + 1, best) - columns) + columns
+    return int(row[-1])
 
 
 def output_edits(right: Answer, found: Answer, *_: Any) -> list[float]:

@@ -238,7 +238,7 @@ def word_stats(rng: Random) -> Inputs:
     characters = [stats_character(rng) for _ in range(rng.randint(1, 100))]
     if not set(".!?") & set(characters):
         characters[rng.randrange(len(characters))] = rng.choice(".!?")
-    return ("".join(characters),)
+    return ("".join(characters),) * 2  # what the file instructions consume, and the whole text
 
 
 @inputs

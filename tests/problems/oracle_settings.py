@@ -32,6 +32,7 @@ SETTINGS = {
     "pig-latin": Settings("exec integer boolean string char print", 4000, 2000, 138),
     "replace-space-with-newline": Settings("exec integer boolean string char print", 3200, 1600, 138),
     "scrabble-score": Settings("exec integer boolean string char vector_integer", 4000, 2000, 166),
+    "simple-regression": Settings("exec integer", 400, 200, 44),
     "small-or-large": Settings("exec integer boolean string print", 800, 300, 105),
     "smallest": Settings("exec integer boolean print", 800, 200, 75),
     "string-differences": Settings("exec integer boolean string char print", 4000, 2000, 138),
