@@ -36,12 +36,16 @@ def rounded(value: float, decimals: int) -> float:
 
 
 def float_text(value: float) -> str:
-    """A float as Push prints it, for magnitudes below 10^7."""
-    value = math.floor(value * 1e10 + 0.5) / 1e10
-    if value == 0 or abs(value) >= 1e-3:
+    """A float as text: shortest digits, an exponent below 0.001 and from 10^7 on."""
+    if value == 0 or 1e-3 <= abs(value) < 1e7:
         return repr(value)
-    mantissa, exponent = f"{Decimal(repr(value)):E}".split("E")
-    return f"{mantissa if '.' in mantissa else mantissa + '.0'}E{exponent}"
+    mantissa, exponent = f"{Decimal(repr(value)).normalize():E}".split("E")
+    return f"{mantissa if '.' in mantissa else mantissa + '.0'}E{int(exponent)}"
+
+
+def printed_float(value: float) -> str:
+    """A float as Push prints it, for magnitudes below 10^5."""
+    return float_text(math.floor(value * 1e10 + 0.5) / 1e10)
 
 
 def lines(parts: Iterable[object]) -> str:
@@ -128,7 +132,7 @@ def negative_to_zero(vector: list[int]) -> Answer:
 
 @answers
 def number_io(x: float, n: int) -> Answer:
-    return {"output": float_text(x + n)}
+    return {"output": printed_float(x + n)}
 
 
 @answers
@@ -204,7 +208,7 @@ def word_stats(text: str, _: str) -> Answer:
     lengths = [len(word) for word in text.split()]
     sentences = sum(c in ".!?" for c in text)
     counts = [f"words of length {k}: {lengths.count(k)}" for k in range(1, max(lengths) + 1)]
-    average = float_text(len(lengths) / sentences)
+    average = printed_float(len(lengths) / sentences)
     return {"output": lines([*counts, f"number of sentences: {sentences}", f"average sentence length: {average}"])}
 
 

@@ -12,7 +12,7 @@ from flexicase.problems import Cases, Problem
 from flexicase.push import Limits, Program, State, run
 from flexicase.push.values import Value
 
-from .oracle import ANSWERS, Answer, float_text, right
+from .oracle import ANSWERS, Answer, printed_float, right
 from .oracle_errors import ERRORS
 from .oracle_inputs import INPUTS
 from .oracle_settings import SETTINGS
@@ -24,7 +24,7 @@ every_problem = pytest.mark.parametrize("name", problems.names())
 
 
 def as_printed(value: Value) -> str:
-    return value if isinstance(value, str) else float_text(value) if isinstance(value, float) else str(value)
+    return value if isinstance(value, str) else printed_float(value) if isinstance(value, float) else str(value)
 
 
 def by_stack(answer: Answer, expected: Value) -> Answer:
