@@ -1,7 +1,8 @@
 """Word Stats: lengths of words, number and length of sentences.
 
 The text is read with the file instructions: the first input is the working copy that they consume, the second the
-original that `file_begin` goes back to.
+original that `file_begin` goes back to. Three of the four are registered for this problem besides being listed, so that
+each is drawn twice as often as another instruction.
 """
 
 from __future__ import annotations
@@ -128,6 +129,7 @@ PROBLEM = Problem(
         Symbol("file_EOF"),
         Symbol("file_begin"),
     ),
+    extra_instructions=("file_readchar", "file_readline", "file_EOF"),
     settings=Settings(max_points=3200, max_initial_genome=400, steps=6000, error_threshold=0.02),
     edge=edge_cases,
 )
