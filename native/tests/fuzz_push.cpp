@@ -6,6 +6,7 @@
 #include <string>
 
 #include "push/genome.hpp"
+#include "push/measures.hpp"
 #include "push/table.hpp"
 
 using namespace flexicase::push;
@@ -69,6 +70,24 @@ Item random_item(Random& random, Arena& arena) {
   }
 }
 
+// Every measure on every stack that it takes, against random targets; false if an error is negative or not finite.
+bool measure_all(Machine& machine, Random& random, Arena& arena) {
+  for (int measure = 0; measure < static_cast<int>(Measure::custom); ++measure) {
+    for (int stack = 0; stack <= kStacks; ++stack) {
+      const Item targets[] = {random_number(random), real(0.5), random_text(random, arena),
+                              random_vector(random, arena)};
+      for (const Item& target : targets) {
+        const Question question{stack, static_cast<Measure>(measure), 7, 9, 4, below(random, 2) ? u"1" : u"*?"};
+        if (mistake(question, target)) continue;
+        Item place;
+        const double error = error_of(machine, question, answer(machine, question, place), target);
+        if (!(error >= 0 && std::isfinite(error))) return false;
+      }
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -88,10 +107,12 @@ int main(int argc, char** argv) {
     limits.steps = below(random, 20) ? 600 : 5000;
     if (below(random, 10) == 0) limits.stack = 300, limits.memory = 1 << 20;
     machine.reset(limits);
+    machine.has_output = below(random, 8) != 0;
     for (int i = 0; i < 3; ++i) machine.inputs.push_back(i ? random_vector(random, arena) : random_number(random));
     machine.stacks[kExec].push(translate(genes, limits.points, arena));
     const Status status = machine.run();
     if (machine.steps > limits.steps) return std::fprintf(stderr, "program %ld went over its step limit\n", p), 1;
+    if (!measure_all(machine, random, arena)) return std::fprintf(stderr, "program %ld has no error\n", p), 1;
     ++ended[static_cast<int>(status)];
   }
   std::printf("%ld programs: %ld normal, %ld step, %ld stack, %ld memory, %ld code limit\n", programs, ended[0],

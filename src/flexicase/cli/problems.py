@@ -8,7 +8,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from flexicase import problems
@@ -20,6 +19,7 @@ from flexicase.push.generators import Generator
 from flexicase.push.values import Value
 
 SAMPLES = 5
+FIXED_SAMPLES = 2
 SHOWN_FAILURES = 5
 LONGEST = 70
 
@@ -50,9 +50,9 @@ def show(
 ) -> None:
     """Describe a problem, with some of its cases."""
     problem = _load(name)
-    train, _ = problem.sample(seed)
-    places = np.unique(np.linspace(0, len(train) - 1, SAMPLES).round().astype(int)).tolist()
-    emit_json(_facts(problem, train, places)) if as_json else emit(_description(problem, train, places))
+    fixed = problem.edge_cases().inputs[:: max(1, len(problem.edge_cases()) // FIXED_SAMPLES)][:FIXED_SAMPLES]
+    cases = problem.cases(fixed) + problem.fresh(SAMPLES - len(fixed), seed)
+    emit_json(_facts(problem, cases)) if as_json else emit(_description(problem, cases))
 
 
 @app.command(
@@ -113,20 +113,19 @@ def _row(problem: Problem) -> dict[str, Any]:
     }
 
 
-def _facts(problem: Problem, train: Cases, places: list[int]) -> dict[str, Any]:
-    settings = asdict(problem.settings) | {"operators": dict(problem.settings.operators)}
+def _facts(problem: Problem, cases: Cases) -> dict[str, Any]:
     return {
         **_row(problem),
         "description": problem.description,
         "measures": [{"stack": m.stack, "error": _error_name(m), "penalty": m.penalty} for m in problem.measures],
         "stacks": list(problem.stacks),
         "generators": [_generator(entry) for entry in problem.generators],
-        "settings": settings,
-        "cases": [{"inputs": list(train.inputs[i]), "expected": _plain(train.expected[i])} for i in places],
+        "settings": asdict(problem.settings),
+        "cases": [{"inputs": list(inputs), "expected": _plain(expected)} for inputs, expected in cases],
     }
 
 
-def _description(problem: Problem, train: Cases, places: list[int]) -> str:
+def _description(problem: Problem, cases: Cases) -> str:
     settings = problem.settings
     row = _row(problem)
     facts = [
@@ -139,8 +138,8 @@ def _description(problem: Problem, train: Cases, places: list[int]) -> str:
         ("generations", str(settings.generations)),
         ("error threshold", f"{settings.error_threshold:g}"),
     ]
-    cases = [(_inputs(train, i), _clipped(train.expected[i])) for i in places]
-    return f"{problem.title}: {problem.description}\n\n{aligned(None, facts)}\n{aligned(('inputs', 'expected'), cases)}"
+    rows = [(_inputs(cases, i), _clipped(expected)) for i, expected in enumerate(cases.expected)]
+    return f"{problem.title}: {problem.description}\n\n{aligned(None, facts)}\n{aligned(('inputs', 'expected'), rows)}"
 
 
 def _error_name(measure: Measure) -> str:

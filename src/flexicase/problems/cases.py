@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from flexicase.checks import check_count
 from flexicase.problems.draws import Rng, pick, shuffled
@@ -46,8 +46,13 @@ class Cases:
         return Cases(self.inputs + other.inputs, self.expected + other.expected)
 
 
+@runtime_checkable
 class Domain(Protocol):
-    """Where cases come from: how many are for training and for testing, and what they are in one run."""
+    """Where cases come from: how many are for training and for testing, and what they are in one run.
+
+    >>> isinstance(Fixed([(1,), (2,)]), Domain)
+    True
+    """
 
     @property
     def n_train(self) -> int:

@@ -87,7 +87,7 @@ def text(rng: Rng, size: int, characters: str) -> str:
     >>> text(generator(0), 3, "a")
     'aaa'
     """
-    return "".join(characters[i] for i in rng.integers(len(characters), size=size).tolist())
+    return "".join(map(characters.__getitem__, rng.integers(len(characters), size=size).tolist()))
 
 
 def string(rng: Rng, kind: RandomString) -> str:
@@ -96,9 +96,11 @@ def string(rng: Rng, kind: RandomString) -> str:
     >>> string(generator(0), RandomString(2, 2, ((1.0, "a"),)))
     'aa'
     """
+    size = integer(rng, kind.low, kind.high)
+    if len(kind.groups) == 1 and not kind.words:
+        return text(rng, size, kind.groups[0][1])
     weights = np.array([weight for weight, _ in kind.groups])
     bounds = np.cumsum(weights / weights.sum())[:-1]
-    size = integer(rng, kind.low, kind.high)
     groups = np.searchsorted(bounds, rng.random(size), side="right")
     sizes = np.array([len(characters) for _, characters in kind.groups])[groups]
     places = (rng.random(size) * sizes).astype(np.int64)

@@ -20,7 +20,7 @@ def read(name: str) -> Cases:
     """
     packed = resources.files("flexicase.problems").joinpath("data", f"{name}-edge.json.gz").read_bytes()
     cases = Cases()
-    for line in gzip.decompress(packed).decode("utf-8").splitlines():
+    for line in gzip.decompress(packed).splitlines():
         record = json.loads(line)
         inputs = [value for key, value in record.items() if key.startswith("input")]
         outputs = [value for key, value in record.items() if key.startswith("output")]

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import os
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,8 @@ def from_file(path: str | os.PathLike[str], name: str | None = None, **options: 
 
     The file is CSV with a header line, a JSON array of objects, or JSON Lines, and may be compressed by gzip. Columns,
     or keys, are ``input1``, ``input2``, … and ``output1``, ``output2``, … In CSV, a column whose cells all read as JSON
-    (numbers, ``true``, ``[1, 2]``) holds those values, and another one holds texts. Integers beside floats become floats.
+    (numbers, ``true``, ``[1, 2]``) holds those values, and another one holds texts. Integers beside floats
+    become floats.
 
     Args:
         path: The file.
@@ -41,14 +43,17 @@ def from_file(path: str | os.PathLike[str], name: str | None = None, **options: 
     data = path.read_bytes()
     try:
         text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8-sig")
-    except (UnicodeDecodeError, OSError, EOFError) as error:
+    except (UnicodeDecodeError, OSError, EOFError, zlib.error) as error:
         raise ValueError(f"{path}: must be text in UTF-8, compressed only if named .gz ({error})") from None
     stem = path.name.removesuffix(".gz")
     try:
         records = _csv_records(text) if stem.lower().endswith(".csv") else _json_records(text)
-        return from_cases(name or stem.partition(".")[0], _with_floats(list(map(_case, records))), **options)
-    except ValueError as error:
+        _make_floats(records)
+        return from_cases(name or stem.partition(".")[0], list(map(_case, records)), **options)
+    except (ValueError, OverflowError, csv.Error) as error:
         raise ValueError(f"{path}: {error}") from error
+    except RecursionError:
+        raise ValueError(f"{path}: values are nested too deeply") from None
 
 
 def _csv_records(text: str) -> list[dict[str, Value]]:
@@ -56,6 +61,8 @@ def _csv_records(text: str) -> list[dict[str, Value]]:
     if not rows:
         raise ValueError("there is no case")
     header = [title.strip() for title in rows[0]]
+    if len(set(header)) < len(header):
+        raise ValueError(f"columns must have different names, found {header}")
     for line, row in enumerate(rows[1:], start=2):
         if len(row) != len(header):
             raise ValueError(f"row {line} must have {len(header)} cells as the header has, but has {len(row)}")
@@ -70,22 +77,23 @@ def _csv_column(cells: Sequence[str]) -> list[Value]:
         return list(cells)
 
 
-def _json_records(text: str) -> list[Any]:
+def _json_records(text: str) -> list[dict[str, Any]]:
     try:
         if text.lstrip().startswith("["):
             records = json.loads(text)
         else:
-            records = [json.loads(line) for line in text.splitlines() if line.strip()]
+            records = [json.loads(line) for line in text.split("\n") if line.strip()]
     except ValueError as error:
         raise ValueError(f"must be a JSON array or JSON Lines ({error})") from None
     if not records:
         raise ValueError("there is no case")
+    for record in records:
+        if not isinstance(record, dict):
+            raise ValueError(f"each case must be an object with input1, … and output1, …, found {record!r:.60}")
     return list(records)
 
 
-def _case(record: Any) -> tuple[Inputs, Value]:
-    if not isinstance(record, dict):
-        raise ValueError(f"each case must be an object with input1, … and output1, …, found {record!r:.60}")
+def _case(record: dict[str, Any]) -> tuple[Inputs, Value]:
     inputs, outputs = _numbered(record, "input"), _numbered(record, "output")
     strange = [key for key in record if key.rstrip("0123456789") not in ("input", "output")]
     if not inputs or not outputs or strange:
@@ -102,26 +110,13 @@ def _numbered(record: dict[str, Any], prefix: str) -> list[Value]:
     return values
 
 
-def _with_floats(cases: list[tuple[Inputs, Value]]) -> list[tuple[Inputs, Value]]:
-    """The cases with the integers of columns that hold floats too made floats, as other languages write them."""
-    rows = [(*inputs, *(answer if isinstance(answer, tuple) else (answer,))) for inputs, answer in cases]
-    if len(set(map(len, rows))) != 1:
-        return cases
-    columns = list(zip(*rows, strict=True))
-    mixed = [_is_mixed(column) for column in columns]
-    return [
-        (
-            tuple(_as_float(value) if mix else value for value, mix in zip(inputs, mixed, strict=False)),
-            _answer_with_floats(answer, mixed[len(inputs) :]),
-        )
-        for inputs, answer in cases
-    ]
-
-
-def _answer_with_floats(answer: Value, mixed: list[bool]) -> Value:
-    if isinstance(answer, tuple):
-        return tuple(_as_float(value) if mix else value for value, mix in zip(answer, mixed, strict=True))
-    return _as_float(answer) if mixed[0] else answer
+def _make_floats(records: list[dict[str, Any]]) -> None:
+    """Make floats of the integers under keys that have floats too, because some programs write 2.0 as 2."""
+    for key in {key for record in records for key in record}:
+        holders = [record for record in records if key in record]
+        if _is_mixed([record[key] for record in holders]):
+            for record in holders:
+                record[key] = _as_float(record[key])
 
 
 def _is_mixed(column: Sequence[Value]) -> bool:

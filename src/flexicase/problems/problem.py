@@ -77,14 +77,22 @@ class Problem:
             if isinstance(values, str):
                 raise TypeError(f"{name} must be several, got the text {values!r}")
             self._set(name, tuple(values))
-        if not self.domains:
-            raise ValueError("domains must not be empty")
-        if not self.measures:
-            raise ValueError("measures must not be empty")
+        self._check_parts("domains", Domain, "Fixed, Split, Drawn or the like")
+        self._check_parts("measures", Measure, "Measure objects")
+        if not isinstance(self.settings, Settings):
+            raise TypeError(f"settings must be Settings, got {self.settings!r}")
         InstructionSet.of_stacks(*self.stacks)
         for measure in self.measures:
             measure.native()
         self._set("title", self.title or self.name.replace("-", " ").title())
+
+    def _check_parts(self, name: str, kind: type, expected: str) -> None:
+        parts = getattr(self, name)
+        if not parts:
+            raise ValueError(f"{name} must not be empty")
+        for part in parts:
+            if not isinstance(part, kind):
+                raise TypeError(f"{name} must be {expected}, got {part!r:.60}")
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)

@@ -5,19 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from flexicase.checks import check_count, check_fraction
 
 #: Genetic operators and how often each makes a child; ``a+b`` is a followed by b.
-OPERATORS: Mapping[str, float] = MappingProxyType(
-    {
-        "alternation": 0.2,
-        "uniform_mutation": 0.2,
-        "uniform_close_mutation": 0.1,
-        "alternation+uniform_mutation": 0.5,
-    }
-)
+OPERATORS = {
+    "alternation": 0.2,
+    "uniform_mutation": 0.2,
+    "uniform_close_mutation": 0.1,
+    "alternation+uniform_mutation": 0.5,
+}
 
 
 @dataclass(frozen=True)
@@ -48,7 +45,7 @@ class Settings:
     alignment_deviation: float = 10
     constant_tweak_rate: float = 0.5
     close_marker: bool = True
-    operators: Mapping[str, float] = field(default_factory=lambda: OPERATORS)
+    operators: Mapping[str, float] = field(default_factory=OPERATORS.copy, hash=False)
     error_threshold: float = 0.0
 
     def __post_init__(self) -> None:

@@ -81,6 +81,7 @@ class Evaluator:
             raise ValueError("measures must not be empty")
         self.expected = list(expected)
         self.measures = tuple(measures)
+        self.stack = self.measures[0].stack
         self.limits = limits
         self.n_cases = len(self.expected)
         self.n_errors = self.n_cases * len(self.measures)
@@ -110,7 +111,7 @@ class Evaluator:
         >>> Evaluator([[1], [2]], [1, 4], stack="integer").outputs(Program("(in1 integer_dup integer_mult)"))
         [1, 4]
         """
-        return _native.push_outputs(program.native, self._cases, stack or self.measures[0].stack, self.limits.native)
+        return _native.push_outputs(program.native, self._cases, stack or self.stack, self.limits.native)
 
     def errors(self, programs: Sequence[Program], threads: int | None = None) -> NDArray[np.float64]:
         """The errors of all programs on all cases.

@@ -1,0 +1,147 @@
+"""Problems that users define."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from flexicase import problems
+from flexicase.problems import Cases, Drawn, Fixed, Measure, Problem, Settings, Split, draws
+from flexicase.push import Program, RandomInteger, Symbol
+
+
+def larger(**changes: object) -> Problem:
+    """The larger of two integers."""
+    fields = {
+        "name": "larger",
+        "description": "Return the larger of two integers.",
+        "answer": max,
+        "domains": [Fixed([(1, 2), (2, 1)]), Drawn(lambda rng: tuple(draws.integers(rng, 2, -9, 9)), train=8, test=20)],
+        "measures": [Measure("integer", "absolute", penalty=100)],
+        "stacks": ["exec", "integer", "boolean"],
+        "generators": [RandomInteger(-9, 9), Symbol("in1"), Symbol("in2")],
+        **changes,
+    }
+    return Problem(**fields)  # type: ignore[arg-type]
+
+
+def test_a_problem_of_ones_own_works_like_the_others() -> None:
+    problem = larger()
+    train, test = problem.sample(seed=1)
+    assert (len(train), len(test)) == (10, 20)
+    assert problem.title == "Larger"
+    assert len(problem.genes()) == 3 + 71
+    programs = [Program("(in1 in2 integer_max)"), Program("(in1)"), Program("()")]
+    errors = problem.evaluator(train).errors(programs)
+    assert errors.shape == (3, 10)
+    assert errors.sum(axis=1)[0] == 0
+    assert errors[2].tolist() == [100.0] * 10
+    assert list(problem.edge_cases()) == [((1, 2), 2), ((2, 1), 2)]
+    assert problems.score(problem, programs[0], fresh=20).passed
+
+
+def test_seeds_are_those_of_the_package() -> None:
+    problem = larger()
+    for seed in (3, np.random.SeedSequence(3)):
+        assert list(problem.sample(seed)[1]) == list(problem.sample(seed)[1])
+    rng = np.random.default_rng(3)
+    assert list(problem.sample(rng)[1]) != list(problem.sample(rng)[1])
+    with pytest.raises(ValueError, match="seed must not be negative"):
+        problem.sample(-1)
+
+
+def test_the_same_cases_on_every_platform() -> None:
+    """Recorded once; a change would silently change every seeded run."""
+    train, test = problems.load("mirror-image").sample(seed=7)
+    assert train.inputs[23][0][:5] == [-813, -132, 952, 209, 595]
+    assert test.inputs[-1][1][:5] == [-465, -63, -754, 299, 976]
+    assert problems.load("pig-latin").fresh(1, seed=7).inputs == [("mfczgrzjqng riljiio iz",)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"name": ""}, ValueError, "name must be a text"),
+        ({"answer": 3}, TypeError, "answer must be a function"),
+        ({"domains": []}, ValueError, "domains must not be empty"),
+        ({"measures": []}, ValueError, "measures must not be empty"),
+        ({"stacks": ["exec", "integers"]}, ValueError, "stacks must be among .*; found integers"),
+        ({"stacks": "exec"}, TypeError, "stacks must be several, got the text 'exec'"),
+        ({"measures": [Measure("integers")]}, ValueError, "no stack is named integers"),
+        ({"settings": "fast"}, TypeError, "settings must be Settings"),
+        ({"domains": [(1, 2)]}, TypeError, "domains must be Fixed, Split, Drawn or the like"),
+        ({"measures": ["absolute"]}, TypeError, "measures must be Measure"),
+    ],
+)
+def test_wrong_definitions_are_refused(changes: dict, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        larger(**changes)
+
+
+def test_wrong_cases_are_refused() -> None:
+    def of(draw: object) -> Problem:
+        return larger(domains=[Drawn(draw, train=3)])  # type: ignore[arg-type]
+
+    with pytest.raises(TypeError, match=r"the inputs of a case of larger must be a tuple, got 5"):
+        of(lambda rng: 5).sample(1)
+    with pytest.raises(ValueError, match=r"answer of larger failed on the inputs \(1, 'a'\): TypeError"):
+        of(lambda rng: (1, "a")).sample(1)
+    sizes = iter([2, 3, 2])
+    with pytest.raises(ValueError, match="as many inputs, got 2 and 3"):
+        of(lambda rng: (1,) * next(sizes)).sample(1)
+    with pytest.raises(ValueError, match="NaN, but case 0"):
+        larger().evaluator(Cases([(1.0, 2.0)], [float("nan")]))
+    with pytest.raises(ValueError, match="cases must not be empty"):
+        larger().evaluator(Cases())
+    with pytest.raises(ValueError, match="of one length"):
+        Cases([(1,)], [])
+    with pytest.raises(TypeError, match="a Push value must be"):
+        larger().evaluator(Cases([(object(), 1)], [1]))
+    with pytest.raises(ValueError, match="expected outputs must be of the kind"):
+        larger().evaluator(Cases([(1, 1)], ["x"])).errors([Program("()")])
+    with pytest.raises(ValueError, match="has fixed cases only"):
+        larger(domains=[Fixed([(1, 2)])]).fresh(1)
+    with pytest.raises(TypeError, match="draw must be a function"):
+        Drawn((1, 2), train=3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="train and test must not exceed 1 cases"):
+        Split([(1,)], train=1, test=1)
+    with pytest.raises(ValueError, match="train must be at least 0"):
+        Drawn(lambda rng: (1,), train=-1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"steps": 0}, "steps must be at least 1"),
+        ({"operators": {"alternation": 0.5}}, "add up to 1"),
+        ({"error_threshold": float("nan")}, "error_threshold must be finite"),
+        ({"constant_tweak_rate": 2}, "constant_tweak_rate must be between 0 and 1"),
+    ],
+)
+def test_wrong_settings_are_refused(changes: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Settings(**changes)
+
+
+def test_settings_can_be_copied_and_kept() -> None:
+    settings = problems.load("number-io").settings
+    assert pickle.loads(pickle.dumps(settings)) == settings == copy.deepcopy(settings)
+    assert hash(settings) == hash(copy.copy(settings))
+    assert Settings().operators is not Settings().operators
+
+
+def test_unknown_problems_suggest_the_nearest() -> None:
+    with pytest.raises(ValueError, match="did you mean 'mirror-image'"):
+        problems.load("mirror_imag")
+    with pytest.raises(TypeError, match="name must be the name of a problem"):
+        problems.load(3)  # type: ignore[arg-type]
+
+
+def test_cases_that_belong_together_stay_together() -> None:
+    domain = Drawn(lambda rng: [(n,) for n in range(3)], train=5, test=2)
+    train, test = domain.sample(draws.generator(0))
+    assert train == [(0,), (1,), (2,), (0,), (1,)]
+    assert test == [(0,), (1,)]
