@@ -80,6 +80,8 @@ class Machine {
   std::int64_t steps = 0;
   std::vector<std::pair<Item, Item>> pairs;  // work still to do of a walk over trees
   std::vector<Item> pending, built;
+  std::vector<char16_t> scratch;  // text in the making
+  std::vector<char> ascii;
 
   void reset(const Limits& new_limits);
   // Runs what is on the exec stack.
