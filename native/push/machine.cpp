@@ -134,10 +134,10 @@ namespace {
 // The language's host takes two references to one object for equal before it looks at values, so NaN equals its copies.
 bool same_real(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-bool same_atom(const Item& a, const Item& b) {
+bool same_atom(const Item& a, const Item& b, bool same_precision) {
   if (a.kind != b.kind) return false;
   switch (a.kind) {
-    case Kind::real: return same_real(a.real, b.real);
+    case Kind::real: return same_real(a.real, b.real) && (!same_precision || a.flag == b.flag || a.real == 0);
     case Kind::string:
       return a.length == b.length && (a.length == 0 || std::memcmp(a.text, b.text, a.length * sizeof(char16_t)) == 0);
     case Kind::tag: return a.number == b.number && a.stack == b.stack;
@@ -147,8 +147,8 @@ bool same_atom(const Item& a, const Item& b) {
 
 }  // namespace
 
-bool equal(Machine& m, const Item& a, const Item& b) {
-  if (!is_sequence(a) || !is_sequence(b)) return same_atom(a, b);
+bool equal(Machine& m, const Item& a, const Item& b, bool same_precision) {
+  if (!is_sequence(a) || !is_sequence(b)) return same_atom(a, b, same_precision);
   const std::size_t floor = m.pairs.size();
   m.pairs.emplace_back(a, b);
   bool same = true;
@@ -163,7 +163,7 @@ bool equal(Machine& m, const Item& a, const Item& b) {
         const Item& right = child(y, i);
         if (is_sequence(left) && is_sequence(right)) {
           m.pairs.emplace_back(left, right);
-        } else if (!same_atom(left, right)) {
+        } else if (!same_atom(left, right, same_precision)) {
           same = false;
           break;
         }

@@ -109,8 +109,9 @@ class Machine {
   void run_tag(const Item& item);
 };
 
-// Are two items equal, kinds included? A list equals a vector with equal elements.
-bool equal(Machine& m, const Item& a, const Item& b);
+// Are two items equal, kinds included? A list equals a vector with equal elements. Where the language's host looks an
+// item up by its hash, a single never equals a double.
+bool equal(Machine& m, const Item& a, const Item& b, bool same_precision = false);
 
 inline std::int64_t floored_mod(std::int64_t n, std::int64_t d) {
   const Wide r = static_cast<Wide>(n) % d;

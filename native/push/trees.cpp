@@ -111,7 +111,7 @@ Item container(Machine& m, const Item& tree, const Item& item) {
     m.pending.pop_back();
     if (!is_list(node)) continue;
     for (std::uint32_t i = 0; i < node.length; ++i) {
-      if (equal(m, child(node, i), item)) return node;
+      if (equal(m, child(node, i), item, true)) return node;
     }
     for (std::uint32_t i = node.length; i-- > 0;) {
       if (is_list(child(node, i))) m.pending.push_back(child(node, i));
