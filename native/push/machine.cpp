@@ -30,6 +30,14 @@ void Machine::reset(const Limits& new_limits) {
   steps = 0;
 }
 
+std::size_t Machine::held_bytes() const {
+  std::size_t total = arena.held_bytes() + tags.capacity() * sizeof tags[0] + inputs.capacity() * sizeof(Item) +
+                      (output.capacity() + scratch.capacity()) * sizeof(char16_t) + ascii.capacity() +
+                      pairs.capacity() * sizeof pairs[0] + (pending.capacity() + built.capacity()) * sizeof(Item);
+  for (const Stack& stack : stacks) total += stack.held_bytes();
+  return total;
+}
+
 Status Machine::run() {
   Stack& exec = stacks[kExec];
   const Action* const table = actions();

@@ -59,6 +59,7 @@ class Stack {
     limit_ = limit;
     capacity_ = std::min(allocated_, limit);
   }
+  std::size_t held_bytes() const { return static_cast<std::size_t>(allocated_) * sizeof(Item); }
 
  private:
   void grow(std::int64_t count);
@@ -86,6 +87,8 @@ class Machine {
   void reset(const Limits& new_limits);
   // Runs what is on the exec stack.
   Status run();
+  // The memory that is kept from run to run.
+  std::size_t held_bytes() const;
   // Executes one item that was already taken from the exec stack.
   void step(const Item& item);
 
