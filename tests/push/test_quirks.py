@@ -84,7 +84,7 @@ def test_nan_in_vectors() -> None:
 
 
 def test_sorting_is_stable_at_any_length() -> None:
-    """Equal numbers of different flags keep their order, below and above the length where the way of sorting changes."""
+    """Equal numbers of different flags keep their order, however many there are."""
     for length in (5, 31, 32, 100):
         vector = [Big(i % 3) if i % 2 else i % 3 for i in range(length)]
         found = execute("vector_integer_sort", vector_integer=[vector])["vector_integer"][0]
@@ -171,7 +171,9 @@ def test_printing() -> None:
     assert printed("print_float", float=[-1e-11]) == "0.0"
     assert printed("print_float", float=[1 / 3]) == "0.3333333333"
     assert printed("print_code", code=["a\n"]) == "a\n"
-    assert printed("print_code", code=[("a\n\\", Char(" "), Char("x"), None, Big(3))]) == '("a\\n\\\\" \\space \\x nil 3N)'
+    assert (
+        printed("print_code", code=[("a\n\\", Char(" "), Char("x"), None, Big(3))]) == '("a\\n\\\\" \\space \\x nil 3N)'
+    )
     assert printed("print_vector_string", vector_string=[['"', "\t\f\b\r"]]) == '["\\"" "\\t\\f\\b\\r"]'
     assert execute("print_newline")["output"] == [":no-stack-item\n"]
     full = "x" * 4999
