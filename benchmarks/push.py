@@ -8,6 +8,7 @@ import time
 
 from flexicase.push import Evaluator, Gene, Genome, InstructionSet, Limits, Program, Symbol, run
 from flexicase.push.values import Value
+from push_peer import pyshgp_rate
 
 CLOSE = ([0, 1, 2, 3], [0.772, 0.206, 0.021, 0.001])
 
@@ -69,10 +70,19 @@ def main() -> None:
         evaluator.errors(programs, threads=threads)
         print(f"{threads} thread(s)  {time.perf_counter() - start:.3f} s wall clock")
     trivial = Program("(1)")
-    start = time.perf_counter()
+    start = time.process_time()
     for _ in range(100_000):
         run(trivial)
-    print(f"run of a trivial program from Python  {(time.perf_counter() - start) * 10:.2f} µs")
+    print(f"run of a trivial program from Python  {(time.process_time() - start) * 10:.2f} µs")
+
+    peer = pyshgp_rate(inputs, programs=20, cases=10)
+    if peer is None:
+        print("pyshgp       not installed: no ratio to another Push system")
+        return
+    runs = arguments.programs * arguments.cases / evaluation
+    print(f"pyshgp       {peer.runs:,.0f} program runs, {peer.steps:,.0f} steps per CPU-second")
+    print(f"ratio        {runs / peer.runs:,.0f} x the program runs ({runs:,.0f}), ", end="")
+    print(f"{evaluator.steps / evaluation / peer.steps:,.0f} x the steps")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 #include "push/table.hpp"
 
@@ -31,6 +32,16 @@ Item text_item(nb::handle value, Arena& arena) {
   auto* text = arena.take<char16_t>(length);
   std::memcpy(text, PyBytes_AsString(bytes.ptr()), 2 * length);
   return string(text, static_cast<std::uint32_t>(length));
+}
+
+std::string_view symbol_text(nb::handle value) {
+  Py_ssize_t size = 0;
+  const char* utf8 = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
+  if (!utf8) PyErr_Clear();
+  if (!utf8 || !size || !std::all_of(utf8, utf8 + size, [](char c) { return c > ' ' && c < 127; })) {
+    throw nb::value_error("the name of a Push symbol must be printable ASCII characters without spaces");
+  }
+  return {utf8, static_cast<std::size_t>(size)};
 }
 
 Item integer_item(nb::handle value) {
@@ -91,7 +102,7 @@ Item from_python(nb::handle value, Arena& arena, int depth) {
   if (PyTuple_Check(object)) return list_item(value, arena, depth);
   if (PyList_Check(object)) return vector_item(value, arena);
   if (PyUnicode_Check(object)) {
-    if (type == symbol_type) return symbol(nb::cast<std::string>(nb::str(value)));
+    if (type == symbol_type) return symbol(symbol_text(value));
     const Item text = text_item(value, arena);
     if (type != character_type) return text;
     if (text.length != 1) throw nb::value_error("a Push character must be one UTF-16 unit");

@@ -46,6 +46,10 @@ class Arena {
     return reinterpret_cast<T*>(start);
   }
 
+  // Bytes this run was given, counted in whole chunks, and bytes kept for the next.
+  std::size_t used() const { return used_; }
+  std::size_t held_bytes() const { return chunks_.size() * chunk_size_; }
+
  private:
   using Block = std::unique_ptr<std::byte[]>;
 

@@ -20,7 +20,7 @@ bool never_found(const Item& item) {
 std::int64_t position_in(Machine& m, const Item& list, const Item& item) {
   if (never_found(item)) return -1;
   for (std::uint32_t i = 0; i < list.length; ++i) {
-    if (equal(m, child(list, i), item)) return i;
+    if (equal(m, child(list, i), item, true)) return i;
   }
   return -1;
 }

@@ -32,7 +32,7 @@ void choose(Machine& m, F second_wins) {
   Stack& s = m.stacks[kFloat];
   if (s.size < 2) return;
   const Item x = s.pop();
-  if (!second_wins(s.top().real, x.real)) s.top() = x;
+  if (!std::isnan(s.top().real) && !second_wins(s.top().real, x.real)) s.top() = x;
 }
 
 bool divisible(Machine& m) { return m.stacks[kFloat].size >= 2 && m.stacks[kFloat].top().real != 0.0; }
@@ -91,7 +91,7 @@ void float_fromchar(Machine& m) {
 }
 void float_fromstring(Machine& m) {
   if (!m.stacks[kString].size) return;
-  const std::optional<float> value = read_single(m.stacks[kString].top());
+  const std::optional<float> value = read_single(m, m.stacks[kString].top());
   if (!value) return;
   m.stacks[kString].drop(1);
   m.stacks[kFloat].push(limited_single(m, *value));

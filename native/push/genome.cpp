@@ -22,6 +22,9 @@ class Translation {
     open_ = open.number;
     erase_ = erase.number;
     noop_ = noop;
+    for (std::size_t i = 0; i < instructions().size(); ++i) {
+      blocks_.push_back(static_cast<std::uint8_t>(blocks(make(Kind::instruction, static_cast<std::int64_t>(i)))));
+    }
   }
 
   // Lists are made as they close, unless a gene may take parentheses away again.
@@ -73,7 +76,9 @@ class Translation {
   }
   void write(const Item& item) {
     if (is(item, erase_)) return erase_pair();
-    const int count = blocks(item);
+    const int count = item.kind == Kind::instruction && static_cast<std::size_t>(item.number) < blocks_.size()
+                          ? blocks_[static_cast<std::size_t>(item.number)]
+                          : blocks(item);
     if (count) {
       closings_.push_back(0);
       closings_.insert(closings_.end(), static_cast<std::size_t>(count - 1), 1);
@@ -109,6 +114,7 @@ class Translation {
     items_.push_back(seal_list(place, static_cast<std::uint32_t>(length), INT64_MAX));
   }
 
+  std::vector<std::uint8_t> blocks_;  // of the rows of the table
   std::vector<Token> tokens_;
   std::vector<std::uint8_t> closings_;  // 1: the closing opens the next block
   std::vector<Item> items_;             // of the lists that are open
@@ -119,11 +125,16 @@ class Translation {
   Item noop_;
 };
 
+// With its memory. Out of line, because inlined the address would be looked up again at every access.
+[[gnu::noinline]] Translation& kept_translation() {
+  thread_local Translation kept;
+  return kept;
+}
+
 }  // namespace
 
 Item translate(const std::vector<Gene>& genes, std::int64_t max_points, Arena& arena) {
-  thread_local Translation kept;  // with its memory
-  Translation& translation = kept;
+  Translation& translation = kept_translation();
   translation.start(genes, arena);
   try {
     for (const Gene& gene : genes) translation.read(gene);

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "push/common.hpp"
+#include "push/letters.hpp"
 
 namespace flexicase::push {
 namespace {
@@ -43,7 +44,8 @@ void div(Machine& m) {
   const Wide quotient = static_cast<Wide>(y.number) / x.number;
   const bool exact = quotient * x.number == y.number;
   const bool tiny = std::fabs(static_cast<double>(y.number) / static_cast<double>(x.number)) < kMinReal;
-  y = Machine::limited(quotient, exact ? x.flag || y.flag : !tiny);
+  const bool clamped = quotient >= kMaxNumber || quotient <= -kMaxNumber;
+  y = Machine::limited(quotient, exact ? x.flag || y.flag : !tiny && !clamped);
 }
 void mod(Machine& m) {
   Stack& s = m.stacks[kInteger];
@@ -97,8 +99,9 @@ void integer_fromstring(Machine& m) {
   if (i == text.length) return;
   Wide value = 0;
   for (; i < text.length; ++i) {
-    if (text.text[i] < u'0' || text.text[i] > u'9') return;
-    value = value * 10 + (text.text[i] - u'0');
+    const int digit = digit_value(text.text[i]);
+    if (digit < 0) return;
+    value = value * 10 + digit;
     if (value > static_cast<Wide>(INT64_MAX) + negative) return;
   }
   s.drop(1);

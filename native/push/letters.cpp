@@ -21,10 +21,11 @@ struct Expansion {
 
 #include "push/letter_tables.inl"
 
+// The range that a character is in, or null.
 template <std::size_t N>
-bool within(const Range (&ranges)[N], char16_t c) {
+const Range* range_of(const Range (&ranges)[N], char16_t c) {
   const Range* after = std::upper_bound(ranges, ranges + N, c, [](char16_t x, const Range& r) { return x < r.first; });
-  return after != ranges && c <= after[-1].last;
+  return after != ranges && c <= after[-1].last ? after - 1 : nullptr;
 }
 
 template <std::size_t N>
@@ -44,46 +45,46 @@ bool ends_word(std::u16string_view text, std::size_t at) {
 
 }  // namespace
 
-bool is_letter(char16_t c) { return within(kLetters, c); }
-bool is_decimal_digit(char16_t c) { return within(kDigits, c); }
+bool is_letter(char16_t c) { return range_of(kLetters, c); }
+bool is_decimal_digit(char16_t c) { return range_of(kDigits, c); }
+int digit_value(char16_t c) {
+  const Range* range = range_of(kDigits, c);
+  return range ? (c - range->first) % 10 : -1;
+}
 bool is_whitespace(char16_t c) {
   return c == 0x20 || (c >= 9 && c <= 13) || (c >= 0x1C && c <= 0x1F) || c == 0x1680 ||
          (c >= 0x2000 && c <= 0x200A && c != 0x2007) || c == 0x2028 || c == 0x2029 || c == 0x205F || c == 0x3000;
 }
 
-std::u16string upper(std::u16string_view text) {
-  std::u16string out;
+void append_upper(std::u16string_view text, std::vector<char16_t>& out) {
   for (const char16_t c : text) {
     if (c < 128) {
-      out += c >= u'a' && c <= u'z' ? static_cast<char16_t>(c - 32) : c;
+      out.push_back(c >= u'a' && c <= u'z' ? static_cast<char16_t>(c - 32) : c);
       continue;
     }
     const Expansion* special = std::find_if(std::begin(kUpperExpansions), std::end(kUpperExpansions),
                                             [c](const Expansion& e) { return e.from == c; });
     if (special != std::end(kUpperExpansions)) {
-      out += special->to;
+      for (const char16_t* to = special->to; *to; ++to) out.push_back(*to);
     } else {
-      out += shifted(kToUpper, c);
+      out.push_back(shifted(kToUpper, c));
     }
   }
-  return out;
 }
 
-std::u16string lower(std::u16string_view text) {
-  std::u16string out;
+void append_lower(std::u16string_view text, std::vector<char16_t>& out) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char16_t c = text[i];
     if (c < 128) {
-      out += c >= u'A' && c <= u'Z' ? static_cast<char16_t>(c + 32) : c;
+      out.push_back(c >= u'A' && c <= u'Z' ? static_cast<char16_t>(c + 32) : c);
     } else if (c == 0x0130) {
-      out += u"i\u0307";
+      out.insert(out.end(), {u'i', u'\u0307'});
     } else if (c == 0x03A3 && ends_word(text, i)) {
-      out += u'\u03C2';
+      out.push_back(u'\u03C2');
     } else {
-      out += shifted(kToLower, c);
+      out.push_back(shifted(kToLower, c));
     }
   }
-  return out;
 }
 
 }  // namespace flexicase::push

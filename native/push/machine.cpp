@@ -32,6 +32,14 @@ void Machine::reset(const Limits& new_limits) {
   draws.state = limits.seed;
 }
 
+std::size_t Machine::held_bytes() const {
+  std::size_t total = arena.held_bytes() + tags.capacity() * sizeof tags[0] + inputs.capacity() * sizeof(Item) +
+                      (output.capacity() + scratch.capacity()) * sizeof(char16_t) + ascii.capacity() +
+                      pairs.capacity() * sizeof pairs[0] + (pending.capacity() + built.capacity()) * sizeof(Item);
+  for (const Stack& stack : stacks) total += stack.held_bytes();
+  return total;
+}
+
 Status Machine::run() {
   Stack& exec = stacks[kExec];
   const Action* const table = actions();
@@ -134,10 +142,13 @@ Item Machine::list(std::initializer_list<Item> items) {
 
 namespace {
 
-bool same_atom(const Item& a, const Item& b) {
+// The language's host takes two references to one object for equal before it looks at values, so NaN equals its copies.
+bool same_real(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+bool same_atom(const Item& a, const Item& b, bool same_precision) {
   if (a.kind != b.kind) return false;
   switch (a.kind) {
-    case Kind::real: return a.real == b.real;
+    case Kind::real: return same_real(a.real, b.real) && (!same_precision || a.flag == b.flag || a.real == 0);
     case Kind::string:
       return a.length == b.length && (a.length == 0 || std::memcmp(a.text, b.text, a.length * sizeof(char16_t)) == 0);
     case Kind::tag: return a.number == b.number && a.stack == b.stack;
@@ -148,25 +159,23 @@ bool same_atom(const Item& a, const Item& b) {
 
 }  // namespace
 
-bool equal(Machine& m, const Item& a, const Item& b) {
-  if (!is_sequence(a) || !is_sequence(b)) return same_atom(a, b);
+bool equal(Machine& m, const Item& a, const Item& b, bool same_precision) {
+  if (!is_sequence(a) || !is_sequence(b)) return same_atom(a, b, same_precision);
   const std::size_t floor = m.pairs.size();
   m.pairs.emplace_back(a, b);
   bool same = true;
   while (same && m.pairs.size() > floor) {
     const auto [x, y] = m.pairs.back();
     m.pairs.pop_back();
-    if (!is_sequence(x) || !is_sequence(y)) {
-      same = same_atom(x, y);
-    } else if (x.length != y.length || points(x) != points(y)) {
-      same = x.length == 0 && y.length == 0;
-    } else {
+    if (x.length != y.length) {
+      same = false;
+    } else if (x.kind != y.kind || x.items != y.items) {
       for (std::uint32_t i = 0; i < x.length; ++i) {
         const Item& left = child(x, i);
         const Item& right = child(y, i);
         if (is_sequence(left) && is_sequence(right)) {
           m.pairs.emplace_back(left, right);
-        } else if (!same_atom(left, right)) {
+        } else if (!same_atom(left, right, same_precision)) {
           same = false;
           break;
         }

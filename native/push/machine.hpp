@@ -62,6 +62,7 @@ class Stack {
     limit_ = limit;
     capacity_ = std::min(allocated_, limit);
   }
+  std::size_t held_bytes() const { return static_cast<std::size_t>(allocated_) * sizeof(Item); }
 
  private:
   void grow(std::int64_t count);
@@ -83,12 +84,16 @@ class Machine {
   std::int64_t steps = 0;
   std::vector<std::pair<Item, Item>> pairs;  // work still to do of a walk over trees
   std::vector<Item> pending, built;
+  std::vector<char16_t> scratch;  // text in the making
+  std::vector<char> ascii;
   Stream draws{0};             // of random instructions
   std::exception_ptr failure;  // of the last run that ended with Status::foreign_error
 
   void reset(const Limits& new_limits);
   // Runs what is on the exec stack.
   Status run();
+  // The memory that is kept from run to run.
+  std::size_t held_bytes() const;
   // Executes one item that was already taken from the exec stack.
   void step(const Item& item);
 
@@ -112,8 +117,9 @@ class Machine {
   void run_tag(const Item& item);
 };
 
-// Are two items equal, kinds included? A list equals a vector with equal elements.
-bool equal(Machine& m, const Item& a, const Item& b);
+// Are two items equal, kinds included? A list equals a vector with equal elements. Where the language's host looks an
+// item up by its hash, a single never equals a double.
+bool equal(Machine& m, const Item& a, const Item& b, bool same_precision = false);
 
 inline std::int64_t floored_mod(std::int64_t n, std::int64_t d) {
   const Wide r = static_cast<Wide>(n) % d;

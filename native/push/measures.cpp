@@ -21,7 +21,8 @@ double vector_difference(const Item& a, const Item& b, double per_element) {
 
 // Edits between the target and the text of the rounded answer, or of the marker for no answer.
 double rounded_text(const Item* answer, int decimals, const Item& target) {
-  const std::string text = answer ? text_of(rounded(value_of(*answer), decimals), false) : ":no-stack-item";
+  const std::string text =
+      answer ? std::string(text_of(rounded(value_of(*answer), decimals), false)) : ":no-stack-item";
   return levenshtein(std::u16string(text.begin(), text.end()), view(target));
 }
 

@@ -20,7 +20,8 @@ void append(Machine& m, const Item& item) {
     case Kind::string: m.output.insert(m.output.end(), item.text, item.text + item.length); break;
     case Kind::character: m.output.push_back(static_cast<char16_t>(item.number)); break;
     case Kind::real: {
-      const std::string text = printed(item.real);
+      const NumberText written = printed(item.real);
+      const std::string_view text = written;
       m.output.insert(m.output.end(), text.begin(), text.end());
       break;
     }

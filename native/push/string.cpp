@@ -46,7 +46,7 @@ void char_lowercase(Machine& m) {
 }
 
 void string_frominteger(Machine& m) {
-  if (integers(m).size) strings(m).push(copy_text(m, std::to_string(integers(m).pop().number)));
+  if (integers(m).size) strings(m).push(copy_text(m, text_of(integers(m).pop().number)));
 }
 void string_fromfloat(Machine& m) {
   if (!m.stacks[kFloat].size) return;

@@ -11,6 +11,7 @@ namespace {
 Stack& strings(Machine& m) { return m.stacks[kString]; }
 Stack& chars(Machine& m) { return m.stacks[kChar]; }
 std::u16string_view view(const Item& s) { return {s.text, s.length}; }
+std::u16string_view view(const std::vector<char16_t>& text) { return {text.data(), text.size()}; }
 
 Item keep(Machine& m, std::u16string_view text) {
   auto* place = m.arena.take<char16_t>(text.size());
@@ -54,30 +55,33 @@ void sort(Machine& m) {
   std::sort(text, text + strings(m).top().length);
 }
 
-// Replaces occurrences; stops early, with a text that is too long, once the result cannot be kept.
-std::u16string replaced(std::u16string_view text, std::u16string_view match, std::u16string_view by, bool all) {
-  std::u16string out;
+void append(std::vector<char16_t>& out, std::u16string_view text) { out.insert(out.end(), text.begin(), text.end()); }
+
+// Writes the text with occurrences replaced; stops early, with too long a text, once the result cannot be kept.
+void replaced(std::u16string_view text, std::u16string_view match, std::u16string_view by, bool all,
+              std::vector<char16_t>& out) {
+  out.clear();
   std::size_t at = 0;
   while (out.size() <= kMaxLength) {
     const std::size_t found = text.find(match, at);
     if (found == text.npos) break;
-    out += text.substr(at, found - at);
-    out += by;
+    append(out, text.substr(at, found - at));
+    append(out, by);
     at = found + match.size();
     if (!all) break;
     if (match.empty()) {
-      if (at == text.size()) return out;
-      out += text[at++];
+      if (at == text.size()) return;
+      out.push_back(text[at++]);
     }
   }
-  return out += text.substr(std::min(at, text.size()));
+  append(out, text.substr(at));
 }
 void replace_strings(Machine& m, bool all) {
   Stack& s = strings(m);
   if (s.size < 3) return;
-  const std::u16string text = replaced(view(s.top(2)), view(s.top(1)), view(s.top(0)), all);
-  if (text.size() > kMaxLength) return;
-  const Item result = keep(m, text);
+  replaced(view(s.top(2)), view(s.top(1)), view(s.top(0)), all, m.scratch);
+  if (m.scratch.size() > kMaxLength) return;
+  const Item result = keep(m, view(m.scratch));
   s.drop(2);
   s.top() = result;
 }
@@ -110,18 +114,19 @@ void setchar(Machine& m) {
   const std::uint32_t length = strings(m).top().length;
   if (length) own_top(m)[floored_mod(n, length)] = c;
 }
-void uppercase(Machine& m) {
-  if (strings(m).size) strings(m).top() = keep(m, upper(view(strings(m).top())));
-}
-void lowercase(Machine& m) {
-  if (strings(m).size) strings(m).top() = keep(m, lower(view(strings(m).top())));
-}
-void capitalize(Machine& m) {
+// Changes the case of the top string: the first `capitals` characters to upper case, the rest to lower case.
+void change_case(Machine& m, std::size_t capitals) {
   if (!strings(m).size) return;
   const std::u16string_view text = view(strings(m).top());
-  const std::size_t first = std::min<std::size_t>(1, text.size());
-  strings(m).top() = keep(m, upper(text.substr(0, first)) + lower(text.substr(first)));
+  capitals = std::min(capitals, text.size());
+  m.scratch.clear();
+  append_upper(text.substr(0, capitals), m.scratch);
+  append_lower(text.substr(capitals), m.scratch);
+  strings(m).top() = keep(m, view(m.scratch));
 }
+void uppercase(Machine& m) { change_case(m, SIZE_MAX); }
+void lowercase(Machine& m) { change_case(m, 0); }
+void capitalize(Machine& m) { change_case(m, 1); }
 
 }  // namespace
 

@@ -1,32 +1,14 @@
 #include "push/text.hpp"
 
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
 
+#include "push/digits.hpp"
 #include "push/table.hpp"
 
 namespace flexicase::push {
 namespace {
-
-// Lays out decimal digits d1d2d3… × 10^exponent (the point after d1).
-std::string layout(std::string digits, int exponent, bool negative) {
-  std::string out = negative ? "-" : "";
-  const int count = static_cast<int>(digits.size());
-  if (exponent >= -3 && exponent < 7) {
-    if (exponent < 0) {
-      out += "0." + std::string(static_cast<std::size_t>(-exponent - 1), '0') + digits;
-    } else {
-      if (count < exponent + 2) digits.append(static_cast<std::size_t>(exponent + 2 - count), '0');
-      out += digits.substr(0, static_cast<std::size_t>(exponent) + 1) + "." +
-             digits.substr(static_cast<std::size_t>(exponent) + 1);
-    }
-    return out;
-  }
-  if (count == 1) digits += '0';
-  return out + digits.substr(0, 1) + "." + digits.substr(1) + "E" + std::to_string(exponent);
-}
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
@@ -58,7 +40,7 @@ const char* number_end(const char* at, const char* end, bool hex) {
   return hex ? nullptr : at;
 }
 
-void append(std::vector<char16_t>& out, const std::string& ascii) { out.insert(out.end(), ascii.begin(), ascii.end()); }
+void append(std::vector<char16_t>& out, std::string_view ascii) { out.insert(out.end(), ascii.begin(), ascii.end()); }
 
 void write_quoted(const Item& text, std::vector<char16_t>& out) {
   out.push_back(u'"');
@@ -90,28 +72,40 @@ void write_character(std::int64_t c, std::vector<char16_t>& out) {
   }
 }
 
+// Inside code and vectors, what is no number has a name that reads back.
+void write_real(const Item& item, std::vector<char16_t>& out) {
+  if (std::isnan(item.real)) return append(out, "##NaN");
+  if (std::isinf(item.real)) return append(out, item.real < 0 ? "##-Inf" : "##Inf");
+  append(out, text_of(item.real, item.flag));
+}
+
 void write_atom(const Item& item, std::vector<char16_t>& out) {
   switch (item.kind) {
-    case Kind::integer: return append(out, std::to_string(item.number) + (item.flag ? "N" : ""));
-    case Kind::real: return append(out, text_of(item.real, item.flag));
+    case Kind::integer:
+      append(out, text_of(item.number));
+      if (item.flag) out.push_back(u'N');
+      return;
+    case Kind::real: return write_real(item, out);
     case Kind::boolean: return append(out, item.number ? "true" : "false");
     case Kind::character: return write_character(item.number, out);
     case Kind::string: return write_quoted(item, out);
     case Kind::nil: return append(out, "nil");
+    case Kind::instruction: return append(out, instructions()[static_cast<std::size_t>(item.number)].name);
     default: return append(out, symbol_name(item));
   }
 }
 
-// The value of a text that is a number, which `convert` makes of its digits.
+// The value of a text that is a number, which `convert` makes of its digits; `ascii` is room to work in.
 template <class Real>
-std::optional<Real> read_number(const Item& text, Real (*convert)(const char*, char**)) {
-  std::string ascii;
+std::optional<Real> read_number(std::vector<char>& ascii, const Item& text, Real (*convert)(const char*, char**)) {
+  ascii.clear();
   for (std::uint32_t i = 0; i < text.length; ++i) {
     if (text.text[i] > 127) return std::nullopt;
-    ascii += static_cast<char>(text.text[i]);
+    ascii.push_back(static_cast<char>(text.text[i]));
   }
-  const char* at = ascii.data();
-  const char* end = at + ascii.size();
+  ascii.push_back(0);
+  char* at = ascii.data();
+  char* end = at + text.length;
   while (at < end && *at <= ' ') ++at;
   while (end > at && end[-1] <= ' ') --end;
   const bool negative = at < end && *at == '-';
@@ -124,26 +118,49 @@ std::optional<Real> read_number(const Item& text, Real (*convert)(const char*, c
   if (!stop) return std::nullopt;
   if (stop < end && std::string_view("fFdD").find(*stop) == std::string_view::npos) return std::nullopt;
   if (end - stop > 1) return std::nullopt;
-  const Real value = convert(std::string(at, stop).c_str(), nullptr);
+  at[stop - at] = 0;
+  const Real value = convert(at, nullptr);
   return negative ? -value : value;
 }
 
 }  // namespace
 
-std::string text_of(double value, bool single) {
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return value < 0 ? "-Infinity" : "Infinity";
-  if (value == 0) return std::signbit(value) ? "-0.0" : "0.0";
-  std::array<char, 40> buffer;
-  const double size = std::fabs(value);
-  const auto end =
-      single ? std::to_chars(buffer.data(), buffer.data() + 40, static_cast<float>(size), std::chars_format::scientific)
-             : std::to_chars(buffer.data(), buffer.data() + 40, size, std::chars_format::scientific);
-  const std::string written(buffer.data(), end.ptr);
-  const std::size_t mark = written.find('e');
-  std::string digits = written.substr(0, 1);
-  if (mark > 2) digits += written.substr(2, mark - 2);
-  return layout(digits, std::atoi(written.c_str() + mark + 1), value < 0);
+void NumberText::add(std::int64_t number) {
+  const auto end = std::to_chars(characters_.data() + size_, characters_.data() + characters_.size(), number);
+  size_ = static_cast<std::size_t>(end.ptr - characters_.data());
+}
+
+NumberText text_of(std::int64_t value) {
+  NumberText out;
+  out.add(value);
+  return out;
+}
+
+NumberText text_of(double value, bool single) {
+  NumberText out;
+  if (std::isnan(value)) return out.add("NaN"), out;
+  if (std::signbit(value)) out.add('-');
+  if (std::isinf(value)) return out.add("Infinity"), out;
+  if (value == 0) return out.add("0.0"), out;
+  const Digits digits = digits_of(std::fabs(value), single);
+  const std::string_view all(digits.digit, static_cast<std::size_t>(digits.count));
+  const bool positional = digits.exponent >= -3 && digits.exponent < 7;
+  if (positional && digits.exponent < 0) {
+    out.add("0.");
+    for (int i = -1; i > digits.exponent; --i) out.add('0');
+    return out.add(all), out;
+  }
+  // Digits before the point, the point, digits behind it.
+  const std::size_t before = positional ? static_cast<std::size_t>(digits.exponent) + 1 : 1;
+  out.add(all.substr(0, before));
+  for (std::size_t i = all.size(); i < before; ++i) out.add('0');
+  out.add('.');
+  out.add(all.size() > before ? all.substr(before) : "0");
+  if (!positional) {
+    out.add('E');
+    out.add(std::int64_t{digits.exponent});
+  }
+  return out;
 }
 
 double rounded(double value, int decimals) {
@@ -172,16 +189,25 @@ double rounded(double value, int decimals) {
   const std::uint64_t rest = size % divisor;
   size /= divisor;
   if (2 * rest > divisor || (2 * rest == divisor && size % 2)) ++size;
-  const std::string text = std::to_string(size) + "e" + std::to_string(exponent);
+  NumberText decimal;
+  decimal.add(static_cast<std::int64_t>(size));
+  decimal.add('e');
+  decimal.add(std::int64_t{exponent});
+  const std::string_view text = decimal;
   double nearest = 0;
   std::from_chars(text.data(), text.data() + text.size(), nearest);
   return q < 0 ? -nearest : nearest;
 }
 
-std::string printed(double value) { return text_of(rounded(value, 10), false); }
+NumberText printed(double value) { return text_of(rounded(value, 10), false); }
 
-std::optional<float> read_single(const Item& text) { return read_number<float>(text, std::strtof); }
-std::optional<double> read_double(const Item& text) { return read_number<double>(text, std::strtod); }
+std::optional<float> read_single(Machine& m, const Item& text) {
+  return read_number<float>(m.ascii, text, std::strtof);
+}
+std::optional<double> read_double(const Item& text) {
+  std::vector<char> ascii;
+  return read_number<double>(ascii, text, std::strtod);
+}
 
 bool write_readable(Machine& m, const Item& item, std::vector<char16_t>& out, std::size_t limit) {
   if (!is_sequence(item)) {
@@ -213,7 +239,7 @@ bool write_readable(Machine& m, const Item& item, std::vector<char16_t>& out, st
   return out.size() <= limit;
 }
 
-Item copy_text(Machine& m, const std::string& ascii) {
+Item copy_text(Machine& m, std::string_view ascii) {
   auto* text = m.arena.take<char16_t>(ascii.size());
   std::copy(ascii.begin(), ascii.end(), text);
   return string(text, static_cast<std::uint32_t>(ascii.size()));

@@ -1,25 +1,42 @@
 // The text of values, and values from text.
 #pragma once
 
+#include <array>
 #include <optional>
-#include <string>
+#include <string_view>
 
 #include "push/machine.hpp"
 
 namespace flexicase::push {
 
-// A float as the language writes it: shortest digits that identify it among doubles, or singles.
-std::string text_of(double value, bool single);
+// The text of one number, in its own place.
+class NumberText {
+ public:
+  void add(char c) { characters_[size_++] = c; }
+  void add(std::string_view text) {
+    for (const char c : text) add(c);
+  }
+  void add(std::int64_t number);
+  operator std::string_view() const { return {characters_.data(), size_}; }
+
+ private:
+  std::array<char, 48> characters_;
+  std::size_t size_ = 0;
+};
+
+NumberText text_of(std::int64_t value);
+// A float as the language writes it: digits that identify it among doubles, or singles.
+NumberText text_of(double value, bool single);
 // A float rounded to some decimals, ties upward, as the language does it: through a whole number of 64 bits.
 double rounded(double value, int decimals);
 // A float as printing writes it: rounded to ten decimals first.
-std::string printed(double value);
+NumberText printed(double value);
 // The value of a text that is a number, in single and in double precision.
-std::optional<float> read_single(const Item& text);
+std::optional<float> read_single(Machine& m, const Item& text);
 std::optional<double> read_double(const Item& text);
 // Appends the readable form of an item; false as soon as `out` is longer than `limit`.
 bool write_readable(Machine& m, const Item& item, std::vector<char16_t>& out, std::size_t limit);
 
-Item copy_text(Machine& m, const std::string& ascii);
+Item copy_text(Machine& m, std::string_view ascii);
 
 }  // namespace flexicase::push

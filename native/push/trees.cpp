@@ -55,20 +55,12 @@ Item with_subtree(Machine& m, const Item& tree, std::int64_t index, const Item& 
 
 namespace {
 
-// Makes the list or vector of the last items built; a vector that would mix kinds stays as it was.
-Item rebuilt(Machine& m, const Item& old) {
-  const Item* from = m.built.data() + m.built.size() - old.length;
-  if (is_list(old)) {
-    Item* place = m.list_place(old.length);
-    std::reverse_copy(from, from + old.length, place + 1);
-    return m.seal(place, old.length);
-  }
-  for (std::uint32_t i = 0; i < old.length; ++i) {
-    if (from[i].kind != old.items[0].kind) return old;
-  }
-  Item* place = m.arena.take<Item>(old.length);
-  std::copy_n(from, old.length, place);
-  return vector(place, old.length);
+// Makes the list of the last items built.
+Item rebuilt(Machine& m, std::uint32_t length) {
+  const Item* from = m.built.data() + m.built.size() - length;
+  Item* place = m.list_place(length);
+  std::reverse_copy(from, from + length, place + 1);
+  return m.seal(place, length);
 }
 
 }  // namespace
@@ -81,12 +73,12 @@ Item substituted(Machine& m, const Item& tree, const Item& old, const Item& fres
     changed |= same;
     m.built.push_back(same ? fresh : item);
   };
-  // A pending pair is a list or vector and the number of its items that were visited.
+  // A pending pair is a list and the number of its items that were visited; vectors are not looked into.
   const auto open = [&](const Item& item) {
     m.pending.push_back(item);
     m.pending.push_back(integer(0));
   };
-  if (!is_sequence(tree)) {
+  if (!is_list(tree)) {
     finish(tree);
     return m.built.back();
   }
@@ -96,7 +88,7 @@ Item substituted(Machine& m, const Item& tree, const Item& old, const Item& fres
     const std::int64_t i = m.pending.back().number++;
     if (i < node.length) {
       const Item next = child(node, static_cast<std::uint32_t>(i));
-      if (is_sequence(next)) {
+      if (is_list(next)) {
         open(next);
       } else {
         finish(next);
@@ -104,7 +96,7 @@ Item substituted(Machine& m, const Item& tree, const Item& old, const Item& fres
       continue;
     }
     m.pending.resize(m.pending.size() - 2);
-    const Item made = node.length ? rebuilt(m, node) : node;
+    const Item made = node.length ? rebuilt(m, node.length) : node;
     m.built.resize(m.built.size() - node.length);
     finish(made);
   }
@@ -119,7 +111,7 @@ Item container(Machine& m, const Item& tree, const Item& item) {
     m.pending.pop_back();
     if (!is_list(node)) continue;
     for (std::uint32_t i = 0; i < node.length; ++i) {
-      if (equal(m, child(node, i), item)) return node;
+      if (equal(m, child(node, i), item, true)) return node;
     }
     for (std::uint32_t i = node.length; i-- > 0;) {
       if (is_list(child(node, i))) m.pending.push_back(child(node, i));

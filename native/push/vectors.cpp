@@ -15,10 +15,37 @@ bool before(const Item& a, const Item& b) {
   }
 }
 
-// Stable, and defined even where the order is not (NaN): each item goes behind those it does not precede.
-void insertion_sort(Item* first, Item* last) {
-  for (Item* next = first; next < last; ++next) {
-    std::rotate(std::upper_bound(first, next, *next, before), next, next + 1);
+// Sorts what lies behind `next` into what is sorted before it: each item goes behind those it does not precede.
+void insertion_sort(Item* first, Item* next, Item* last) {
+  for (; next < last; ++next) std::rotate(std::upper_bound(first, next, *next, before), next, next + 1);
+}
+
+// NaN neither precedes nor follows anything, so where it ends up is up to the way of sorting: a first run that rises,
+// or falls and is reversed, then insertion, as the language's host sorts up to 31 items.
+void sort_with_nan(Item* first, Item* last) {
+  Item* run = first + 1;
+  if (run < last && before(*run, *first)) {
+    do ++run;
+    while (run < last && before(*run, run[-1]));
+    std::reverse(first, run);
+  } else {
+    while (run < last && !before(*run, run[-1])) ++run;
+  }
+  insertion_sort(first, std::min(run, last), last);
+}
+
+// Stable; `spare` has room for as many items.
+void merge_sort(Item* first, std::ptrdiff_t length, Item* spare) {
+  constexpr std::ptrdiff_t kRun = 16;
+  for (std::ptrdiff_t i = 0; i < length; i += kRun) {
+    insertion_sort(first + i, first + i, first + std::min(i + kRun, length));
+  }
+  for (std::ptrdiff_t width = kRun; width < length; width *= 2) {
+    for (std::ptrdiff_t i = 0; i < length; i += 2 * width) {
+      Item *middle = first + std::min(i + width, length), *end = first + std::min(i + 2 * width, length);
+      std::merge(first + i, middle, middle, end, spare + i, before);
+    }
+    std::copy_n(spare, length, first);
   }
 }
 
@@ -108,7 +135,7 @@ struct Vectors {
   }
   static std::int64_t find(Machine& m, const Item& v, const Item& x) {
     for (std::uint32_t i = 0; i < v.length; ++i) {
-      if (equal(m, v.items[i], x) || (E == kFloat && std::isnan(x.real) && std::isnan(v.items[i].real))) return i;
+      if (equal(m, v.items[i], x)) return i;
     }
     return -1;
   }
@@ -146,13 +173,17 @@ struct Vectors {
     const std::int64_t start = find(m, v, old);
     if (start < 0) return;
     Item* place = copy(m, v, v.length);
-    for (auto i = static_cast<std::uint32_t>(start); i < v.length; ++i) {
+    place[start] = fresh;
+    for (std::int64_t i = start + 1; i < v.length && !only_first; ++i) {
       if (equal(m, place[i], old)) place[i] = fresh;
-      if (only_first) break;
     }
     v.items = place;
   }
-  static void replace(Machine& m) { replace_in(m, false); }
+  // Replacing all looks numbers up by value alone, so that it never finds NaN.
+  static void replace(Machine& m) {
+    if (E == kFloat && with_element(m, 2) && std::isnan(elements(m).top(1).real)) return elements(m).drop(2);
+    replace_in(m, false);
+  }
   static void replacefirst(Machine& m) { replace_in(m, true); }
   static void remove(Machine& m) {
     if (!with_element(m)) return;
@@ -169,10 +200,11 @@ struct Vectors {
     Item* place = copy(m, v, v.length);
     const bool unordered =
         E == kFloat && std::any_of(v.items, v.items + v.length, [](const Item& x) { return std::isnan(x.real); });
-    if (v.length < 32 || unordered) {
-      insertion_sort(place, place + v.length);
+    if (unordered) {
+      sort_with_nan(place, place + v.length);
     } else {
-      std::stable_sort(place, place + v.length, before);
+      m.built.resize(std::max<std::size_t>(m.built.size(), v.length));
+      merge_sort(place, v.length, m.built.data());
     }
     s.top().items = place;
   }

@@ -1,91 +1,106 @@
-// Runs random programs, nested and growing ones among them, on random inputs: fuzz_push [programs] [seed].
+// Runs hostile programs and checks what every run must keep to: fuzz_push [programs] [seed].
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <random>
 #include <string>
 
-#include "push/genome.hpp"
+#include "fuzz_programs.hpp"
 #include "push/measures.hpp"
-#include "push/table.hpp"
+#include "push/text.hpp"
 
 using namespace flexicase::push;
+using namespace flexicase::push::fuzz;
 
 namespace {
 
-using Random = std::mt19937_64;
-
-std::int64_t below(Random& random, std::int64_t n) {
-  return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n));
+[[noreturn]] void fail(long program, const std::string& what) {
+  std::fprintf(stderr, "program %ld: %s\n", program, what.c_str());
+  std::exit(1);
 }
 
-Item random_number(Random& random) {
-  static constexpr std::int64_t kExtremes[] = {0, 1, -1, 2, 127, 5000, kMaxNumber, -kMaxNumber, INT64_MAX, INT64_MIN};
-  return integer(below(random, 4) ? below(random, 20) - 5 : kExtremes[below(random, 10)]);
+Item genome_program(Random& random, Arena& arena, ByteReader& bytes, std::int64_t max_points) {
+  std::vector<Gene> genes(static_cast<std::size_t>(1 + below(random, 80)));
+  for (Gene& gene : genes) {
+    const std::uint8_t what = bytes.byte();
+    gene.item = bytes.atom();
+    gene.close = what < 180 ? 0 : what < 250 ? what % 4 : what * 1000;
+    gene.silence = what % 50 == 7 ? Silence::silent : what % 50 == 8 ? Silence::noop : Silence::none;
+  }
+  return translate(genes, max_points, arena);
 }
 
-Item random_text(Random& random, Arena& arena) {
-  const auto length = static_cast<std::uint32_t>(below(random, 8));
-  auto* text = arena.take<char16_t>(length);
-  for (std::uint32_t i = 0; i < length; ++i)
-    text[i] = static_cast<char16_t>(below(random, below(random, 9) ? 128 : 65536));
-  return string(text, length);
+Limits random_limits(Random& random) {
+  Limits limits;
+  limits.steps = below(random, 50) ? 400 : below(random, 5000);
+  limits.keep_nan = below(random, 4) == 0;
+  if (below(random, 8) == 0) {
+    limits.points = below(random, 400);
+    limits.stack = 1 + below(random, 300);
+    limits.memory = std::int64_t{1} << (18 + below(random, 5));
+    limits.code = 1 + below(random, 5000);
+  } else {
+    limits.memory = 4 << 20;
+    limits.stack = 20'000;
+  }
+  return limits;
 }
 
-Item random_vector(Random& random, Arena& arena) {
-  const auto length = static_cast<std::uint32_t>(below(random, 6));
-  const std::int64_t kind = below(random, 4);
-  Item* items = arena.take<Item>(length);
-  for (std::uint32_t i = 0; i < length; ++i) {
-    switch (kind) {
-      case 0: items[i] = random_number(random); break;
-      case 1: items[i] = real(static_cast<double>(below(random, 2000)) / 64 - 9); break;
-      case 2: items[i] = boolean(below(random, 2)); break;
-      default: items[i] = random_text(random, arena);
+bool belongs(const Item& item, int stack) {
+  constexpr Kind kinds[] = {Kind::integer, Kind::real, Kind::boolean, Kind::character, Kind::string};
+  constexpr Kind elements[] = {Kind::integer, Kind::real, Kind::boolean, Kind::string};
+  if (stack < kInteger) return true;
+  if (stack < kVectorInteger) return item.kind == kinds[stack - kInteger];
+  if (item.kind != Kind::vector) return false;
+  for (std::uint32_t i = 0; i < item.length; ++i) {
+    if (item.items[i].kind != elements[stack - kVectorInteger]) return false;
+  }
+  return true;
+}
+
+// Reads all that a run left behind.
+void check(Machine& m, long program, std::vector<char16_t>& text) {
+  if (m.steps > m.limits.steps) fail(program, "went over its step limit");
+  if (static_cast<std::int64_t>(m.tags.size()) > m.limits.stack) fail(program, "has too many tags");
+  if (m.output.size() > kMaxOutput) fail(program, "printed too much");
+  if (m.arena.used() > static_cast<std::size_t>(m.limits.memory)) fail(program, "went over its memory limit");
+  for (int s = 0; s < kStacks; ++s) {
+    Stack& stack = m.stacks[s];
+    if (stack.size > m.limits.stack) fail(program, "went over its stack limit");
+    for (std::int64_t depth = 0; depth < std::min<std::int64_t>(stack.size, 3); ++depth) {
+      const Item& item = stack.top(depth);
+      if (!belongs(item, s)) fail(program, std::string("left a wrong kind on ") + kStackNames[s]);
+      if (s < kInteger && points(item) > std::max<std::int64_t>(m.limits.code, 100'000))
+        fail(program, "made huge code");
+      text.clear();
+      write_readable(m, item, text, 1000);
+      if (depth == 0 && !equal(m, item, item)) fail(program, "left an item that differs from itself");
     }
   }
-  return vector(items, length);
 }
 
-Item random_item(Random& random, Arena& arena) {
-  static const std::string kGrowing[] = {"exec_y",        "exec_s",         "exec_do*times", "vector_integer_concat",
-                                         "string_concat", "exec_dup_items", "code_map",      "code_append",
-                                         "code_list",     "exec_do*while",  "code_cons",     "vector_string_pushall",
-                                         "code_insert",   "string_replace", "code_subst",    "tag_exec_3",
-                                         "tagged_2",      "tag_code_7",     "exec_do*range", "code_quote"};
-  switch (below(random, 16)) {
-    case 0: return random_number(random);
-    case 1:
-      return real(
-          std::ldexp(static_cast<double>(below(random, 2000) - 1000), static_cast<int>(below(random, 80)) - 40));
-    case 2: return boolean(below(random, 2));
-    case 3: return character(static_cast<char16_t>(below(random, 65536)));
-    case 4: return random_text(random, arena);
-    case 5: return random_vector(random, arena);
-    case 6: return make(Kind::input, 1 + below(random, 3));
-    case 7:
-    case 8:
-    case 9: return symbol(kGrowing[below(random, std::size(kGrowing))]);
-    default: return make(Kind::instruction, below(random, static_cast<std::int64_t>(instructions().size())));
+bool finite(const Item& item) {
+  if (item.kind == Kind::real) return std::isfinite(item.real);
+  for (std::uint32_t i = 0; item.kind == Kind::vector && i < item.length; ++i) {
+    if (!finite(item.items[i])) return false;
   }
+  return true;
 }
 
-// Every measure on every stack that it takes, against random targets; false if an error is negative or not finite.
-bool measure_all(Machine& machine, Random& random, Arena& arena) {
+// Every measure on every stack that it takes, against random targets: errors are finite and not negative.
+void measure_all(Machine& machine, long program, Random& random, ByteReader& bytes) {
+  const Item targets[] = {bytes.number(), real(0.5), bytes.text(), bytes.vector_of()};
   for (int measure = 0; measure < static_cast<int>(Measure::custom); ++measure) {
     for (int stack = 0; stack <= kStacks; ++stack) {
-      const Item targets[] = {random_number(random), real(0.5), random_text(random, arena),
-                              random_vector(random, arena)};
       for (const Item& target : targets) {
         const Question question{stack, static_cast<Measure>(measure), 7, 9, 4, below(random, 2) ? u"1" : u"*?"};
-        if (mistake(question, target)) continue;
+        if (!finite(target) || mistake(question, target)) continue;
         Item place;
         const double error = error_of(machine, question, answer(machine, question, place), target);
-        if (!(error >= 0 && std::isfinite(error))) return false;
+        if (!(error >= 0 && std::isfinite(error)))
+          fail(program, std::string("has no error by ") + kMeasureNames[measure]);
       }
     }
   }
-  return true;
 }
 
 }  // namespace
@@ -94,28 +109,42 @@ int main(int argc, char** argv) {
   const long programs = argc > 1 ? std::atol(argv[1]) : 20'000;
   Random random(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1);
   Machine machine;
+  std::vector<char16_t> text;
   long ended[8] = {};
+  long long steps = 0;
   for (long p = 0; p < programs; ++p) {
-    Arena arena{4096};
-    std::vector<Gene> genes;
-    const std::int64_t length = 1 + below(random, 200);
-    for (std::int64_t i = 0; i < length; ++i) {
-      genes.push_back({random_item(random, arena), below(random, 4) ? 0 : static_cast<std::int32_t>(below(random, 3)),
-                       Silence::none});
+    Arena arena{1 << 14};
+    const std::vector<std::uint8_t> drawn = random_bytes(random, below(random, below(random, 8) ? 300 : 1500));
+    ByteReader bytes(drawn, arena);
+    const Limits limits = random_limits(random);
+    std::vector<Item> inputs = {bytes.vector_of(), bytes.text(), bytes.vector_of()};
+    if (below(random, 8) == 0) inputs.push_back(bytes.atom());
+    const std::int64_t way = below(random, 8);
+    const Item program = way < 3   ? genome_program(random, arena, bytes, limits.points)
+                         : way < 6 ? bytes.program()
+                                   : growing_program(random, arena, bytes);
+    std::int64_t first_steps = 0;
+    Status first_status = Status::normal;
+    for (int round = 0; round < (p % 64 == 0 ? 2 : 1); ++round) {
+      machine.reset(limits);
+      machine.inputs = inputs;
+      machine.has_output = below(random, 8) != 0 || p % 64 == 0;
+      machine.stacks[kExec].push(program);
+      const Status status = machine.run();
+      check(machine, p, text);
+      if (round == 1 && (status != first_status || machine.steps != first_steps)) fail(p, "ended otherwise when rerun");
+      first_status = status;
+      first_steps = machine.steps;
     }
-    Limits limits;
-    limits.steps = below(random, 20) ? 600 : 5000;
-    if (below(random, 10) == 0) limits.stack = 300, limits.memory = 1 << 20;
-    machine.reset(limits);
-    machine.has_output = below(random, 8) != 0;
-    for (int i = 0; i < 3; ++i) machine.inputs.push_back(i ? random_vector(random, arena) : random_number(random));
-    machine.stacks[kExec].push(translate(genes, limits.points, arena));
-    const Status status = machine.run();
-    if (machine.steps > limits.steps) return std::fprintf(stderr, "program %ld went over its step limit\n", p), 1;
-    if (!measure_all(machine, random, arena)) return std::fprintf(stderr, "program %ld has no error\n", p), 1;
-    ++ended[static_cast<int>(status)];
+    if (p % 16 == 0) measure_all(machine, p, random, bytes);
+    steps += first_steps;
+    ++ended[static_cast<int>(first_status)];
+    if (machine.held_bytes() > std::size_t{256} << 20) fail(p, "left the machine with too much memory");
   }
-  std::printf("%ld programs: %ld normal, %ld step, %ld stack, %ld memory, %ld code limit\n", programs, ended[0],
-              ended[1], ended[2], ended[3], ended[4]);
+  std::printf(
+      "%ld programs, %lld steps: %ld normal, %ld step limit, %ld stack limit, %ld memory limit, %ld code limit, "
+      "%ld unknown instruction, %ld missing input; %zu MB kept\n",
+      programs, steps, ended[0], ended[1], ended[2], ended[3], ended[4], ended[5], ended[6],
+      machine.held_bytes() >> 20);
   return 0;
 }

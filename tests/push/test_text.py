@@ -1,14 +1,108 @@
-"""Programs as other people write them."""
+"""Programs as text: whatever the text, reading it gives a program or a clear error."""
 
 from __future__ import annotations
 
+import math
+import sys
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from flexicase.push import Big, Char, Symbol, parse, parse_all, unparse
+from flexicase.push import Big, Char, Limits, Program, Symbol, parse, parse_all, run, unparse
+
+PIECES = st.sampled_from(
+    [
+        "(",
+        ")",
+        "[",
+        "]",
+        " ",
+        '"',
+        "\\",
+        "\\a",
+        "\\newline",
+        '"a\\n"',
+        "1",
+        "-7",
+        "3N",
+        "1.5",
+        "1e400",
+        "##NaN",
+        "nil",
+        "true",
+        "in1",
+        "tag_exec_5",
+        "tagged_99999999999999999999",
+        "integer_add",
+        "exec_y",
+        "99999999999999999999",
+        ",",
+    ]
+)
+TEXTS = st.one_of(
+    st.lists(PIECES, max_size=30).map(" ".join), st.lists(PIECES, max_size=30).map("".join), st.text(max_size=40)
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(TEXTS)
+@example("(\ud800)")
+@example("\x00")
+@example('("\\ud800')
+def test_any_text_is_read_or_refused_and_what_is_read_runs(text: str) -> None:
+    """A crash, or another exception than these two, would break everything that reads programs from files."""
+    try:
+        program = Program(text)
+    except (ValueError, TypeError):
+        return
+    state = run(program, [1, "a"], Limits(steps=100))
+    assert state.steps <= 100
+    assert str(Program(str(program))) == str(program)
+
+
+ATOMS = st.one_of(
+    st.integers(-(2**63), 2**63 - 1),
+    st.integers(-(10**12), 10**12).map(Big),
+    st.floats(),
+    st.booleans(),
+    st.none(),
+    st.text(max_size=8),
+    st.characters(max_codepoint=0xFFFF, exclude_characters="\x00").map(Char),
+    st.sampled_from(["integer_add", "in1", "tag_exec_5", "untag_3", "somewhere"]).map(Symbol),
+    st.lists(st.integers(-5, 5), max_size=4),
+    st.lists(st.floats(), max_size=4),
+    st.lists(st.text(max_size=4), max_size=4),
+)
+CODE = st.recursive(ATOMS, lambda inner: st.lists(inner, max_size=4).map(tuple), max_leaves=20).map(lambda x: (x,))
+
+
+@settings(max_examples=300, deadline=None)
+@given(CODE)
+def test_what_is_written_reads_back_as_the_same_value(code: object) -> None:
+    text = unparse(code)
+    assert unparse(parse(text)) == text
+    assert repr(parse(text)) == repr(Program(code).code)
+
+
+@pytest.mark.parametrize("depth", [9_000, 20_000, 500_000])
+def test_deep_nesting_is_run_or_refused(depth: int) -> None:
+    """Not with a RecursionError, nor by overflowing the stack of the process."""
+    text = "(" * depth + ")" * depth
+    if depth > 10_000:
+        with pytest.raises(ValueError, match="nested too deeply"):
+            Program(text)
+    else:
+        state = run(Program(text), limits=Limits(steps=100))
+        assert state.termination == "step_limit"
+        assert sys.getrecursionlimit() < depth
+
+
+def test_numbers_that_are_none_have_names() -> None:
+    assert unparse((math.nan, [math.inf, -math.inf])) == "(##NaN [##Inf ##-Inf])"
+    assert parse("[##Inf ##-Inf]") == [math.inf, -math.inf]
+    assert math.isnan(parse("##NaN"))
 
 
 @pytest.mark.parametrize(

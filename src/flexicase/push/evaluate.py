@@ -172,15 +172,16 @@ class Evaluator:
         if self._of_all_answers is not None:
             raise ValueError("error must be a name for lazy evaluation, got a function of all answers of a program")
         natives = [program.native for program in programs]
-        if len(self.measures) == 1:
-            return lambda individuals, columns: self._pairs(natives, individuals, columns, threads)
-        return self._remembering(natives, threads)
+        if len(self.measures) > 1:
+            return self._remembering(natives, threads)
 
-    def _pairs(
-        self, programs: list[_native.PushCode], individuals: ArrayLike, cases: ArrayLike, threads: int | None
-    ) -> NDArray[np.float64]:
-        rows, columns = np.broadcast_arrays(np.asarray(individuals, dtype=np.int64), np.asarray(cases, dtype=np.int64))
-        return self._runs(programs, rows.ravel(), columns.ravel(), threads).reshape(rows.shape)
+        def errors(individuals: ArrayLike, columns: ArrayLike) -> NDArray[np.float64]:
+            rows, cases = np.broadcast_arrays(
+                np.asarray(individuals, dtype=np.int64), np.asarray(columns, dtype=np.int64)
+            )
+            return self._runs(natives, rows.ravel(), cases.ravel(), threads).reshape(rows.shape)
+
+        return errors
 
     def _remembering(self, programs: list[_native.PushCode], threads: int | None) -> LazyErrors:
         """Pairs of a program and a case keep all their errors once one of them was asked for."""

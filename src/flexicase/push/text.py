@@ -2,6 +2,7 @@ r"""Programs as text: ``(1 in1 exec_if (\a) ("b" [1.5 2.0]))``."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 
@@ -22,7 +23,14 @@ _CODE_POINT = re.compile(r"u([0-9a-fA-F]{4})")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _NAMES = {"newline": "\n", "space": " ", "tab": "\t", "return": "\r", "formfeed": "\f", "backspace": "\b"}
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "r": "\r", "f": "\f", "b": "\b"}
-_WORDS: dict[str, Value] = {"true": True, "false": False, "nil": None}
+_WORDS: dict[str, Value] = {
+    "true": True,
+    "false": False,
+    "nil": None,
+    "##NaN": math.nan,
+    "##Inf": math.inf,
+    "##-Inf": -math.inf,
+}
 _CLOSERS = {"(": ")", "[": "]"}
 
 

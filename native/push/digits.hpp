@@ -1,0 +1,16 @@
+// The decimal digits that stand for a float.
+#pragma once
+
+namespace flexicase::push {
+
+// d1.d2d3… × 10^exponent.
+struct Digits {
+  char digit[24];
+  int count = 0;
+  int exponent = 0;
+};
+
+// The digits of a finite number above zero, as a single or as a double.
+Digits digits_of(double value, bool single);
+
+}  // namespace flexicase::push
