@@ -60,7 +60,7 @@ asan: .venv/.built ## the native tests under the address and undefined-behaviour
 fuzz: .venv/.built ## a million random Push programs under the sanitizers
 	$(WITH_VENV) cmake --preset asan
 	$(WITH_VENV) cmake --build --preset asan --target flexicase_fuzz_push
-	build/asan/flexicase_fuzz_push 1000000
+	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 build/asan/flexicase_fuzz_push 1000000
 
 clean: ## remove .venv and everything that was built
 	rm -rf .venv build dist docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis

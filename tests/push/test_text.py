@@ -12,35 +12,10 @@ from hypothesis import strategies as st
 
 from flexicase.push import Big, Char, Limits, Program, Symbol, parse, parse_all, run, unparse
 
-PIECES = st.sampled_from(
-    [
-        "(",
-        ")",
-        "[",
-        "]",
-        " ",
-        '"',
-        "\\",
-        "\\a",
-        "\\newline",
-        '"a\\n"',
-        "1",
-        "-7",
-        "3N",
-        "1.5",
-        "1e400",
-        "##NaN",
-        "nil",
-        "true",
-        "in1",
-        "tag_exec_5",
-        "tagged_99999999999999999999",
-        "integer_add",
-        "exec_y",
-        "99999999999999999999",
-        ",",
-    ]
-)
+_PUNCTUATION = ["(", ")", "[", "]", " ", ",", '"', "\\", "\\a", "\\newline", '"a\\n"']
+_NUMBERS = ["1", "-7", "3N", "1.5", "1e400", "##NaN", "99999999999999999999"]
+_NAMES = ["nil", "true", "in1", "tag_exec_5", "tagged_99999999999999999999", "integer_add", "exec_y"]
+PIECES = st.sampled_from([*_PUNCTUATION, *_NUMBERS, *_NAMES])
 TEXTS = st.one_of(
     st.lists(PIECES, max_size=30).map(" ".join), st.lists(PIECES, max_size=30).map("".join), st.text(max_size=40)
 )
