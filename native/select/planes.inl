@@ -95,16 +95,10 @@ class PlaneEvents {
       const i64 n = active;
       for (i64 k = 0; k < n; ++k) {
         to[k] = from[k] & best[which[k]];
-        left += std::popcount(to[k]);
+        left += count_ones(to[k]);
       }
     } else {
-      const i64 n = words;
-      for (i64 start = 0; start < n; start += 8) {
-        for (i64 w = start; w < start + 8; ++w) {
-          to[w] = from[w] & best[w];
-          left += std::popcount(to[w]);
-        }
-      }
+      left = count_ones(words, [=](i64 w) { return to[w] = from[w] & best[w]; });
     }
     if (left != 0) {
       take_spare(left);
@@ -159,7 +153,7 @@ class PlaneEvents {
         left |= static_cast<u64>(values[at++] == least) << std::countr_zero(bits);
       }
       spare[k] = left;
-      kinds_left += std::popcount(left);
+      kinds_left += count_ones(left);
     }
     take_spare(kinds_left);
   }
@@ -213,9 +207,9 @@ class PlaneEvents {
       const u64* __restrict digit = p.multiplicity + b * words;
       i64 ones = 0;
       if (sparse) {
-        for (i64 k = 0; k < active; ++k) ones += std::popcount(pool[k] & digit[where[k]]);
+        for (i64 k = 0; k < active; ++k) ones += count_ones(pool[k] & digit[where[k]]);
       } else {
-        for (i64 w = 0; w < words; ++w) ones += std::popcount(pool[w] & digit[w]);
+        ones = count_ones(words, [&](i64 w) { return pool[w] & digit[w]; });
       }
       sum += ones << b;
     }

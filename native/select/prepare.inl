@@ -146,18 +146,30 @@ struct Holder {
   }
 };
 
-// Column minima and their rows where rows are contiguous, four rows at a time.
+template <class T>
+FX_INLINE T lesser(T a, T b) {
+  return b < a ? b : a;
+}
+
+// Column minima and their rows where rows are contiguous, four rows at a time. Few rows hold a new
+// minimum, so a piece of them is only looked at closely if one of its entries is as small as any before.
+// Sets bits of `bad` if there is NaN; -inf shows in the minima.
 template <class T>
 static void minima_of_rows(const MatrixView& m, T* __restrict minima, i32* __restrict rows, Flag<T>* bad) {
   using Row = typename Holder<T>::Row;
+  constexpr i64 piece = 64 / sizeof(T);
   Row who[segment_width];
   for (i64 c = 0; c < m.cols; c += segment_width) {
     const i64 count = m.cols - c < segment_width ? m.cols - c : segment_width;
     const T* __restrict x = static_cast<const T*>(m.data) + c;
     T* __restrict least = minima + c;
-    Flag<T> here = 0;
+    Flag<T> unordered[piece] = {};
+    const auto note = [](T a, T b) -> Flag<T> {
+      if constexpr (std::is_floating_point_v<T>) return __builtin_isunordered(a, b) ? 1 : 0;
+      return 0;
+    };
     for (i64 i = 0; i < count; ++i) {
-      here |= unusable(x[i]);
+      unordered[0] |= note(x[i], x[i]);
       who[i] = 0;
     }
     i64 r = 1;
@@ -167,26 +179,42 @@ static void minima_of_rows(const MatrixView& m, T* __restrict minima, i32* __res
       const T* __restrict d = b + m.row_stride;
       const T* __restrict e = d + m.row_stride;
       const Row first = static_cast<Row>(r);
-      for (i64 i = 0; i < count; ++i) {
-        here |= unusable(a[i]) | unusable(b[i]) | unusable(d[i]) | unusable(e[i]);
-        const Holder<T> left = Holder<T>{a[i], first}.better({b[i], Row(first + 1)});
-        const Holder<T> right = Holder<T>{d[i], Row(first + 2)}.better({e[i], Row(first + 3)});
-        const Holder<T> best = Holder<T>{least[i], who[i]}.better(left.better(right));
-        least[i] = best.value;
-        who[i] = best.row;
+      const auto look_closely = [&](i64 start, i64 end) {
+        for (i64 i = start; i < end; ++i) {
+          const Holder<T> left = Holder<T>{a[i], first}.better({b[i], Row(first + 1)});
+          const Holder<T> right = Holder<T>{d[i], Row(first + 2)}.better({e[i], Row(first + 3)});
+          const Holder<T> best = Holder<T>{least[i], who[i]}.better(left.better(right));
+          least[i] = best.value;
+          who[i] = best.row;
+        }
+      };
+      i64 start = 0;
+      for (; start + piece <= count; start += piece) {
+        Flag<T> small = 0;
+        for (i64 i = 0; i < piece; ++i) {
+          const i64 at = start + i;
+          unordered[i] |= note(a[at], b[at]) | note(d[at], e[at]);
+          small |= lesser(lesser(a[at], b[at]), lesser(d[at], e[at])) <= least[at] ? 1 : 0;
+        }
+        if (small != 0) look_closely(start, start + piece);
       }
+      for (i64 i = start; i < count; ++i) unordered[0] |= note(a[i], b[i]) | note(d[i], e[i]);
+      look_closely(start, count);
     }
     for (; r < m.rows; ++r) {
       for (i64 i = 0; i < count; ++i) {
         const T v = x[r * m.row_stride + i];
-        here |= unusable(v);
+        unordered[0] |= note(v, v);
         const Holder<T> best = Holder<T>{least[i], who[i]}.better({v, static_cast<Row>(r)});
         least[i] = best.value;
         who[i] = best.row;
       }
     }
-    *bad |= here;
-    for (i64 i = 0; i < count; ++i) rows[c + i] = static_cast<i32>(who[i]);
+    for (i64 i = 0; i < piece; ++i) *bad |= unordered[i];
+    for (i64 i = 0; i < count; ++i) {
+      rows[c + i] = static_cast<i32>(who[i]);
+      *bad |= unusable(least[i]);
+    }
   }
 }
 
@@ -322,8 +350,7 @@ static void row_hashes(const MatrixView& m, const u64* keys, u64* hashes) {
 static void set_sizes(const u64* sets, i64 count, i64 words, i32* sizes, i32* alone) {
   for (i64 s = 0; s < count; ++s) {
     const u64* set = sets + s * words;
-    i64 size = 0;
-    for (i64 w = 0; w < words; ++w) size += std::popcount(set[w]);
+    const i64 size = count_ones(words, [&](i64 w) { return set[w]; });
     sizes[s] = static_cast<i32>(size);
     alone[s] = -1;
     if (size != 1) continue;

@@ -77,10 +77,9 @@ struct OrderPlan {
   double horizon[window_levels] = {};                  // clock readings that bound the windows
   const std::uint32_t* reachable[window_levels] = {};  // (cases, padded to 16) the largest key that may ring before
   // ranked
-  const std::int32_t* by_rank = nullptr;        // (cases,) cases, heaviest first
-  const std::int32_t* group_of_rank = nullptr;  // (cases,) which group of equal weights
-  const std::int32_t* group_start = nullptr;    // (groups + 1,)
-  std::int64_t groups = 0;
+  const std::int32_t* by_rank = nullptr;    // (cases,) cases, heaviest first
+  const std::int32_t* tie_start = nullptr;  // (cases,) the first rank with the same weight as this one
+  const std::int32_t* tie_size = nullptr;   // (cases,) at such a first rank: how many have its weight
 };
 
 enum class Tolerance { none = 0, fixed = 1, mad = 2, dynamic_mad = 3 };
