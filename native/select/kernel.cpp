@@ -131,7 +131,8 @@ void Kernel::run(const Request& request, std::int64_t begin, std::int64_t end, S
 }
 
 void Kernel::draw(const Request& request, std::int64_t n, int threads) {
-  const std::size_t size = isa().scratch_size(order_, matrix_->original().rows) + 64;
+  const std::size_t size = 64 + (exact_ ? isa().planes_scratch(order_, planes_->kinds)
+                                        : isa().list_scratch(order_, matrix_->original().rows));
   const std::int64_t workers = std::clamp<std::int64_t>(threads, 1, std::max<std::int64_t>(n, 1));
   std::unique_lock lock(scratch_mutex_, std::try_to_lock);
   std::vector<std::byte> spare;
