@@ -14,8 +14,10 @@ namespace {
 
 constexpr std::int64_t small_matrix = std::int64_t{1} << 14;  // entries; there memory does not matter
 
-// Rows that are coded together. Where rows are not contiguous, as many as cache lines hold.
-std::int64_t block_rows(const MatrixView& m) { return m.col_stride == 1 ? 16 : 64; }
+// Rows that are coded together: few enough to stay in the cache, or as many as use up cache lines.
+std::int64_t block_rows(const MatrixView& m) {
+  return m.col_stride == 1 ? std::clamp<std::int64_t>(8192 / m.cols, 16, 64) : 64;
+}
 
 const std::byte* row_address(const MatrixView& m, std::int64_t row) {
   return with_type(m.type, [&]<class T>(T) {
