@@ -28,6 +28,7 @@ using u64 = std::uint64_t;
 #include "load.inl"
 #include "counting.inl"
 #include "prepare.inl"
+#include "tallies.inl"
 #include "order.inl"
 #include "order_uniform.inl"
 #include "order_weighted.inl"
