@@ -28,6 +28,7 @@ using u64 = std::uint64_t;
 #include "load.inl"
 #include "counting.inl"
 #include "prepare.inl"
+#include "tallies.inl"
 #include "order.inl"
 #include "order_uniform.inl"
 #include "order_weighted.inl"
@@ -50,9 +51,14 @@ auto with_walker(OrderKind kind, F&& f) {
   return f(Tag<RankedWalker>{});
 }
 
-std::size_t scratch_size(const OrderPlan& order, i64 rows) {
-  const std::size_t walker = with_walker(order.kind, [&](auto tag) { return decltype(tag)::Walker::scratch(order); });
-  return walker + static_cast<std::size_t>(rows + 64) * 64 + static_cast<std::size_t>(order.cases + 64) * 2 + 2048;
+std::size_t planes_scratch(const OrderPlan& order, i64 kinds) {
+  return with_walker(order.kind,
+                     [&](auto tag) { return PlaneEvents<typename decltype(tag)::Walker>::scratch(order, kinds); });
+}
+
+std::size_t list_scratch(const OrderPlan& order, i64 rows) {
+  return with_walker(order.kind,
+                     [&](auto tag) { return ListEvents<typename decltype(tag)::Walker>::scratch(order, rows); });
 }
 
 void draw_planes(const Planes& planes, const OrderPlan& order, const Request& request, i64 begin, i64 end,
@@ -79,25 +85,30 @@ void draw_list(const ListPlan& plan, const OrderPlan& order, const Request& requ
 extern const Isa table;
 const Isa table = {
     .name = FX_ISA_NAME,
-    .encode = [](const MatrixView& m,
-                 u8* codes) { return with_type(m.type, [&](auto zero) { return encode<decltype(zero)>(m, codes); }); },
+    .encode =
+        [](const MatrixView& m, u8* codes, CodeBook* book) {
+          return with_type(m.type, [&](auto zero) { return encode<decltype(zero)>(m, codes, book); });
+        },
     .column_minima =
         [](const MatrixView& m, void* minima, i32* rows) {
           return with_type(m.type, [&](auto zero) { return column_minima<decltype(zero)>(m, minima, rows); });
         },
     .best_sets =
-        [](const MatrixView& m, const void* minima, const i32* rows, i64 count, i64 words, u64* best) {
-          with_type(m.type, [&](auto zero) { best_sets<decltype(zero)>(m, minima, rows, count, words, best); });
+        [](const Planes& p, const void* minima, u64* best) {
+          with_type(p.values.type, [&](auto zero) { best_sets<decltype(zero)>(p, minima, best); });
         },
-    .two_valued = two_valued,
+    .widen_ranges = widen_ranges,
     .row_hashes =
         [](const MatrixView& m, const u64* keys, u64* hashes) {
           with_type(m.type, [&](auto zero) { row_hashes<decltype(zero)>(m, keys, hashes); });
         },
     .set_sizes = set_sizes,
-    .count_zeros = [](const MatrixView& m,
-                      i64* zeros) { with_type(m.type, [&](auto zero) { count_zeros<decltype(zero)>(m, zeros); }); },
-    .scratch_size = scratch_size,
+    .count_zeros =
+        [](const MatrixView& m, const i32* rows, i64 count, i64* zeros) {
+          with_type(m.type, [&](auto zero) { count_zeros<decltype(zero)>(m, rows, count, zeros); });
+        },
+    .planes_scratch = planes_scratch,
+    .list_scratch = list_scratch,
     .draw_planes = draw_planes,
     .draw_list = draw_list,
 };

@@ -38,26 +38,24 @@ void Kernel::plan_order() {
 void Kernel::plan_ranks() {
   const auto n = static_cast<std::size_t>(order_.cases);
   const std::vector<double>& weights = options_.weights;
-  ranks_.resize(3 * n + 1);
+  ranks_.assign(3 * n, 0);
   std::int32_t* by_rank = ranks_.data();
-  std::int32_t* group_of_rank = by_rank + n;
-  std::int32_t* group_start = group_of_rank + n;
+  std::int32_t* tie_start = by_rank + n;
+  std::int32_t* tie_size = tie_start + n;
   std::iota(by_rank, by_rank + n, 0);
   std::stable_sort(by_rank, by_rank + n, [&](std::int32_t a, std::int32_t b) {
     return weights[static_cast<std::size_t>(a)] > weights[static_cast<std::size_t>(b)];
   });
-  std::int32_t groups = 0;
+  const auto weight = [&](std::size_t rank) { return weights[static_cast<std::size_t>(by_rank[rank])]; };
   for (std::size_t r = 0; r < n; ++r) {
-    const auto weight = [&](std::size_t rank) { return weights[static_cast<std::size_t>(by_rank[rank])]; };
-    if (r == 0 || weight(r) != weight(r - 1)) group_start[groups++] = static_cast<std::int32_t>(r);
-    group_of_rank[r] = groups - 1;
+    const bool tied = r > 0 && weight(r) == weight(r - 1);
+    tie_start[r] = tied ? tie_start[r - 1] : static_cast<std::int32_t>(r);
+    ++tie_size[tie_start[r]];
   }
-  group_start[groups] = static_cast<std::int32_t>(n);
   order_.kind = OrderKind::ranked;
   order_.by_rank = by_rank;
-  order_.group_of_rank = group_of_rank;
-  order_.group_start = group_start;
-  order_.groups = groups;
+  order_.tie_start = tie_start;
+  order_.tie_size = tie_size;
 }
 
 void Kernel::plan_wheel() {
@@ -133,7 +131,8 @@ void Kernel::run(const Request& request, std::int64_t begin, std::int64_t end, S
 }
 
 void Kernel::draw(const Request& request, std::int64_t n, int threads) {
-  const std::size_t size = isa().scratch_size(order_, matrix_->original().rows) + 64;
+  const std::size_t size = 64 + (exact_ ? isa().planes_scratch(order_, planes_->kinds)
+                                        : isa().list_scratch(order_, matrix_->original().rows));
   const std::int64_t workers = std::clamp<std::int64_t>(threads, 1, std::max<std::int64_t>(n, 1));
   std::unique_lock lock(scratch_mutex_, std::try_to_lock);
   std::vector<std::byte> spare;

@@ -63,6 +63,10 @@ class ListEvents {
     for (i64 r = 0; r < rows; ++r) stamps[r] = 0;
   }
 
+  static std::size_t scratch(const OrderPlan& order, i64 rows) {
+    return Walker::scratch(order) + static_cast<std::size_t>(rows + 64) * 64;
+  }
+
   void run(i64 begin, i64 end) {
     for (i64 i = begin; i < end; ++i) {
       event(event_state(request.key, request.first_event + static_cast<u64>(i) * request.event_step), i);

@@ -32,6 +32,39 @@ static void load_ordered(const MatrixView& m, i64 c, const i32* individuals, i64
   load_entries(m, c, individuals, count, out, [](auto v) { return ordered_bits(v); });
 }
 
+// The code of an entry that has one.
+template <class T>
+FX_INLINE u8 code_of(T v) {
+  if constexpr (sizeof(T) == 1) return static_cast<u8>(v);
+  return v < static_cast<T>(255) ? static_cast<u8>(v) : u8{255};
+}
+
+// Codes of neighbouring entries of a row of the caller's matrix.
+[[gnu::noinline]] static void load_codes(const MatrixView& m, i64 row, i64 c, i64 count, u8* __restrict out) {
+  with_type(m.type, [&](auto zero) {
+    using T = decltype(zero);
+    const T* x = static_cast<const T*>(m.data) + row * m.row_stride + c * m.col_stride;
+    if (m.col_stride == 1) {
+      for (i64 i = 0; i < count; ++i) out[i] = code_of(x[i]);
+    } else {
+      for (i64 i = 0; i < count; ++i) out[i] = code_of(x[i * m.col_stride]);
+    }
+  });
+}
+
+// As load_ordered, for kinds of which some have no codes in `values`.
+[[gnu::noinline]] static void load_codes(const Planes& p, i64 c, const i32* rows, i64 count, u64* out) {
+  const u8* codes = static_cast<const u8*>(p.values.data) + c;
+  with_type(p.uncoded.type, [&](auto zero) {
+    using T = decltype(zero);
+    const T* column = static_cast<const T*>(p.uncoded.data) + c * p.uncoded.col_stride;
+    for (i64 k = 0; k < count; ++k) {
+      const i64 row = rows[k];
+      out[k] = row < 0 ? code_of(column[~row * p.uncoded.row_stride]) : codes[row * p.values.row_stride];
+    }
+  });
+}
+
 static void load_doubles(const MatrixView& m, i64 c, const i32* individuals, i64 count, double* out) {
   load_entries(m, c, individuals, count, out, [](auto v) { return static_cast<double>(v); });
 }

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
-#include <cstdlib>
-#include <cstring>
 #include <limits>
 #include <numeric>
-#include <type_traits>
 #include <utility>
+
+#include "flexicase/row_groups.hpp"
 
 namespace flexicase {
 
@@ -27,36 +25,34 @@ std::size_t entry_size(DType type) {
   }
 }
 
-template <class T>
-bool same_row(const MatrixView& m, std::int64_t a, std::int64_t b) {
-  const T* x = static_cast<const T*>(m.data) + a * m.row_stride;
-  const T* y = static_cast<const T*>(m.data) + b * m.row_stride;
-  if (m.col_stride == 1 && std::is_integral_v<T>) {
-    return std::memcmp(x, y, static_cast<std::size_t>(m.cols) * sizeof(T)) == 0;
-  }
-  for (std::int64_t c = 0; c < m.cols; ++c) {
-    if (x[c * m.col_stride] != y[c * m.col_stride]) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 Matrix::Matrix(const MatrixView& view) : original_(view), values_(view) {
   if (view.cols == 0) return;
+  only_best_.assign(static_cast<std::size_t>(view.cols), -1);
+  if (find_codes()) return;
+  minima_.resize((static_cast<std::size_t>(view.cols) * entry_size(view.type) + 7) / 8);
+  usable_ = isa().column_minima(view, minima_.data(), only_best_.data());
+  if (view.type != DType::i8) return;
+  const auto* least = reinterpret_cast<const std::int8_t*>(minima_.data());
+  if (std::all_of(least, least + view.cols, [](std::int8_t v) { return v >= 0; })) values_.type = DType::u8;
+}
+
+// Codes take the place of wider entries.
+bool Matrix::find_codes() {
+  if (entry_size(original_.type) == 1) return false;
   std::uint8_t first_row[64];
-  const MatrixView corner{view.data,       view.type,      1, std::min<std::int64_t>(view.cols, 64),
-                          view.row_stride, view.col_stride};
-  if (view.type != DType::u8 && isa().encode(corner, first_row)) {
-    auto codes = allocate<std::uint8_t>(static_cast<std::size_t>(view.rows * view.cols));
-    if (isa().encode(view, codes.get())) {
-      codes_ = std::move(codes);
-      values_ = {codes_.get(), DType::u8, view.rows, view.cols, view.cols, 1};
-    }
-  }
-  minima_.resize((static_cast<std::size_t>(view.cols) * entry_size(values_.type) + 7) / 8);
-  only_best_.resize(static_cast<std::size_t>(view.cols));
-  usable_ = isa().column_minima(values_, minima_.data(), only_best_.data());
+  CodeBook book;
+  const MatrixView corner{original_.data,       original_.type,      1, std::min<std::int64_t>(original_.cols, 64),
+                          original_.row_stride, original_.col_stride};
+  if (!isa().encode(corner, first_row, &book)) return false;
+  std::optional<Codes> codes = Codes::of(original_);
+  if (!codes) return false;
+  codes_ = std::move(*codes);
+  kind_ = std::move(codes_.kind);
+  kind_count_ = codes_.kinds;
+  values_ = {codes_.bytes.get(), DType::u8, codes_.coded, original_.cols, original_.cols, 1};
+  return true;
 }
 
 std::optional<std::pair<std::int64_t, std::int64_t>> Matrix::bad_entry() const {
@@ -76,15 +72,25 @@ std::optional<std::pair<std::int64_t, std::int64_t>> Matrix::bad_entry() const {
 
 std::size_t Matrix::memory() const {
   const auto bytes = [](const auto&... v) { return ((v.capacity() * sizeof(v[0])) + ...); };
-  return (codes_ ? static_cast<std::size_t>(values_.rows * values_.cols) : 0) +
+  return static_cast<std::size_t>(codes_.coded * original_.cols) +
          bytes(minima_, kind_, row_of_kind_, members_, member_start_, multiplicity_, best_, best_kinds_, only_best_,
-               two_valued_);
+               codes_.ranges.least, codes_.ranges.largest, codes_.ranges.several);
 }
 
 std::vector<std::int64_t> Matrix::zeros() const {
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(values_.cols));
-  const MatrixView& everyone = values_.rows == original_.rows ? values_ : original_;
-  if (values_.cols > 0) isa().count_zeros(everyone, counts.data());
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(original_.cols));
+  if (!codes_.bytes) {
+    if (original_.cols > 0) isa().count_zeros(original_, nullptr, original_.rows, counts.data());
+    return counts;
+  }
+  std::vector<std::int32_t> coded = numbers();
+  std::vector<std::int32_t> others;
+  for (std::size_t r = 0; r < kind_.size(); ++r) {
+    if (coded[r] >= codes_.coded) others.push_back(static_cast<std::int32_t>(r));
+  }
+  std::erase_if(coded, [&](std::int32_t kind) { return kind >= codes_.coded; });
+  isa().count_zeros(values_, coded.data(), static_cast<std::int64_t>(coded.size()), counts.data());
+  isa().count_zeros(original_, others.data(), static_cast<std::int64_t>(others.size()), counts.data());
   return counts;
 }
 
@@ -100,103 +106,88 @@ std::int64_t Matrix::kind_count() {
 
 void Matrix::group_rows() {
   const auto rows = static_cast<std::size_t>(values_.rows);
-  const auto cols = static_cast<std::size_t>(values_.cols);
-  std::vector<std::uint64_t> keys(cols + 16);
-  for (std::size_t c = 0; c < keys.size(); ++c) keys[c] = mix64((c + 1) * golden);
   std::vector<std::uint64_t> hashes(rows);
-  isa().row_hashes(values_, keys.data(), hashes.data());
-
-  const std::size_t slots = std::bit_ceil(2 * rows + 1);
-  std::vector<std::int32_t> table(slots, -1);
+  isa().row_hashes(values_, hash_keys(values_.cols).data(), hashes.data());
+  RowGroups groups(rows);
   kind_.resize(rows);
   for (std::size_t r = 0; r < rows; ++r) {
-    std::size_t slot = mix64(hashes[r]) & (slots - 1);
-    for (;; slot = (slot + 1) & (slots - 1)) {
-      const std::int32_t other = table[slot];
-      if (other < 0) {
-        table[slot] = kind_[r] = static_cast<std::int32_t>(r);
-        ++kind_count_;
-        break;
-      }
-      if (hashes[static_cast<std::size_t>(other)] == hashes[r] && with_type(values_.type, [&](auto zero) {
-            return same_row<decltype(zero)>(values_, other, static_cast<std::int64_t>(r));
-          })) {
-        kind_[r] = other;
-        break;
-      }
-    }
+    const auto is_like = [&](std::int32_t kind) {
+      return same_rows(values_, groups.first()[static_cast<std::size_t>(kind)], static_cast<std::int64_t>(r));
+    };
+    const std::int32_t kind = groups.add(static_cast<std::int32_t>(r), hashes[r], is_like).first;
+    kind_[r] = groups.first()[static_cast<std::size_t>(kind)];
   }
+  kind_count_ = static_cast<std::int64_t>(groups.first().size());
 }
 
-// Keeps the codes of one individual of each kind.
-void Matrix::drop_duplicate_codes() {
-  if (!codes_ || planes_.kinds == values_.rows) return;
-  const auto cols = static_cast<std::size_t>(values_.cols);
-  const auto kinds = static_cast<std::size_t>(planes_.kinds);
-  for (std::size_t k = 0; k < kinds; ++k) {
-    const auto row = static_cast<std::size_t>(row_of_kind_[k]);
-    if (row != k) std::memcpy(codes_.get() + k * cols, codes_.get() + row * cols, cols);
+// (rows,) the kind of each individual, numbered in the order in which they first come.
+std::vector<std::int32_t> Matrix::numbers() const {
+  std::vector<std::int32_t> number(kind_.size());
+  std::int32_t next = 0;
+  for (std::size_t r = 0; r < kind_.size(); ++r) {
+    const auto first = static_cast<std::size_t>(kind_[r]);
+    number[r] = first == r ? next++ : number[first];
   }
-  std::iota(row_of_kind_.begin(), row_of_kind_.end(), 0);
-  if (void* smaller = std::realloc(codes_.get(), kinds * cols)) {
-    static_cast<void>(codes_.release());
-    codes_.reset(static_cast<std::uint8_t*>(smaller));
-  }
-  values_ = {codes_.get(), DType::u8, planes_.kinds, values_.cols, values_.cols, 1};
-  planes_.values = values_;
+  return number;
 }
 
-// Numbers the kinds and lists the individuals of each; if they are not known, every row is one.
+// Lists the individuals of each kind; if kinds are not known, or all rows differ, every row is one.
 void Matrix::list_members() {
-  const auto rows = static_cast<std::size_t>(values_.rows);
-  planes_.values = values_;
+  const auto rows = static_cast<std::size_t>(original_.rows);
   planes_.individuals = original_.rows;
-  if (kind_.empty()) {
+  if (kind_.empty() || kind_count_ == original_.rows) {
+    planes_.kinds = original_.rows;
     member_start_.resize(rows + 1);
     std::iota(member_start_.begin(), member_start_.end(), 0);
-    planes_.kinds = values_.rows;
-    planes_.row_of_kind = planes_.members = planes_.member_start = member_start_.data();
+    planes_.members = planes_.member_start = member_start_.data();
     return;
   }
-  std::vector<std::int32_t> number(rows);
-  row_of_kind_.clear();
-  member_start_.clear();
-  for (std::size_t r = 0; r < rows; ++r) {
-    if (kind_[r] != static_cast<std::int32_t>(r)) {
-      number[r] = number[static_cast<std::size_t>(kind_[r])];
-      ++member_start_[static_cast<std::size_t>(number[r])];
-      continue;
-    }
-    number[r] = static_cast<std::int32_t>(row_of_kind_.size());
-    row_of_kind_.push_back(static_cast<std::int32_t>(r));
-    member_start_.push_back(1);
-  }
-  const std::size_t kinds = row_of_kind_.size();
-  planes_.kinds = static_cast<std::int64_t>(kinds);
-  planes_.words = static_cast<std::int64_t>((kinds + 511) / 512 * 8);
-
-  const auto words = static_cast<std::size_t>(planes_.words);
-  planes_.multiplicity_bits =
-      std::bit_width(static_cast<std::uint32_t>(*std::max_element(member_start_.begin(), member_start_.end())));
-  multiplicity_.assign(static_cast<std::size_t>(planes_.multiplicity_bits) * words, 0);
-  std::int32_t start = 0;
-  for (std::size_t k = 0; k < kinds; ++k) {
-    const std::int32_t size = std::exchange(member_start_[k], start);
-    start += size;
-    for (auto digits = static_cast<std::uint32_t>(size); digits != 0; digits &= digits - 1) {
-      const auto b = static_cast<std::size_t>(std::countr_zero(digits));
-      multiplicity_[b * words + k / 64] |= std::uint64_t{1} << (k % 64);
-    }
-  }
+  planes_.kinds = kind_count_;
+  const std::vector<std::int32_t> number = numbers();
+  member_start_.assign(static_cast<std::size_t>(kind_count_) + 1, 0);
+  for (const std::int32_t kind : number) ++member_start_[static_cast<std::size_t>(kind) + 1];
+  std::partial_sum(member_start_.begin(), member_start_.end(), member_start_.begin());
   members_.resize(rows);
   std::vector<std::int32_t> at = member_start_;
   for (std::size_t r = 0; r < rows; ++r)
     members_[static_cast<std::size_t>(at[static_cast<std::size_t>(number[r])]++)] = static_cast<std::int32_t>(r);
-  member_start_.push_back(start);
-
-  planes_.row_of_kind = row_of_kind_.data();
   planes_.member_start = member_start_.data();
   planes_.members = members_.data();
+}
+
+// Where the errors of each kind are.
+void Matrix::list_rows() {
+  planes_.values = values_;
+  if (planes_.members == planes_.member_start && !codes_.bytes) {
+    planes_.row_of_kind = planes_.members;
+    return;
+  }
+  row_of_kind_.resize(static_cast<std::size_t>(planes_.kinds));
+  for (std::int64_t k = 0; k < planes_.kinds; ++k) {
+    const std::int32_t first = planes_.members[planes_.member_start[k]];
+    const auto coded = static_cast<std::int32_t>(k < codes_.coded ? k : ~std::int64_t{first});
+    row_of_kind_[static_cast<std::size_t>(k)] = codes_.bytes ? coded : first;
+  }
+  planes_.row_of_kind = row_of_kind_.data();
+  if (codes_.bytes && codes_.coded < planes_.kinds) planes_.uncoded = original_;
+}
+
+// The sizes of the kinds, digit by digit.
+void Matrix::list_sizes() {
+  const auto words = static_cast<std::size_t>(planes_.words);
+  const auto size = [&](std::int64_t k) {
+    return static_cast<std::uint32_t>(planes_.member_start[k + 1] - planes_.member_start[k]);
+  };
+  std::uint32_t largest = 1;
+  for (std::int64_t k = 0; k < planes_.kinds; ++k) largest = std::max(largest, size(k));
+  planes_.multiplicity_bits = std::bit_width(largest);
+  multiplicity_.assign(static_cast<std::size_t>(planes_.multiplicity_bits) * words, 0);
+  for (std::int64_t k = 0; k < planes_.kinds; ++k) {
+    for (std::uint32_t digits = size(k); digits != 0; digits &= digits - 1) {
+      const auto b = static_cast<std::size_t>(std::countr_zero(digits));
+      multiplicity_[b * words + static_cast<std::size_t>(k / 64)] |= std::uint64_t{1} << (k % 64);
+    }
+  }
   planes_.multiplicity = multiplicity_.data();
 }
 
@@ -205,7 +196,8 @@ void Matrix::build_sets() {
   best_.resize(cols * static_cast<std::size_t>(planes_.words));
   best_kinds_.resize(cols);
   only_best_.resize(cols);
-  isa().best_sets(values_, minima_.data(), row_of_kind_.data(), planes_.kinds, planes_.words, best_.data());
+  const void* minima = codes_.bytes ? static_cast<const void*>(codes_.ranges.least.data()) : minima_.data();
+  isa().best_sets(planes_, minima, best_.data());
   isa().set_sizes(best_.data(), values_.cols, planes_.words, best_kinds_.data(), only_best_.data());
   planes_.best = best_.data();
   planes_.best_kinds = best_kinds_.data();
@@ -218,18 +210,20 @@ const Planes& Matrix::planes(bool counts) {
     ready_ = std::none_of(only_best_.begin(), only_best_.end(), [](std::int32_t only) { return only < 0; });
     if (ready_) {
       list_members();
+      list_rows();
       planes_.only_best = only_best_.data();
       return planes_;
     }
   }
   kinds();
   list_members();
-  drop_duplicate_codes();
+  list_rows();
+  planes_.words = (planes_.kinds + 511) / 512 * 8;
+  list_sizes();
   build_sets();
   if (values_.type == DType::u8 && values_.cols > 0) {
-    two_valued_.resize(static_cast<std::size_t>(values_.cols));
-    isa().two_valued(values_, reinterpret_cast<const std::uint8_t*>(minima_.data()), two_valued_.data());
-    planes_.two_valued = two_valued_.data();
+    if (!codes_.bytes) codes_.ranges = CodeRanges::of(values_);
+    planes_.several = codes_.ranges.several.data();
   }
   ready_ = counted_ = true;
   return planes_;

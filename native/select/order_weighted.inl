@@ -76,7 +76,7 @@ struct WeightedWalker {
     constexpr i64 most = 64;
     const i64 n = plan->cases;
     i64 marked = 0;
-    for (i64 c = 0; c < n; c += 64) marked += std::popcount(marks[c / 64]);
+    for (i64 c = 0; c < n; c += 64) marked += count_ones(marks[c / 64]);
     if (marked > most) return -1;
     i64 found = -1;
     double earliest = std::numeric_limits<double>::infinity();

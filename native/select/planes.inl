@@ -12,6 +12,13 @@ class PlaneEvents {
     marks = carver.take<u64>(p.values.cols / 64 + 1);
     rows = carver.take<i32>(p.kinds);
     values = carver.take<u64>(p.kinds);
+    if (p.uncoded.data != nullptr) few = carver.take<u8>(few_kinds * p.values.cols);
+  }
+
+  static std::size_t scratch(const OrderPlan& order, i64 kinds) {
+    const i64 words = (kinds + 511) / 512 * 8;
+    const i64 bytes = 20 * words + order.cases / 8 + 12 * kinds + few_kinds * order.cases + 8 * 64;
+    return Walker::scratch(order) + static_cast<std::size_t>(bytes);
   }
 
   template <bool counts>
@@ -95,20 +102,14 @@ class PlaneEvents {
       const i64 n = active;
       for (i64 k = 0; k < n; ++k) {
         to[k] = from[k] & best[which[k]];
-        left += std::popcount(to[k]);
+        left += count_ones(to[k]);
       }
     } else {
-      const i64 n = words;
-      for (i64 start = 0; start < n; start += 8) {
-        for (i64 w = start; w < start + 8; ++w) {
-          to[w] = from[w] & best[w];
-          left += std::popcount(to[w]);
-        }
-      }
+      left = count_ones(words, [=](i64 w) { return to[w] = from[w] & best[w]; });
     }
     if (left != 0) {
       take_spare(left);
-    } else if (p.two_valued == nullptr || p.two_valued[c] == 0) {
+    } else if (p.several == nullptr || p.several[c] != 0) {
       keep_least(c);
     }
   }
@@ -148,7 +149,12 @@ class PlaneEvents {
 
   // No kind left is among the best of all on this case: compare those that are left.
   void keep_least(i32 c) {
-    load_ordered(p.values, c, rows, list_rows(), values);
+    const i64 count = list_rows();
+    if (p.uncoded.data != nullptr) {
+      load_codes(p, c, rows, count, values);
+    } else {
+      load_ordered(p.values, c, rows, count, values);
+    }
     u64 least = values[0];
     for (i64 k = 1; k < kinds; ++k) least = values[k] < least ? values[k] : least;
     i64 kinds_left = 0;
@@ -159,17 +165,34 @@ class PlaneEvents {
         left |= static_cast<u64>(values[at++] == least) << std::countr_zero(bits);
       }
       spare[k] = left;
-      kinds_left += std::popcount(left);
+      kinds_left += count_ones(left);
     }
     take_spare(kinds_left);
+  }
+
+  // Brings the codes of the few rows listed together; lists their places there instead.
+  MatrixView copy_rows(i64 count) {
+    const i64 cols = p.values.cols;
+    for (i64 k = 0; k < count; ++k) {
+      u8* __restrict to = few + k * cols;
+      if (rows[k] < 0) {
+        load_codes(p.uncoded, ~rows[k], 0, cols, to);
+      } else {
+        load_codes(p.values, rows[k], 0, cols, to);
+      }
+      rows[k] = static_cast<i32>(k);
+    }
+    return {few, DType::u8, count, cols, cols, 1};
   }
 
   // Looks up on which cases the few kinds that are left differ. If only the outcome is wanted and
   // all these cases favour the same one of two, it is settled. Returns whether it is.
   template <bool counts>
   bool mark() {
-    mark_differences(p.values, rows, static_cast<int>(list_rows()), marks);
-    if (counts || kinds != 2 || !one_sided(p.values, rows[0], rows[1], marks)) return false;
+    const i64 count = list_rows();
+    const MatrixView errors = p.uncoded.data != nullptr ? copy_rows(count) : p.values;
+    mark_differences(errors, rows, static_cast<int>(count), marks);
+    if (counts || kinds != 2 || !one_sided(errors, rows[0], rows[1], marks)) return false;
     i64 w = 0;
     while (marks[w] == 0) ++w;
     keep_best(static_cast<i32>(w * 64 + std::countr_zero(marks[w])));
@@ -213,9 +236,9 @@ class PlaneEvents {
       const u64* __restrict digit = p.multiplicity + b * words;
       i64 ones = 0;
       if (sparse) {
-        for (i64 k = 0; k < active; ++k) ones += std::popcount(pool[k] & digit[where[k]]);
+        for (i64 k = 0; k < active; ++k) ones += count_ones(pool[k] & digit[where[k]]);
       } else {
-        for (i64 w = 0; w < words; ++w) ones += std::popcount(pool[w] & digit[w]);
+        ones = count_ones(words, [&](i64 w) { return pool[w] & digit[w]; });
       }
       sum += ones << b;
     }
@@ -262,6 +285,7 @@ class PlaneEvents {
   u64* marks;                 // (cols / 64,)
   i32* rows;                  // (kinds,)
   u64* values;                // (kinds,)
+  u8* few = nullptr;          // (few_kinds, cols) if some kinds have no codes
   i64 active = 0;
   bool sparse = false;
   i64 kinds = 0;  // in the pool

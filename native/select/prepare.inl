@@ -33,8 +33,6 @@ static void for_segments(const MatrixView& m, F&& f) {
   }
 }
 
-// Codes: an integer from 0 to 255 is its own code. Where larger entries occur, but only one such
-// value (a penalty), integers go up to 254 and 255 stands for the penalty.
 template <bool penalised, class T>
 static bool encode_segment(const T* __restrict x, i64 count, u8* __restrict code, T penalty) {
   constexpr T largest = penalised ? T(254) : T(255);
@@ -87,11 +85,17 @@ static bool encode_all(const MatrixView& m, u8* codes, T penalty, T* culprit) {
 }
 
 template <class T>
-static bool encode(const MatrixView& m, u8* codes) {
+static bool encode(const MatrixView& m, u8* codes, CodeBook* book) {
   T penalty{};
-  if (encode_all<false>(m, codes, T{}, &penalty)) return true;
+  if (!book->penalised) {
+    if (encode_all<false>(m, codes, T{}, &penalty)) return true;
+    if (!(static_cast<double>(penalty) > 255.0)) return false;
+    book->penalised = true;
+    __builtin_memcpy(&book->penalty, &penalty, sizeof(T));
+  }
+  __builtin_memcpy(&penalty, &book->penalty, sizeof(T));
   T ignored;
-  return static_cast<double>(penalty) > 255.0 && encode_all<true>(m, codes, penalty, &ignored);
+  return encode_all<true>(m, codes, penalty, &ignored);
 }
 
 // An unsigned integer as wide as T, so that loops over T that collect flags stay in vectors.
@@ -146,18 +150,30 @@ struct Holder {
   }
 };
 
-// Column minima and their rows where rows are contiguous, four rows at a time.
+template <class T>
+FX_INLINE T lesser(T a, T b) {
+  return b < a ? b : a;
+}
+
+// Column minima and their rows where rows are contiguous, four rows at a time. Few rows hold a new
+// minimum, so a piece of them is only looked at closely if one of its entries is as small as any before.
+// Sets bits of `bad` if there is NaN; -inf shows in the minima.
 template <class T>
 static void minima_of_rows(const MatrixView& m, T* __restrict minima, i32* __restrict rows, Flag<T>* bad) {
   using Row = typename Holder<T>::Row;
+  constexpr i64 piece = 64 / sizeof(T);
   Row who[segment_width];
   for (i64 c = 0; c < m.cols; c += segment_width) {
     const i64 count = m.cols - c < segment_width ? m.cols - c : segment_width;
     const T* __restrict x = static_cast<const T*>(m.data) + c;
     T* __restrict least = minima + c;
-    Flag<T> here = 0;
+    Flag<T> unordered[piece] = {};
+    const auto note = [](T a, T b) -> Flag<T> {
+      if constexpr (std::is_floating_point_v<T>) return __builtin_isunordered(a, b) ? 1 : 0;
+      return 0;
+    };
     for (i64 i = 0; i < count; ++i) {
-      here |= unusable(x[i]);
+      unordered[0] |= note(x[i], x[i]);
       who[i] = 0;
     }
     i64 r = 1;
@@ -167,26 +183,42 @@ static void minima_of_rows(const MatrixView& m, T* __restrict minima, i32* __res
       const T* __restrict d = b + m.row_stride;
       const T* __restrict e = d + m.row_stride;
       const Row first = static_cast<Row>(r);
-      for (i64 i = 0; i < count; ++i) {
-        here |= unusable(a[i]) | unusable(b[i]) | unusable(d[i]) | unusable(e[i]);
-        const Holder<T> left = Holder<T>{a[i], first}.better({b[i], Row(first + 1)});
-        const Holder<T> right = Holder<T>{d[i], Row(first + 2)}.better({e[i], Row(first + 3)});
-        const Holder<T> best = Holder<T>{least[i], who[i]}.better(left.better(right));
-        least[i] = best.value;
-        who[i] = best.row;
+      const auto look_closely = [&](i64 start, i64 end) {
+        for (i64 i = start; i < end; ++i) {
+          const Holder<T> left = Holder<T>{a[i], first}.better({b[i], Row(first + 1)});
+          const Holder<T> right = Holder<T>{d[i], Row(first + 2)}.better({e[i], Row(first + 3)});
+          const Holder<T> best = Holder<T>{least[i], who[i]}.better(left.better(right));
+          least[i] = best.value;
+          who[i] = best.row;
+        }
+      };
+      i64 start = 0;
+      for (; start + piece <= count; start += piece) {
+        Flag<T> small = 0;
+        for (i64 i = 0; i < piece; ++i) {
+          const i64 at = start + i;
+          unordered[i] |= note(a[at], b[at]) | note(d[at], e[at]);
+          small |= lesser(lesser(a[at], b[at]), lesser(d[at], e[at])) <= least[at] ? 1 : 0;
+        }
+        if (small != 0) look_closely(start, start + piece);
       }
+      for (i64 i = start; i < count; ++i) unordered[0] |= note(a[i], b[i]) | note(d[i], e[i]);
+      look_closely(start, count);
     }
     for (; r < m.rows; ++r) {
       for (i64 i = 0; i < count; ++i) {
         const T v = x[r * m.row_stride + i];
-        here |= unusable(v);
+        unordered[0] |= note(v, v);
         const Holder<T> best = Holder<T>{least[i], who[i]}.better({v, static_cast<Row>(r)});
         least[i] = best.value;
         who[i] = best.row;
       }
     }
-    *bad |= here;
-    for (i64 i = 0; i < count; ++i) rows[c + i] = static_cast<i32>(who[i]);
+    for (i64 i = 0; i < piece; ++i) *bad |= unordered[i];
+    for (i64 i = 0; i < count; ++i) {
+      rows[c + i] = static_cast<i32>(who[i]);
+      *bad |= unusable(least[i]);
+    }
   }
 }
 
@@ -222,21 +254,38 @@ static bool column_minima(const MatrixView& m, void* out, i32* rows) {
   return bad == 0;
 }
 
+// For up to 64 cases, whether the codes of a row are their columns' minima.
+[[gnu::noinline]] static u64 best_of_uncoded(const MatrixView& m, i64 row, i64 c, i64 wide, const u8* minima) {
+  alignas(64) u8 flags[64] = {};
+  load_codes(m, row, c, wide, flags);
+  for (i64 j = 0; j < wide; ++j) flags[j] = flags[j] == minima[c + j];
+  return nonzero_bytes64(flags);
+}
+
 // One bit per entry: is it its column's minimum? Rows come in as masks over 64 cases and are
 // turned, 64 rows at a time, into masks over rows.
 template <class T>
-static void best_sets(const MatrixView& m, const void* minima_in, const i32* rows, i64 count, i64 words, u64* best) {
+static void best_sets(const Planes& p, const void* minima_in, u64* best) {
   const T* minima = static_cast<const T*>(minima_in);
+  const MatrixView m = p.values;
   const T* data = static_cast<const T*>(m.data);
+  const i64 words = p.words;
+  const i64 kinds = p.kinds;
+  const i32* rows = p.row_of_kind;
   for (i64 c = 0; c < m.cols; c += 64) {
     const i64 wide = m.cols - c < 64 ? m.cols - c : 64;
     for (i64 w = 0; w < words; ++w) {
-      const i64 left = count - w * 64;
+      const i64 left = kinds - w * 64;
       const i64 high = left < 0 ? 0 : left < 64 ? left : 64;
       u64 block[64] = {};
       alignas(64) u8 flags[64] = {};
       for (i64 i = 0; i < high; ++i) {
-        const T* x = data + rows[w * 64 + i] * m.row_stride + c * m.col_stride;
+        const i64 row = rows[w * 64 + i];
+        if (row < 0) {
+          block[i] = best_of_uncoded(p.uncoded, ~row, c, wide, static_cast<const u8*>(minima_in));
+          continue;
+        }
+        const T* x = data + row * m.row_stride + c * m.col_stride;
         if (m.col_stride != 1) {
           for (i64 j = 0; j < wide; ++j) flags[j] = x[j * m.col_stride] == minima[c + j];
         } else if (wide < 64) {
@@ -255,26 +304,20 @@ static void best_sets(const MatrixView& m, const void* minima_in, const i32* row
   }
 }
 
-static void two_valued(const MatrixView& m, const u8* minima, u8* flags) {
-  const u8* data = static_cast<const u8*>(m.data);
-  constexpr i64 width = 256;
-  for (i64 c = 0; c < m.cols; c += width) {
-    const i64 count = m.cols - c < width ? m.cols - c : width;
-    u8 largest[width] = {};
-    u8 between[width] = {};
-    for (i64 r = 0; r < m.rows; ++r) {
-      const u8* x = data + r * m.row_stride + c * m.col_stride;
-      for (i64 i = 0; i < count; ++i) largest[i] = x[i * m.col_stride] > largest[i] ? x[i * m.col_stride] : largest[i];
+// A code is a third one if the smallest and the largest so far differ from it and from each other.
+static void widen_ranges(const MatrixView& m, u8* least, u8* largest, u8* several) {
+  for_segments<u8>(m, [&](const u8* __restrict x, i64, i64 c, i64 count) {
+    u8* __restrict low = least + c;
+    u8* __restrict high = largest + c;
+    u8* __restrict more = several + c;
+    for (i64 i = 0; i < count; ++i) {
+      const u8 v = x[i];
+      more[i] |= static_cast<u8>((v != low[i]) & (v != high[i]) & (low[i] != high[i]));
+      low[i] = v < low[i] ? v : low[i];
+      high[i] = v > high[i] ? v : high[i];
     }
-    for (i64 r = 0; r < m.rows; ++r) {
-      const u8* x = data + r * m.row_stride + c * m.col_stride;
-      for (i64 i = 0; i < count; ++i) {
-        const u8 v = x[i * m.col_stride];
-        between[i] |= static_cast<u8>((v != minima[c + i]) & (v != largest[i]));
-      }
-    }
-    for (i64 i = 0; i < count; ++i) flags[c + i] = between[i] == 0;
-  }
+    return true;
+  });
 }
 
 // An entry as 64 bits, the same for equal entries (0.0 and -0.0 are equal).
@@ -316,51 +359,4 @@ static void row_hashes(const MatrixView& m, const u64* keys, u64* hashes) {
     hashes[r] += sum;
     return true;
   });
-}
-
-// How many members each set has, and which one if it is alone (else -1).
-static void set_sizes(const u64* sets, i64 count, i64 words, i32* sizes, i32* alone) {
-  for (i64 s = 0; s < count; ++s) {
-    const u64* set = sets + s * words;
-    i64 size = 0;
-    for (i64 w = 0; w < words; ++w) size += std::popcount(set[w]);
-    sizes[s] = static_cast<i32>(size);
-    alone[s] = -1;
-    if (size != 1) continue;
-    for (i64 w = 0; w < words; ++w) {
-      if (set[w] != 0) alone[s] = static_cast<i32>(w * 64) + std::countr_zero(set[w]);
-    }
-  }
-}
-
-template <class T>
-static void count_zeros(const MatrixView& m, i64* zeros) {
-  const T* data = static_cast<const T*>(m.data);
-  for (i64 c = 0; c < m.cols; ++c) zeros[c] = 0;
-  if (m.row_stride == 1 && m.col_stride != 1) {
-    for (i64 c = 0; c < m.cols; ++c) {
-      const T* x = data + c * m.col_stride;
-      i64 sum = 0;
-      for (i64 r = 0; r < m.rows; ++r) sum += x[r] == 0;
-      zeros[c] = sum;
-    }
-    return;
-  }
-  constexpr i64 width = 512;
-  for (i64 c = 0; c < m.cols; c += width) {
-    const i64 count = m.cols - c < width ? m.cols - c : width;
-    for (i64 top = 0; top < m.rows; top += 255) {
-      const i64 end = top + 255 < m.rows ? top + 255 : m.rows;
-      u8 partial[width] = {};
-      for (i64 r = top; r < end; ++r) {
-        const T* x = data + r * m.row_stride + c * m.col_stride;
-        if (m.col_stride == 1) {
-          for (i64 i = 0; i < count; ++i) partial[i] = static_cast<u8>(partial[i] + (x[i] == 0));
-        } else {
-          for (i64 i = 0; i < count; ++i) partial[i] = static_cast<u8>(partial[i] + (x[i * m.col_stride] == 0));
-        }
-      }
-      for (i64 i = 0; i < count; ++i) zeros[c + i] += partial[i];
-    }
-  }
 }

@@ -152,6 +152,40 @@ FX_INLINE u32 keys_within16(const u32* keys, u32 low, u32 width) {
 #endif
 }
 
+// How many bits are set, without a call where the processor may lack the instruction.
+FX_INLINE int count_ones(u64 x) {
+#if defined(__x86_64__) && !defined(__POPCNT__)
+  x -= x >> 1 & 0x5555555555555555u;
+  x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
+  x = (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0Fu;
+  return static_cast<int>(x * 0x0101010101010101u >> 56);
+#else
+  return std::popcount(x);
+#endif
+}
+
+// Calls word(w) for w = 0 … n-1, n a multiple of 8, and counts the bits set in what it returns.
+template <class Word>
+FX_INLINE i64 count_ones(i64 n, Word&& word) {
+  i64 sum = 0;
+  for (i64 start = 0; start < n; start += 8) {
+#if defined(__x86_64__) && !defined(__POPCNT__)
+    u64 bytes = 0;  // counts of bits, at most 64 each
+    for (i64 w = start; w < start + 8; ++w) {
+      u64 x = word(w);
+      x -= x >> 1 & 0x5555555555555555u;
+      x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
+      bytes += (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0Fu;
+    }
+    bytes = (bytes & 0x00FF00FF00FF00FFu) + (bytes >> 8 & 0x00FF00FF00FF00FFu);
+    sum += static_cast<i64>(bytes * 0x0001000100010001u >> 48);
+#else
+    for (i64 w = start; w < start + 8; ++w) sum += std::popcount(word(w));
+#endif
+  }
+  return sum;
+}
+
 // Position of the k-th set bit (k from 0) of a word that has more than k.
 FX_INLINE int select_bit(u64 word, int k) {
 #if defined(__BMI2__)
@@ -245,5 +279,41 @@ FX_INLINE int take_least(u32* keys) {
   for (int i = 1; i < 16; ++i) at = keys[i] < keys[at] ? i : at;
   keys[at] = 0xFFFFFFFFu;
   return at;
+#endif
+}
+
+// Takes one off those of 16 numbers that exceed a limit; how many do not.
+FX_INLINE int lower_above16(i32* x, i32 limit) {
+#if defined(__AVX512F__)
+  const __m512i v = _mm512_load_si512(x);
+  const __mmask16 above = _mm512_cmpgt_epi32_mask(v, _mm512_set1_epi32(limit));
+  _mm512_store_si512(x, _mm512_mask_sub_epi32(v, above, v, _mm512_set1_epi32(1)));
+  return 16 - std::popcount(static_cast<u32>(above));
+#elif defined(__AVX2__)
+  u32 above = 0;
+  for (int i = 0; i < 2; ++i) {
+    __m256i* part = reinterpret_cast<__m256i*>(x + 8 * i);
+    const __m256i over = _mm256_cmpgt_epi32(*part, _mm256_set1_epi32(limit));
+    *part = _mm256_add_epi32(*part, over);
+    above |= static_cast<u32>(_mm256_movemask_ps(_mm256_castsi256_ps(over))) << (8 * i);
+  }
+  return 16 - std::popcount(above);
+#elif defined(__SSE2__)
+  __m128i over[4];
+  for (int i = 0; i < 4; ++i) {
+    __m128i* part = reinterpret_cast<__m128i*>(x + 4 * i);
+    over[i] = _mm_cmpgt_epi32(*part, _mm_set1_epi32(limit));
+    *part = _mm_add_epi32(*part, over[i]);
+  }
+  const __m128i bytes = _mm_packs_epi16(_mm_packs_epi32(over[0], over[1]), _mm_packs_epi32(over[2], over[3]));
+  return 16 - count_ones(static_cast<u64>(_mm_movemask_epi8(bytes)));
+#else
+  int up_to = 0;
+  for (int i = 0; i < 16; ++i) {
+    const bool above = x[i] > limit;
+    up_to += !above;
+    x[i] -= above;
+  }
+  return up_to;
 #endif
 }

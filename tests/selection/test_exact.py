@@ -12,7 +12,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import flexicase as fx
+from flexicase import _native
 from flexicase.selection.exact import wilson
+from flexicase.selection.matrix import as_error_matrix
+from flexicase.selection.native import NativeKernel
+from flexicase.selection.registry import resolve_method
 from tests.selection.brute_force import enumerate_orders, exact_outcome
 
 SHAPES = [(1, 3), (5, 1), (4, 0), (6, 4), (9, 5), (5, 6)]
@@ -242,6 +246,45 @@ def test_refusal_says_how_large_the_problem_is(method: str) -> None:
     assert isinstance(refusal.value, ValueError)
     assert refusal.value.explored > 2000
     assert refusal.value.estimate >= refusal.value.explored
+
+
+@pytest.mark.parametrize(
+    ("method", "shape", "levels"),
+    [
+        ("lexicase", (60, 60), 2),
+        ("weighted-num-nonzeros", (60, 60), 2),
+        ("lexicase", (100, 40), 3),
+        ("ranked-num-nonzeros", (60, 14), 2),
+        ("ranked-num-nonzeros", (40, 16), 3),
+        ("epsilon-lexicase", (50, 50), 4),
+        ("epsilon-lexicase-dynamic", (12, 12), 5),
+        ("batch-lexicase", (10, 12), 4),
+    ],
+)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_estimate_of_a_refusal_is_near_the_number_of_states(
+    method: str, shape: tuple[int, int], levels: int, seed: int
+) -> None:
+    """The search stops at a fiftieth of the states, whose number is known from a search to the end."""
+    errors = np.random.default_rng(seed).integers(0, levels, size=shape)
+    kernel = NativeKernel(*resolve_method(method).spec(as_error_matrix(errors)))
+    found, states, _ = _native.probabilities(kernel._kernel, 10**6)
+    assert found is not None
+    with pytest.raises(fx.ProblemTooLarge, match=r"of an estimated [\d.e+]+; use") as refusal:
+        fx.probabilities(errors, method, max_states=max(1, states // 50))
+    assert states / 3 <= refusal.value.estimate <= 3 * states
+
+
+def test_the_estimate_counts_the_samples_that_are_still_to_come() -> None:
+    errors = np.random.default_rng(1).integers(0, 2, size=(30, 12))
+    method = fx.Lexicase(sample=fx.DownSample(10))
+    with pytest.raises(fx.ProblemTooLarge) as refusal:
+        fx.probabilities(errors, method, max_states=3000)
+    whole = 0
+    for cases in itertools.combinations(range(12), 10):
+        kernel = NativeKernel(*resolve_method("lexicase").spec(as_error_matrix(errors[:, list(cases)])))
+        whole += _native.probabilities(kernel._kernel, 10**6)[1]
+    assert whole / 3 <= refusal.value.estimate <= 3 * whole
 
 
 def test_the_budget_is_not_a_hair_too_tight() -> None:

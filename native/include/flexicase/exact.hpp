@@ -12,7 +12,7 @@ namespace flexicase {
 struct ExactOutcome {
   std::vector<double> probabilities;  // (individuals,), empty if there were too many states
   std::uint64_t states = 0;           // states that were met
-  double estimate = 0.0;  // if there were too many: a lower bound for how many there are, from random events
+  double estimate = 0.0;              // if there were too many: about how many there are, from a sample of them
 };
 
 // Probabilities that an event selects each individual. Meets `max_states` different states at most; 0

@@ -2,12 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "flexicase/pages.hpp"
+#include "flexicase/codes.hpp"
 #include "flexicase/select.hpp"
 
 namespace flexicase {
@@ -40,16 +39,19 @@ class Matrix {
   const Planes& planes(bool counts);
 
  private:
+  bool find_codes();
   void group_rows();
-  void build_sets();
+  std::vector<std::int32_t> numbers() const;
   void list_members();
-  void drop_duplicate_codes();
+  void list_rows();
+  void list_sizes();
+  void build_sets();
 
   MatrixView original_;
-  MatrixView values_;  // the original, or codes (of all individuals, later of one per kind)
+  MatrixView values_;  // the original, or codes
   bool usable_ = true;
-  Memory<std::uint8_t> codes_;
-  std::vector<std::uint64_t> minima_;  // bytes in the type of values_
+  Codes codes_;
+  std::vector<std::uint64_t> minima_;  // bytes in the type of the original, if there are no codes
   std::vector<std::int32_t> kind_;     // (rows,)
   std::int64_t kind_count_ = 0;
   std::vector<std::int32_t> row_of_kind_;
@@ -59,7 +61,6 @@ class Matrix {
   std::vector<std::uint64_t> best_;
   std::vector<std::int32_t> best_kinds_;
   std::vector<std::int32_t> only_best_;
-  std::vector<std::uint8_t> two_valued_;
   bool ready_ = false;    // planes can be drawn from
   bool counted_ = false;  // and their kinds are known
   Planes planes_;

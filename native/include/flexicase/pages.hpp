@@ -32,7 +32,7 @@ Memory<T> allocate(std::size_t count) {
     const std::size_t rounded = (bytes + huge_page - 1) / huge_page * huge_page;
     memory = std::aligned_alloc(huge_page, rounded);
 #if defined(__linux__)
-    if (memory != nullptr) madvise(memory, rounded, MADV_HUGEPAGE);
+    if (memory != nullptr) madvise(memory, bytes / huge_page * huge_page, MADV_HUGEPAGE);  // no more than is asked for
 #endif
   }
   if (memory == nullptr) throw std::bad_alloc();

@@ -44,15 +44,16 @@ struct MatrixView {
 // What the exact filter works on. Individuals with equal errors are one kind: they survive and fall
 // together. Per case there is the set of kinds with the best error of all.
 struct Planes {
-  MatrixView values;                            // the errors, or their one-byte codes
+  MatrixView values;                            // the errors, or one-byte codes of the first kinds
+  MatrixView uncoded;                           // the caller's matrix, if `values` lacks some kinds
   std::int64_t individuals = 0;                 // rows of the caller's matrix
   std::int64_t kinds = 0;                       // distinct error vectors
   std::int64_t words = 0;                       // 64-bit words per set of kinds, a multiple of 8
   const std::uint64_t* best = nullptr;          // (cols, words)
   const std::int32_t* best_kinds = nullptr;     // (cols,) how many kinds are best
   const std::int32_t* only_best = nullptr;      // (cols,) the kind if just one is best, else -1
-  const std::uint8_t* two_valued = nullptr;     // (cols,) every error is either the best or the worst
-  const std::int32_t* row_of_kind = nullptr;    // (kinds,) an individual of each kind
+  const std::uint8_t* several = nullptr;        // (cols,) whether there are more errors than the best and the worst
+  const std::int32_t* row_of_kind = nullptr;    // (kinds,) its row in `values`, or ~r if it is row r of `uncoded`
   const std::int32_t* member_start = nullptr;   // (kinds + 1,) where its members begin in `members`
   const std::int32_t* members = nullptr;        // (rows,) individuals, kind by kind, ascending
   const std::uint64_t* multiplicity = nullptr;  // (multiplicity_bits, words) binary digits of each kind's size
@@ -77,10 +78,9 @@ struct OrderPlan {
   double horizon[window_levels] = {};                  // clock readings that bound the windows
   const std::uint32_t* reachable[window_levels] = {};  // (cases, padded to 16) the largest key that may ring before
   // ranked
-  const std::int32_t* by_rank = nullptr;        // (cases,) cases, heaviest first
-  const std::int32_t* group_of_rank = nullptr;  // (cases,) which group of equal weights
-  const std::int32_t* group_start = nullptr;    // (groups + 1,)
-  std::int64_t groups = 0;
+  const std::int32_t* by_rank = nullptr;    // (cases,) cases, heaviest first
+  const std::int32_t* tie_start = nullptr;  // (cases,) the first rank with the same weight as this one
+  const std::int32_t* tie_size = nullptr;   // (cases,) at such a first rank: how many have its weight
 };
 
 enum class Tolerance { none = 0, fixed = 1, mad = 2, dynamic_mad = 3 };
@@ -125,23 +125,29 @@ struct Scratch {
   std::size_t size = 0;
 };
 
+// How entries become one-byte codes: an integer from 0 to 255 is its own code. Where larger entries
+// occur, but only one such value (a penalty), integers go up to 254 and 255 stands for the penalty.
+struct CodeBook {
+  bool penalised = false;
+  std::uint64_t penalty = 0;  // bytes of that entry
+};
+
 // The inner loops for one instruction set.
 struct Isa {
   const char* name;
 
-  // One-byte codes that keep the order of every column, or false if there are none.
-  bool (*encode)(const MatrixView&, std::uint8_t* codes);
+  // Codes of a matrix, or false if it has none; may add a penalty to the book.
+  bool (*encode)(const MatrixView&, std::uint8_t* codes, CodeBook* book);
 
   // Smallest entry per column, in the matrix's own type, and the one row that has it (-1 if there
   // may be several); false if there is NaN or -inf.
   bool (*column_minima)(const MatrixView&, void* minima, std::int32_t* rows);
 
-  // For some rows, bits of the entries equal to their column's minimum: (cols, words).
-  void (*best_sets)(const MatrixView&, const void* minima, const std::int32_t* rows, std::int64_t count,
-                    std::int64_t words, std::uint64_t* best);
+  // For every kind, bits of the entries equal to their column's minimum: (cols, words).
+  void (*best_sets)(const Planes&, const void* minima, std::uint64_t* best);
 
-  // Whether each column of codes has two values at most.
-  void (*two_valued)(const MatrixView& codes, const std::uint8_t* minima, std::uint8_t* flags);
+  // Updates smallest and largest code per column, and whether there are others, with more rows.
+  void (*widen_ranges)(const MatrixView& codes, std::uint8_t* least, std::uint8_t* largest, std::uint8_t* several);
 
   // Per-row hashes; equal rows have equal hashes. `keys` has cols + 16 entries.
   void (*row_hashes)(const MatrixView&, const std::uint64_t* keys, std::uint64_t* hashes);
@@ -150,10 +156,11 @@ struct Isa {
   void (*set_sizes)(const std::uint64_t* sets, std::int64_t count, std::int64_t words, std::int32_t* sizes,
                     std::int32_t* alone);
 
-  // Exact zeros per column.
-  void (*count_zeros)(const MatrixView&, std::int64_t* zeros);
+  // Adds the exact zeros per column of some rows (null: the first `count`).
+  void (*count_zeros)(const MatrixView&, const std::int32_t* rows, std::int64_t count, std::int64_t* zeros);
 
-  std::size_t (*scratch_size)(const OrderPlan&, std::int64_t rows);
+  std::size_t (*planes_scratch)(const OrderPlan&, std::int64_t kinds);
+  std::size_t (*list_scratch)(const OrderPlan&, std::int64_t rows);
   void (*draw_planes)(const Planes&, const OrderPlan&, const Request&, std::int64_t begin, std::int64_t end, Scratch);
   void (*draw_list)(const ListPlan&, const OrderPlan&, const Request&, std::int64_t begin, std::int64_t end, Scratch);
 };

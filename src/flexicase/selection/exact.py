@@ -33,7 +33,10 @@ class ProblemTooLarge(ValueError):  # noqa: N818
 
     Attributes:
         explored: States met before giving up.
-        estimate: How many there may be; Chao's lower bound from random events, often far too low.
+        estimate: About how many there are, from a sample of each stage of the search. On random matrices
+            with up to two million states it is between half of them and all; it may be lower
+            still on larger ones. If there are too many samples of a `DownSample`, how many of
+            these there are.
 
     Example:
         >>> import flexicase as fx
@@ -178,22 +181,26 @@ class _Budget:
     def __init__(self, max_states: int | None) -> None:
         self.max_states = max_states
         self.explored = 0
+        self.problems = 1
+        self.solved = 0
 
     def solve(self, matrix: ErrorMatrix, spec: KernelSpec) -> NDArray[np.float64]:
         """Exact probabilities of one filter on one matrix."""
         allowed = 0 if self.max_states is None else max(1, self.max_states - self.explored)
         kernel = NativeKernel(matrix, spec)
         found, states, estimate = _native.probabilities(kernel._kernel, min(allowed, 2**32 - 2))
+        per_problem = (self.explored + max(estimate, float(states))) / (self.solved + 1)
         self.explored += states
         if found is None or (self.max_states is not None and self.explored > self.max_states):
-            beyond = f" (an estimate from random events: at least {estimate:.2g})" if estimate > 1.1 * states else ""
+            total = max(per_problem * self.problems, float(self.explored))
             raise ProblemTooLarge(
                 f"errors of shape ({matrix.n_individuals}, {matrix.n_cases}) are too large a problem: stopped at "
-                f"{self.explored:,} states, and it takes more{beyond}; use approximate=100_000 draws, "
+                f"{self.explored:,} states of an estimated {total:.2g}; use approximate=100_000 draws, "
                 "or a larger max_states",
                 self.explored,
-                max(estimate, float(self.explored)),
+                total,
             )
+        self.solved += 1
         return found
 
 
@@ -213,6 +220,7 @@ def _mean_over_samples(method: Lexicase, matrix: ErrorMatrix, budget: _Budget) -
         )
     if budget.max_states is None:
         budget.max_states = MOST_STATES_OF_SAMPLES
+    budget.problems = subsets
     total = np.zeros(matrix.n_individuals)
     for cases in _subsets(matrix.n_cases, size):
         total += budget.solve(*method.spec(matrix.take(None, cases), cases))

@@ -18,6 +18,10 @@ NanPolicy: TypeAlias = Literal["raise", "worst"]
 class ErrorMatrix:
     """(n_individuals, n_cases) errors, lower is better, known to be numbers.
 
+    Errors are discrete if they are of a one-byte type, or all integers from 0 to 255, or from 0 to 254 and one
+    larger value (a penalty). Exact lexicase then takes no more than one byte per entry beyond
+    ``values``, in uniform, weighted and ranked order, with more than 256 individuals and 63 cases.
+
     Attributes:
         values: The errors as a NumPy array of a type the kernels read.
     """
