@@ -40,6 +40,12 @@ class Lane(IntEnum):
     SLIPPAGE = 7  # whether an event ends early
     SAMPLE = 8  # down-samples, cohorts: drawn once per selector
     BASELINE = 9  # tournaments, roulette wheels and the like
+    GENESIS = 10  # random genomes
+    PIPELINES = 11  # which operators make a child
+    VARIATION = 12  # what they do
+    SIMPLIFICATION = 13  # what is taken out of a program
+    SELECTION = 14  # the key of a generation's selection events
+    CASES = 15  # the seed of a run's training and test cases
 
 
 class Key(NamedTuple):
