@@ -108,6 +108,12 @@ def lane_state(state: int, lane: Lane) -> int:
     return mix64((state + lane * LANE_STEP) & MASK64)
 
 
+def derived_key(key: Key, event: int, lane: Lane) -> Key:
+    """The key of everything that happens in one event of a lane, such as a generation of a run."""
+    mirrored = Key(key.k1, key.k0)
+    return Key(lane_state(event_state(key, event), lane), lane_state(event_state(mirrored, event), lane))
+
+
 @dataclass(slots=True)
 class Stream:
     """The draws of one lane, in sequence."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from flexicase import _native
 from flexicase.checks import check_choice, check_count, check_fraction, check_number, nearest
 from flexicase.gp.population import Population
+from flexicase.problems.settings import OPERATORS
 from flexicase.push.generators import (
     Generator,
     RandomBoolean,
@@ -32,21 +33,11 @@ Pipeline = str | tuple[str, ...]
 #: What takes the place of a child with more genes than a quarter of ``max_points``.
 TooBig = Literal["random", "parent", "empty", "truncate"]
 
-OPERATORS = tuple(_native.gp_operators())
+OPERATOR_NAMES = tuple(_native.gp_operators())
 RATES = tuple(_native.gp_rates())
 DEVIATIONS = ("alignment_deviation", "float_deviation", "integer_deviation", "tag_deviation")
 CLOSE_PROBABILITIES = (0.772, 0.206, 0.021, 0.001)
 SUM_TOLERANCE = 1e-5
-
-#: How children are made in the first General Program Synthesis Benchmark Suite.
-BENCHMARK_OPERATORS: Mapping[Pipeline, float] = MappingProxyType(
-    {
-        "alternation": 0.2,
-        "uniform_mutation": 0.2,
-        "uniform_close_mutation": 0.1,
-        ("alternation", "uniform_mutation"): 0.5,
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -91,7 +82,7 @@ class Variation:
     1200
     """
 
-    operators: Mapping[Pipeline, float] = field(default_factory=lambda: BENCHMARK_OPERATORS)
+    operators: Mapping[Pipeline, float] = field(default_factory=lambda: OPERATORS)
     alternation_rate: Rate = 0.01
     alignment_deviation: Rate = 10.0
     mutation_rate: Rate = 0.01
@@ -250,8 +241,8 @@ def _check_operators(operators: Mapping[Pipeline, float]) -> Mapping[tuple[str, 
         names = tuple(pipeline.split("+")) if isinstance(pipeline, str) else tuple(pipeline)
         names = tuple(name.strip().replace("-", "_") for name in names)
         for name in names:
-            if name not in OPERATORS:
-                raise ValueError(f"operators has the unknown operator {name!r}{nearest(name, OPERATORS)}")
+            if name not in OPERATOR_NAMES:
+                raise ValueError(f"operators has the unknown operator {name!r}{nearest(name, OPERATOR_NAMES)}")
         checked[names] = check_fraction(probability, f"operators[{'+'.join(names)!r}]")
     total = sum(checked.values())
     if abs(total - 1) > SUM_TOLERANCE:
