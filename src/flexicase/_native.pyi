@@ -135,19 +135,30 @@ class PushCases:
     def __len__(self) -> int: ...
 
 class PushQuestion:
-    def __init__(self, stack: str, error: str, penalty: float, scale: float) -> None: ...
+    def __init__(
+        self, stack: str, error: str, penalty: float, per_element: float, decimals: int, label: str
+    ) -> None: ...
 
-def push_cases(inputs: list[list[Any]], expected: list[Any]) -> PushCases: ...
+def push_cases(inputs: list[list[Any]], targets: list[list[Any]]) -> PushCases: ...
 def push_errors(
     programs: list[PushCode],
     cases: PushCases,
     individuals: NDArray[int64],
     case_indices: NDArray[int64],
     limits: PushLimits,
-    question: PushQuestion,
+    questions: list[PushQuestion],
     threads: int,
     out: NDArray[float64],
 ) -> int: ...
+def push_errors_and_answers(
+    programs: list[PushCode],
+    cases: PushCases,
+    individuals: NDArray[int64],
+    case_indices: NDArray[int64],
+    limits: PushLimits,
+    questions: list[PushQuestion],
+    out: NDArray[float64],
+) -> tuple[int, list[Any]]: ...
 def push_outputs(program: PushCode, cases: PushCases, stack: str, limits: PushLimits) -> list[Any]: ...
 
 class GpGeneSource: ...
