@@ -31,9 +31,7 @@ class Population:
     @classmethod
     def from_genomes(cls, genomes: Iterable[Genome]) -> Population:
         """A population of these genomes."""
-        rows = [
-            [(gene.item, gene.close, _SILENT.index(gene.silent)) for gene in genome.genes] for genome in genomes
-        ]
+        rows = [[(gene.item, gene.close, _SILENT.index(gene.silent)) for gene in genome.genes] for genome in genomes]
         return cls(_native.gp_population(rows))
 
     @classmethod
@@ -78,7 +76,9 @@ class Population:
     def __getitem__(self, index: int) -> Genome:
         if not -len(self) <= index < len(self):
             raise IndexError(f"index must be between {-len(self)} and {len(self) - 1}, got {index}")
-        return Genome(Gene(item, close, _SILENT[silent]) for item, close, silent in self.native.genes(index % len(self)))
+        return Genome(
+            Gene(item, close, _SILENT[silent]) for item, close, silent in self.native.genes(index % len(self))
+        )
 
     def __iter__(self) -> Iterator[Genome]:
         return (self[i] for i in range(len(self)))
