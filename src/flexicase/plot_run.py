@@ -87,6 +87,7 @@ def run_picture(run: Run) -> Figure:
             ax.set_ylim(bottom=0)
     for ax in axes[-1]:
         ax.set_xlabel("generation")
+        ax.xaxis.get_major_locator().set_params(integer=True)
     figure.suptitle(_title(run))
     return figure
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from flexicase import __version__
-from flexicase.cli import bench, demo, doctor, evolve, methods, select
+from flexicase.cli import bench, demo, doctor, evolve, methods, problems, select
 from flexicase.cli.failures import Group
 from flexicase.cli.output import emit
 
@@ -30,6 +30,7 @@ app.command(name="evolve", epilog="\b\nExample:\n  flexicase evolve mirror-image
 )
 app.command(epilog="\b\nExample:\n  flexicase demo --out out")(demo.demo)
 app.command(epilog="\b\nExample:\n  flexicase doctor --json")(doctor.doctor)
+app.add_typer(problems.app, name="problems")
 app.add_typer(bench.app, name="bench")
 
 
