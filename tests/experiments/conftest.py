@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from flexicase.experiments import Options, Study, export_study, parse_spec, run_study
-from flexicase.experiments.monitor import Monitor
+import flexicase as package
+from flexicase.experiments import Ledger, Monitor, Options, Study, export_study, parse_spec, run_study
 
-from .walk import study_text
+from .walk import VISITS, study_text
 
 ROOT = Path(__file__).resolve().parents[2]
 DETERMINED = ("runs.parquet", "rows.parquet", "study.toml", "manifest.json")
@@ -24,18 +24,36 @@ class Notes(Monitor):
         self.notes.append(text)
 
 
-@pytest.fixture(autouse=True)
-def _workers_find_the_jobs(monkeypatch):
+@pytest.fixture(scope="package", autouse=True)
+def _workers_find_the_jobs():
     """Workers are processes of their own, and the kind of job that they run lives beside these tests."""
-    paths = [str(ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+    with pytest.MonkeyPatch.context() as patch:
+        paths = [ROOT, Path(package.__file__).parents[1], *filter(None, [os.environ.get("PYTHONPATH")])]
+        patch.setenv("PYTHONPATH", os.pathsep.join(map(str, paths)))
+        yield
+
+
+@pytest.fixture
+def visits(tmp_path, monkeypatch):
+    """Which steps were made, by run: ``visits()`` gives lists of (step, process)."""
+    folder = tmp_path / "visits"
+    folder.mkdir()
+    monkeypatch.setenv(VISITS, str(folder))
+
+    def read():
+        return {
+            path.name: [tuple(map(int, line.split())) for line in path.read_text().splitlines()]
+            for path in folder.iterdir()
+        }
+
+    return read
 
 
 @pytest.fixture
 def walks(tmp_path):
-    """Run a study of walks in this process: ``walks(problem=…, length=…)`` gives ending, notes and study."""
+    """Run a study of walks in this process; gives how it ended, the notes and the study."""
 
-    def call(*, options=None, **study):
+    def call(options=None, **study):
         spec = parse_spec(study_text(**study))
         notes = Notes()
         ending = run_study(tmp_path / "studies", spec, options or Options(workers=2), notes)
@@ -44,35 +62,45 @@ def walks(tmp_path):
     return call
 
 
-def results(study, folder):
+def results(study):
     """The bytes of what an export says about the study itself."""
-    export_study(study, folder)
-    return {name: (folder / name).read_bytes() for name in DETERMINED}
+    exported = export_study(study, study.folder / "results")
+    return {name: (exported.folder / name).read_bytes() for name in DETERMINED}
 
 
-@pytest.fixture
-def undisturbed(tmp_path):
+def entries(study):
+    with Ledger(study.ledger, read_only=True) as ledger:
+        return ledger.entries()
+
+
+@pytest.fixture(scope="package")
+def undisturbed(tmp_path_factory):
     """What a study exports if nothing happens to it."""
+    known = {}
 
     def call(**study):
-        spec = parse_spec(study_text(**study))
-        assert run_study(tmp_path / "undisturbed", spec, Options(workers=2)) == "complete"
-        return results(Study(tmp_path / "undisturbed" / spec.name), tmp_path / "undisturbed-results")
+        text = study_text(**study)
+        if text not in known:
+            folder, spec = tmp_path_factory.mktemp("undisturbed"), parse_spec(text)
+            assert run_study(folder, spec, Options(workers=2)) == "complete"
+            known[text] = results(Study(folder / spec.name))
+        return known[text]
 
     return call
 
 
 @pytest.fixture
-def command():
+def flexicase(tmp_path):
     """Start ``flexicase`` as a process; whatever happens, it is gone when the test ends."""
     started = []
 
-    def call(*args, program=("-m", "flexicase")):
+    def call(*args):
         process = subprocess.Popen(
-            [sys.executable, *program, *map(str, args)],
+            [sys.executable, "-m", "flexicase", *map(str, args)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            cwd=tmp_path,
         )
         started.append(process)
         return process

@@ -27,10 +27,10 @@ def test_one_changed_bit_is_noticed_and_the_file_named(tmp_path, position):
     content = bytearray(path.read_bytes())
     content[position] ^= 1
     path.write_bytes(content)
-    with pytest.raises(DamagedRowsError, match="rows.parquet is damaged"):
+    with pytest.raises(DamagedRowsError, match=r"rows\.parquet is damaged"):
         read_rows(path, checksum)
     path.unlink()
-    with pytest.raises(DamagedRowsError, match="rows.parquet is missing"):
+    with pytest.raises(DamagedRowsError, match=r"rows\.parquet is missing"):
         read_rows(path, checksum)
 
 

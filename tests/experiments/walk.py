@@ -1,7 +1,6 @@
 """A small real job: a random walk in steps, which saves after each and goes on from there.
 
-Its misfortunes happen inside the worker's process: the settings say which, and marks beside the saves see to it that
-they happen as often as they should.
+Its misfortunes happen inside the worker's process, once per run: the environment says which.
 """
 
 from __future__ import annotations
@@ -19,6 +18,8 @@ from flexicase.experiments import Outcome, Progress
 from flexicase.experiments.atomic import write_atomically
 
 KIND = "tests.experiments.walk:Walk"
+TROUBLE, VISITS = "FLEXICASE_TEST_TROUBLE", "FLEXICASE_TEST_VISITS"
+PROBLEMS = ("line", "ray")
 
 
 class WalkSettings(BaseModel):
@@ -30,73 +31,75 @@ class WalkSettings(BaseModel):
 
 
 class Walk:
-    """Sums of random steps; the problem names the trouble, the method the step size."""
+    """Sums of random steps; those of a ray do not go below zero."""
 
     settings = WalkSettings
 
     def check(self, problem, method):
-        if problem not in TROUBLE:
-            raise ValueError(f"problem must be one of {', '.join(TROUBLE)}, got {problem!r}")
+        if problem not in PROBLEMS:
+            raise ValueError(f"problem must be one of {', '.join(PROBLEMS)}, got {problem!r}")
 
     def run(self, task, save, report):
         settings = WalkSettings(**task.settings)
-        position = self._load(save)
-        while len(position) < settings.length:
-            step = np.random.default_rng([task.seed, len(position)]).normal()
-            position.append((position[-1] if position else 0.0) + step)
-            write_atomically(save / "walk.npy", np.array(position).tobytes() + bytes(settings.padding))
-            with open(save / "visits", "a", encoding="utf-8") as visits:
-                visits.write(f"{len(position)}\n")
-            report(Progress(len(position), settings.length, f"at {position[-1]:.2f}"))
-            TROUBLE[task.problem](task, save, len(position))
+        path = np.load(save / "walk.npy").tolist() if (save / "walk.npy").exists() else []
+        while len(path) < settings.length:
+            here = (path[-1] if path else 0.0) + np.random.default_rng([task.seed, len(path)]).normal()
+            path.append(max(here, 0.0) if task.problem == "ray" else here)
+            _save(save, path, settings.padding)
+            _visit(task.id, len(path))
+            report(Progress(len(path), settings.length, f"at {path[-1]:.2f}"))
+            trouble = os.environ.get(TROUBLE)
+            if trouble is not None:
+                TROUBLES[trouble](task, save, len(path))
             time.sleep(settings.pause)
         columns = {
             "step": np.arange(settings.length),
-            "position": np.array(position),
-            "positive": np.array(position) > 0,
+            "position": np.array(path),
+            "positive": np.array(path) > 0,
             "seconds": np.random.default_rng().random(settings.length),
         }
-        return Outcome(columns, {"success": position[-1] > 0, "last": position[-1], "word": f'{task.method}, "so"'})
-
-    @staticmethod
-    def _load(save):
-        path = save / "walk.npy"
-        if not path.exists():
-            return []
-        values = np.frombuffer(path.read_bytes()[: 8 * len((save / "visits").read_text().splitlines())])
-        return values.tolist()
+        return Outcome(columns, {"success": path[-1] > 0, "last": path[-1], "words": f'{task.method}, "so\nto say"'})
 
 
-def none(task, save, step):
-    """No trouble."""
+def _save(save: Path, path: list[float], padding: int) -> None:
+    if padding:
+        write_atomically(save / "padding", os.urandom(padding))
+    with open(save / "walk.tmp", "wb") as file:
+        np.save(file, np.array(path))
+    os.replace(save / "walk.tmp", save / "walk.npy")
 
 
-def die_once(task, save, step):
-    """The worker is killed in its third step, the first time."""
-    if step == 3 and first_time(save, "died"):
+def _visit(run_id: str, step: int) -> None:
+    if VISITS in os.environ:
+        with open(Path(os.environ[VISITS]) / run_id, "a", encoding="utf-8") as file:
+            file.write(f"{step} {os.getpid()}\n")
+
+
+def die(task, save, step):
+    """The worker is killed after its third step."""
+    if step == 3 and _first_time(save):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def die_always(task, save, step):
+def always_die(task, save, step):
     """Seed 1 dies at every attempt."""
     if task.seed == 1:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def raise_once(task, save, step):
-    if step == 2 and first_time(save, "raised"):
+def fail(task, save, step):
+    if step == 2 and _first_time(save):
         raise RuntimeError("a passing weakness")
 
 
 def die_writing(task, save, step):
-    """The worker is killed when half of the Parquet file is on the disk, the first time."""
-    if step == 1 and first_time(save, "half-written"):
+    """The worker is killed when half of its Parquet file is on the disk."""
+    if step == 1 and _first_time(save):
         real = os.fsync
 
         def fsync(handle):
-            if os.readlink(f"/proc/self/fd/{handle}").endswith(".partial") and "rows" in os.readlink(
-                f"/proc/self/fd/{handle}"
-            ):
+            name = os.readlink(f"/proc/self/fd/{handle}")
+            if ".parquet" in name:
                 os.ftruncate(handle, os.fstat(handle).st_size // 2)
                 os.kill(os.getpid(), signal.SIGKILL)
             real(handle)
@@ -104,9 +107,9 @@ def die_writing(task, save, step):
         os.fsync = fsync
 
 
-def die_after_renaming(task, save, step):
-    """The worker is killed when the Parquet file is complete, before it can tell, the first time."""
-    if step == 1 and first_time(save, "renamed"):
+def die_before_telling(task, save, step):
+    """The worker is killed when its Parquet file is complete, before it can say so."""
+    if step == 1 and _first_time(save):
         real = os.replace
 
         def replace(source, target):
@@ -117,38 +120,38 @@ def die_after_renaming(task, save, step):
         os.replace = replace
 
 
-def hang_once(task, save, step):
-    if step == 2 and first_time(save, "hung"):
+def hang(task, save, step):
+    if step == 2 and _first_time(save):
         time.sleep(600)
 
 
-def full_once(task, save, step):
-    if step == 2 and first_time(save, "full"):
+def find_no_space(task, save, step):
+    if step == 2 and _first_time(save):
         raise OSError(errno.ENOSPC, "No space left on device")
 
 
-def first_time(save: Path, mark: str) -> bool:
+def _first_time(save: Path) -> bool:
     try:
-        os.mkdir(save / mark)
+        os.mkdir(save / "trouble")
     except FileExistsError:
         return False
     return True
 
 
-TROUBLE = {
-    function.__name__.replace("_", "-"): function
-    for function in (none, die_once, die_always, raise_once, die_writing, die_after_renaming, hang_once, full_once)
+TROUBLES = {
+    function.__name__: function
+    for function in (die, always_die, fail, die_writing, die_before_telling, hang, find_no_space)
 }
 
 
-def study_text(name="walks", problem="none", seeds=3, **settings) -> str:
+def study_text(name="walks", seeds=2, **settings) -> str:
     """The TOML of a study of walks."""
     lines = [f"{key} = {value}" for key, value in settings.items()]
     return "\n".join(
         [
             f'name = "{name}"',
             f'kind = "{KIND}"',
-            f'problems = ["{problem}"]',
+            'problems = ["line"]',
             'methods = ["short", "long"]',
             f"seeds = {seeds}",
             "[settings]",

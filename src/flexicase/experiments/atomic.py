@@ -27,9 +27,9 @@ def write_atomically(path: Path, content: bytes) -> None:
     _sync_folder(path.parent)
 
 
-def remove_partial_files(folder: Path) -> None:
-    """Remove what processes that were killed while writing have left."""
-    for path in folder.glob(f"*{TEMPORARY}"):
+def remove_partial_files(folder: Path, name: str = "") -> None:
+    """Remove what processes that were killed while writing have left, of all files or one."""
+    for path in folder.glob(f"{name}*{TEMPORARY}"):
         path.unlink(missing_ok=True)
 
 

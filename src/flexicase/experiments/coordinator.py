@@ -187,6 +187,8 @@ class Coordinator:
         if isinstance(event, Finished):
             self._record(event)
             return
+        rows = self.study.rows(event.run_id)
+        remove_partial_files(rows.parent, rows.name)
         if event.full_disk:
             raise FullDiskError(errno.ENOSPC, "no space left", str(self.study.folder))
         state = self.ledger.fail(event.run_id, event.reason, self.options.attempts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from flexicase.gp import Generation, Run
 
 NOT_COUNTED = -1
-SAVE_SECONDS = 2.0
+SAVE_SECONDS = 1.0
 WHOLE = (
     *("generation", "solved_cases", "distinct_errors", "events", "evaluations", "evaluations_distinct", "pairs"),
     "steps",
@@ -72,7 +73,17 @@ class GpJob:
         resolve_method(method)
 
     def run(self, task: Task, save: Path, report: Callable[[Progress], None]) -> Outcome:
-        """Evolve, going on from what ``save`` holds."""
+        """Evolve, going on from what ``save`` holds; if that cannot be read, from the beginning."""
+        from flexicase.gp import DamagedCheckpoint
+
+        try:
+            run = self._evolve(task, save / "evolution", report)
+        except DamagedCheckpoint:
+            shutil.rmtree(save / "evolution")
+            run = self._evolve(task, save / "evolution", report)
+        return Outcome(rows_of(run.records), summary_of(run))
+
+    def _evolve(self, task: Task, save: Path, report: Callable[[Progress], None]) -> Run:
         from flexicase.gp import evolve
 
         generations = task.settings.get("generations", load(task.problem).settings.generations)
@@ -80,7 +91,7 @@ class GpJob:
         def tell(record: Generation) -> None:
             report(Progress(record.generation, generations, f"best error {record.best_error:g}"))
 
-        run = evolve(
+        return evolve(
             task.problem,
             task.method,
             seed=task.seed,
@@ -91,7 +102,6 @@ class GpJob:
             resume=True,
             **task.settings,
         )
-        return Outcome(rows_of(run.records), summary_of(run))
 
 
 def rows_of(records: Sequence[Generation]) -> dict[str, NDArray[Any]]:
