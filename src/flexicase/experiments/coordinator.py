@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import shutil
 import signal
 import sqlite3
@@ -28,6 +29,7 @@ from flexicase.experiments.study import Study
 from flexicase.experiments.worker import FULL_DISK
 
 BEAT_SECONDS = 1.0
+LITTLE_SPACE = 65_536  # SQLite's largest single request, for sharing the write-ahead log
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 Ending: TypeAlias = Literal["complete", "incomplete", "interrupted"]
 
@@ -241,12 +243,18 @@ def _stopping_on_signals(coordinator: Coordinator) -> Iterator[None]:
             signal.signal(number, handler)
 
 
+def _has_no_space(folder: Path) -> bool:
+    """Whether an error of SQLite, which may call it an I/O error, must be due to a full disk."""
+    space = os.statvfs(folder)
+    return space.f_bavail * space.f_frsize < LITTLE_SPACE
+
+
 @contextmanager
 def _clear_full_disk(study: Study) -> Iterator[None]:
     try:
         yield
     except (OSError, sqlite3.Error) as error:
-        full = error.errno in FULL_DISK if isinstance(error, OSError) else "disk is full" in str(error)
+        full = error.errno in FULL_DISK if isinstance(error, OSError) else _has_no_space(study.folder)
         if not full:
             raise
         raise FullDiskError(
