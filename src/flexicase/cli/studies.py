@@ -58,7 +58,7 @@ def run(
 
 def conduct(spec: Spec, options: Options, root: Path, *, quiet: bool = False) -> int:
     """Run a study with a display; gives the exit code."""
-    from flexicase.cli.progress import monitor_for
+    from flexicase.cli.study_progress import monitor_for
     from flexicase.experiments import LockedError, run_study
 
     with monitor_for(options.workers, quiet=quiet) as monitor:
@@ -82,7 +82,7 @@ def status(
     as_json: AsJson = False,
 ) -> None:
     """Show how studies stand."""
-    from flexicase.cli.progress import headline
+    from flexicase.cli.study_progress import headline
     from flexicase.experiments import studies_in
 
     studies = [find_study(root, name)] if name else studies_in(root)

@@ -74,11 +74,11 @@ class GpJob:
 
     def run(self, task: Task, save: Path, report: Callable[[Progress], None]) -> Outcome:
         """Evolve, going on from what ``save`` holds; if that cannot be read, from the beginning."""
-        from flexicase.gp import DamagedCheckpoint
+        from flexicase.gp import CheckpointError
 
         try:
             run = self._evolve(task, save / "evolution", report)
-        except DamagedCheckpoint:
+        except CheckpointError:
             shutil.rmtree(save / "evolution")
             run = self._evolve(task, save / "evolution", report)
         return Outcome(rows_of(run.records), summary_of(run))

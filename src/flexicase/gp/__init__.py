@@ -1,6 +1,6 @@
 """Genetic programming on Push: populations, variation, and runs."""
 
-from flexicase.gp.checkpoint import DamagedCheckpoint
+from flexicase.gp.checkpoint import CheckpointError
 from flexicase.gp.evolve import Callback, evolve
 from flexicase.gp.population import Population
 from flexicase.gp.records import Generation, Run, Seconds
@@ -10,7 +10,7 @@ from flexicase.gp.variation import Breeder, Plan, Variation
 __all__ = [
     "Breeder",
     "Callback",
-    "DamagedCheckpoint",
+    "CheckpointError",
     "Generation",
     "Plan",
     "Population",

@@ -21,7 +21,7 @@ NEWEST, PREVIOUS, UNFINISHED = "run.checkpoint", "run.checkpoint.previous", "run
 DIGEST = 32
 
 
-class DamagedCheckpoint(ValueError):
+class CheckpointError(ValueError):
     """A file that is not a whole checkpoint."""
 
 
@@ -59,7 +59,7 @@ class Keeper:
         """The newest checkpoint that is whole; None if there is none at all.
 
         Raises:
-            DamagedCheckpoint: There are checkpoints, but none is whole.
+            CheckpointError: There are checkpoints, but none is whole.
             ValueError: The checkpoint is of a run with other settings.
         """
         found = read(self.folder)
@@ -74,7 +74,7 @@ def read(folder: Path) -> tuple[dict[str, Any], State] | None:
     """The settings and the state of the newest whole checkpoint in a folder; None if there is none.
 
     Raises:
-        DamagedCheckpoint: There are checkpoints, but none is whole.
+        CheckpointError: There are checkpoints, but none is whole.
     """
     problems = []
     for name in (NEWEST, PREVIOUS):
@@ -83,10 +83,10 @@ def read(folder: Path) -> tuple[dict[str, Any], State] | None:
             return _from_bytes(path.read_bytes())
         except FileNotFoundError:
             continue
-        except DamagedCheckpoint as error:
+        except CheckpointError as error:
             problems.append(f"{path}: {error}")
     if problems:
-        raise DamagedCheckpoint("; ".join(problems))
+        raise CheckpointError("; ".join(problems))
     return None
 
 
@@ -108,11 +108,11 @@ def _to_bytes(state: State, settings: dict[str, Any]) -> bytes:
 
 def _from_bytes(data: bytes) -> tuple[dict[str, Any], State]:
     if not data.startswith(MAGIC):
-        raise DamagedCheckpoint("not a checkpoint of this version")
+        raise CheckpointError("not a checkpoint of this version")
     start = len(MAGIC) + DIGEST
     body = data[start:]
     if len(data) < start + 8 or hashlib.sha256(body).digest() != data[len(MAGIC) : start]:
-        raise DamagedCheckpoint("the file is damaged or cut short")
+        raise CheckpointError("the file is damaged or cut short")
     (length,) = struct.unpack_from("<Q", body)
     header = json.loads(body[8 : 8 + length])
     at = 8 + length

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -50,8 +51,7 @@ class Evolution:
         clock: What seconds are measured with.
 
     >>> from flexicase.gp.setup import Setup
-    >>> arguments = ("lexicase", 20, 1, 7, False, None, 100, "W", 1)
-    >>> evolution = Evolution(Setup.of("simple-regression", *arguments))
+    >>> evolution = Evolution(Setup.of("simple-regression", population=20, generations=1))
     >>> evolution.step()[1], evolution.step()[1]
     (False, True)
     """
@@ -62,6 +62,7 @@ class Evolution:
         self._clock = clock
         self._key = key_from_seed(setup.seed)
         train, test = setup.problem.sample(derived_key(self._key, 0, Lane.CASES).k0)
+        self._cases = hashlib.sha256(repr((train, test)).encode()).hexdigest()
         self.train = setup.problem.evaluator(train, setup.profile)
         self.test = setup.problem.evaluator(test, setup.profile) if len(test) else None
         self._breeder = Breeder(setup.problem.genes(setup.profile), setup.variation)
@@ -70,6 +71,10 @@ class Evolution:
         first = self._breeder.random(setup.population, genesis, setup.threads)
         self._state = State(0, first, Carried.none(self.train.n_errors), self._judge.state_dict(), ())
         self._end: _End | None = None
+
+    def identity(self) -> dict[str, Any]:
+        """All that the outcome depends on, as plain values; the cases as a digest."""
+        return {**self.setup.as_dict(), "cases": self._cases}
 
     def state(self) -> State:
         """Where the run stands; a generation that is not finished will be done again."""
@@ -96,6 +101,8 @@ class Evolution:
             median_error=verdict.median,
             mean_error=verdict.mean,
             distinct_errors=verdict.distinct,
+            events=verdict.events,
+            evaluations=verdict.evaluations,
             genome_size=float(state.population.sizes.mean()),
             program_size=float(sizes.mean()),
         )

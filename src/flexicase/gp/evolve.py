@@ -23,7 +23,7 @@ from flexicase.selection.fast import FastLexicase
 Callback = Callable[[Generation], object]
 
 
-def evolve(
+def evolve(  # noqa: PLR0917 - the first ones are the call that everybody makes
     problem: str | Problem,
     method: str | Method = "lexicase",
     population: int | None = None,
@@ -59,7 +59,7 @@ def evolve(
         simplification_steps: Attempts to make the program of a solution smaller.
         profile: The list of instructions that genes are drawn from.
         save: Folder for checkpoints, written from time to time, on Ctrl-C and at the end.
-        save_every: Least seconds between checkpoints; ``math.inf`` for none but on Ctrl-C and at the end.
+        save_every: Least seconds between checkpoints; ``math.inf`` writes one on Ctrl-C only.
         resume: Go on from the checkpoint in ``save``; the outcome is that of an uninterrupted run. Without a
             checkpoint the run starts anew.
 
@@ -73,14 +73,23 @@ def evolve(
     (3, True)
     """
     setup = Setup.of(
-        problem, method, population, generations, seed, partial, variation, simplification_steps, profile, threads
+        problem,
+        method=method,
+        population=population,
+        generations=generations,
+        seed=seed,
+        partial=partial,
+        variation=variation,
+        simplification_steps=simplification_steps,
+        profile=profile,
+        threads=threads,
     )
     if not check_number(save_every, "save_every") >= 0:
         raise ValueError(f"save_every must not be negative, got {save_every!r}")
     if resume and save is None:
         raise ValueError("resume=True needs the folder of the checkpoint as save")
     evolution = Evolution(setup)
-    keeper = None if save is None else Keeper(Path(save), setup.as_dict())
+    keeper = None if save is None else Keeper(Path(save), evolution.identity())
     if keeper is not None and resume:
         state = keeper.load()
         if state is not None:
@@ -106,6 +115,6 @@ def drive(evolution: Evolution, keeper: Keeper | None, save_every: float, callba
         if keeper is not None:
             keeper.save(evolution.state())
         raise
-    if keeper is not None:
+    if keeper is not None and save_every < math.inf:
         keeper.save(evolution.state())
     return run

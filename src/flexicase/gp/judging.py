@@ -29,6 +29,8 @@ class Verdict(NamedTuple):
         median: Median of all total errors.
         mean: Their mean.
         distinct: Different error vectors.
+        events: Selection events that finding it took.
+        evaluations: What they cost, in the paper's measure.
     """
 
     best: int
@@ -37,6 +39,8 @@ class Verdict(NamedTuple):
     median: float | None = None
     mean: float | None = None
     distinct: int | None = None
+    events: int = 0
+    evaluations: int = 0
 
 
 @dataclass(frozen=True)
@@ -185,14 +189,16 @@ class PartialJudge:
         best = int(self._first.indices[0])
         errors = self.evaluator.errors([programs[best]], 1)[0]
         self.pairs += self.evaluator.n_errors
-        return Verdict(best, errors, float(errors.sum()))
+        assert self._first.evaluations is not None
+        cost = int(self._first.evaluations[0])
+        return Verdict(best, errors, float(errors.sum()), events=1, evaluations=cost)
 
     def select(self, n: int, key: Key) -> Selection:
         """Select further parents; the first is the one that was judged."""
         rest = self._draw(n - 1, Key(key.k1, key.k0))
         return Selection(
             np.concatenate([self._first.indices, rest.indices]),
-            np.concatenate([self._first.evaluations, rest.evaluations]),  # type: ignore[list-item]
+            np.concatenate([self._first.evaluations, rest.evaluations]),
         )
 
     def _draw(self, n: int, key: Key) -> Selection:

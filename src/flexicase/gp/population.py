@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from flexicase import _native
 from flexicase.push.genome import Gene, Genome
 from flexicase.push.program import Program
 
-_SILENT = (False, True, "no-op")
+_SILENT: tuple[bool | Literal["no-op"], ...] = (False, True, "no-op")
 
 
 class Population:

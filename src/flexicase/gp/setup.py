@@ -53,15 +53,16 @@ class Setup:
     def of(
         cls,
         problem: str | Problem,
-        method: str | Method,
-        population: int | None,
-        generations: int | None,
-        seed: Seed,
-        partial: bool | FastLexicase,
-        variation: Variation | None,
-        simplification_steps: int,
-        profile: Profile,
-        threads: int | None,
+        *,
+        method: str | Method = "lexicase",
+        population: int | None = None,
+        generations: int | None = None,
+        seed: Seed = 0,
+        partial: bool | FastLexicase = False,
+        variation: Variation | None = None,
+        simplification_steps: int = SIMPLIFICATION_STEPS,
+        profile: Profile = "W",
+        threads: int | None = None,
     ) -> Setup:
         """Check the arguments of a run and fill in what the problem knows."""
         chosen = load(problem) if isinstance(problem, str) else problem

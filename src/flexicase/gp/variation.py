@@ -30,12 +30,23 @@ from flexicase.rng import Key
 Rate = float | Sequence[float]
 #: The name of an operator, or of several that are applied one after another.
 Pipeline = str | tuple[str, ...]
+#: Operators, or pipelines of them (names in a tuple, or joined by ``+``), and their probabilities.
+Operators = Mapping[str, float] | Mapping[tuple[str, ...], float]
 #: What takes the place of a child with more genes than a quarter of ``max_points``.
 TooBig = Literal["random", "parent", "empty", "truncate"]
 
 OPERATOR_NAMES = tuple(_native.gp_operators())
 RATES = tuple(_native.gp_rates())
 DEVIATIONS = ("alignment_deviation", "float_deviation", "integer_deviation", "tag_deviation")
+DRAWS: dict[type, str] = {
+    RandomInteger: "integer",
+    RandomFloat: "real",
+    RandomBoolean: "boolean",
+    RandomChar: "character",
+    RandomString: "string",
+    RandomTag: "tag",
+    RandomTagged: "tagged",
+}
 CLOSE_PROBABILITIES = (0.772, 0.206, 0.021, 0.001)
 SUM_TOLERANCE = 1e-5
 
@@ -82,7 +93,7 @@ class Variation:
     1200
     """
 
-    operators: Mapping[Pipeline, float] = field(default_factory=lambda: OPERATORS)
+    operators: Operators = field(default_factory=lambda: OPERATORS)
     alternation_rate: Rate = 0.01
     alignment_deviation: Rate = 10.0
     mutation_rate: Rate = 0.01
@@ -233,7 +244,7 @@ class Breeder:
         return np.asarray(self._copies[plan.pipelines], dtype=np.bool_)
 
 
-def _check_operators(operators: Mapping[Pipeline, float]) -> Mapping[tuple[str, ...], float]:
+def _check_operators(operators: Operators) -> Mapping[tuple[str, ...], float]:
     if not isinstance(operators, Mapping) or not operators:
         raise TypeError(f"operators must map operators to probabilities, got {operators!r:.80}")
     checked: dict[tuple[str, ...], float] = {}
@@ -264,20 +275,5 @@ def _check_rate(rate: Any, name: str) -> tuple[float, ...]:
 
 def _entry(gene: Generator) -> tuple[Any, ...]:
     """A generator as the native side reads it."""
-    match gene:
-        case RandomInteger():
-            return "integer", gene.low, gene.high
-        case RandomFloat():
-            return "real", gene.low, gene.high
-        case RandomBoolean():
-            return ("boolean",)
-        case RandomChar():
-            return "character", gene.characters
-        case RandomString():
-            return "string", gene.low, gene.high, gene.groups, gene.words
-        case RandomTag():
-            return "tag", gene.stacks, gene.limit
-        case RandomTagged():
-            return "tagged", gene.limit
-        case _:
-            return "fixed", gene
+    name = DRAWS.get(type(gene))
+    return ("fixed", gene) if name is None else (name, *(getattr(gene, f.name) for f in fields(gene)))

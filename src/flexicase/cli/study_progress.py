@@ -33,7 +33,7 @@ def duration(seconds: float | None) -> str:
     """A time span for people.
 
     Example:
-        >>> from flexicase.cli.progress import duration
+        >>> from flexicase.cli.study_progress import duration
         >>> duration(42), duration(3723), duration(None)
         ('42 s', '1 h 02 min', '?')
     """

@@ -1,0 +1,131 @@
+"""``flexicase evolve``: a run of genetic programming."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from flexicase.checks import nearest
+from flexicase.cli.evolve_progress import Progress
+from flexicase.cli.output import emit, emit_json
+from flexicase.gp import Run, Variation, evolve
+from flexicase.gp.checkpoint import read
+from flexicase.problems import load, names
+from flexicase.selection.registry import PAPER_METHODS, resolve_method
+
+#: Settings of a checkpoint that are arguments of a run.
+KEPT = ("method", "population", "generations", "seed", "partial", "simplification_steps", "profile")
+
+
+def command(
+    problem: Annotated[
+        str | None, typer.Argument(help="Name of the problem; 'flexicase problems' lists them.", show_default=False)
+    ] = None,
+    *,
+    method: Annotated[
+        str | None, typer.Option(help="Selection method; 'flexicase methods' lists them. [default: lexicase]")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same run. [default: 0]")] = None,
+    population: Annotated[int | None, typer.Option(min=1, help="Individuals; the problem's own by default.")] = None,
+    generations: Annotated[
+        int | None, typer.Option(min=0, help="The last generation; the problem's own by default.")
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Threads to use; the run does not depend on it. All by default.")
+    ] = None,
+    partial: Annotated[
+        bool | None, typer.Option("--partial", help="Run programs only on the cases that selection looks at.")
+    ] = None,
+    save: Annotated[Path | None, typer.Option(help="Folder for checkpoints.")] = None,
+    resume: Annotated[Path | None, typer.Option(help="Folder of a checkpoint to go on from.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="File for a picture of the run.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Evolve a program that solves a problem.
+
+    Prints the program, made smaller, and whether it solves the test cases too. Ctrl-C saves a checkpoint, and
+    --resume goes on from it: the end is the same as that of an uninterrupted run.
+    """
+    given = {"method": method, "population": population, "generations": generations, "seed": seed, "partial": partial}
+    arguments: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if resume is not None:
+        problem, arguments = _resumed(resume, problem, arguments)
+    _check(problem, arguments, save, resume)
+    arguments["seed"] = arguments.get("seed", 0)
+    folder = resume or save or Path(f"{problem}-{arguments.get('method', 'lexicase')}-seed-{arguments['seed']}")
+    every = 30.0 if (save or resume) else math.inf
+    last = arguments.get("generations", load(problem).settings.generations)  # type: ignore[arg-type]
+    with Progress(quiet=as_json, last=last) as progress:
+        try:
+            run = evolve(
+                problem,  # type: ignore[arg-type]
+                threads=threads,
+                callback=progress.update,
+                save=folder,
+                save_every=every,
+                resume=resume is not None,
+                **arguments,
+            )
+        except KeyboardInterrupt:
+            progress.note(f"saved; go on with: flexicase evolve --resume {folder}")
+            raise
+    if plot is not None:
+        from flexicase.plot_run import run_picture
+
+        run_picture(run).savefig(plot, dpi=150)
+    if as_json:
+        emit_json({**run.as_dict(), "picture": None if plot is None else str(plot)})
+        return
+    emit(report(run))
+    if plot is not None:
+        emit(f"picture: {plot}\n")
+
+
+def report(run: Run) -> str:
+    """What a run found, for people."""
+    last = run.records[-1]
+    text = f"{run.problem}, {run.method}, seed {run.seed}: {run.generation} generations in {run.seconds:.1f} s\n"
+    if run.simplified is None:
+        solved = f"{last.solved_cases} of {len(run.train_errors)} errors are zero"
+        return text + f"not solved; the best program has a total error of {last.best_error:g} ({solved})\n"
+    wrong = int((run.test_errors != 0).sum())
+    verdict = (
+        "it generalises" if run.success else f"it does not generalise: {wrong} of {len(run.test_errors)} are not zero"
+    )
+    return (
+        text
+        + f"training cases solved by a program of {run.best.points} points, simplified to {run.simplified.points}:\n"
+        + f"{run.simplified}\n"
+        + f"errors on the test cases: {verdict}\n"
+    )
+
+
+def _check(problem: str | None, arguments: dict[str, Any], save: Path | None, resume: Path | None) -> None:
+    """Refuse what cannot be meant before anything happens."""
+    if problem is None:
+        raise typer.BadParameter("the name of a problem is missing", param_hint="PROBLEM")
+    if resume is None and problem not in names():
+        raise typer.BadParameter(f"unknown problem {problem!r}{nearest(problem, names())}", param_hint="PROBLEM")
+    if save is not None and resume is not None and save != resume:
+        raise typer.BadParameter("a resumed run saves where it was; leave --save out", param_hint="--save")
+    try:
+        resolve_method(arguments.get("method", "lexicase"))
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--method") from None
+    if arguments.get("partial") and arguments.get("method", "lexicase") not in PAPER_METHODS:
+        raise typer.BadParameter(f"needs one of {', '.join(PAPER_METHODS)}", param_hint="--partial")
+
+
+def _resumed(folder: Path, problem: str | None, arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Problem and arguments of the run that a checkpoint is of; what was given besides is checked against it."""
+    found = read(folder)
+    if found is None:
+        raise typer.BadParameter(f"no checkpoint in {folder}", param_hint="--resume")
+    settings = found[0]
+    if problem not in (None, settings["problem"]):
+        raise typer.BadParameter(f"the checkpoint is of {settings['problem']}, not of {problem}", param_hint="PROBLEM")
+    kept = {name: settings[name] for name in KEPT}
+    return settings["problem"], {**kept, "variation": Variation(**settings["variation"]), **arguments}

@@ -1,0 +1,181 @@
+"""Nothing finished is lost, and a resumed run ends as if it had never stopped."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from flexicase.gp import CheckpointError, evolve
+from flexicase.gp.checkpoint import NEWEST, PREVIOUS, read
+from tests.gp.runs import MIXED, SMALL, fingerprint, small_run
+
+CHANGES = [{}, {"partial": True, "method": "weighted-num-nonzeros"}, {"variation": MIXED}]
+
+
+class Stopper:
+    """Interrupts a run after a number of generations, as Ctrl-C would."""
+
+    def __init__(self, generations):
+        self.left = generations
+
+    def __call__(self, record):
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+
+
+def interrupted(folder, after, **changes):
+    with pytest.raises(KeyboardInterrupt):
+        small_run(save=folder, callback=Stopper(after), **changes)
+
+
+@pytest.mark.parametrize("changes", CHANGES)
+def test_a_resumed_run_ends_as_an_uninterrupted_one(tmp_path, changes):
+    expected = fingerprint(small_run(**changes))
+    for after in (1, 2, 4):
+        folder = tmp_path / str(after)
+        interrupted(folder, after, **changes)
+        assert read(folder)[1].generation == after
+        assert fingerprint(small_run(save=folder, resume=True, threads=2, **changes)) == expected
+
+
+def test_a_run_can_be_interrupted_again_and_again(tmp_path):
+    for _ in range(4):
+        interrupted(tmp_path, 1, resume=True)
+    assert fingerprint(small_run(save=tmp_path, resume=True)) == fingerprint(small_run())
+
+
+def test_a_finished_run_is_resumed_to_the_same_end(tmp_path):
+    run = small_run(save=tmp_path)
+    assert fingerprint(small_run(save=tmp_path, resume=True)) == fingerprint(run)
+
+
+def test_a_fast_lexicase_object_goes_on_with_its_weights(tmp_path):
+    import flexicase as fx
+
+    changes = {"partial": fx.FastLexicase(100, order="ranked", seed=1)}
+    interrupted(tmp_path, 2, **changes)
+    assert fingerprint(small_run(save=tmp_path, resume=True, **changes)) == fingerprint(small_run(**changes))
+
+
+def test_without_a_checkpoint_the_run_starts_anew(tmp_path):
+    assert fingerprint(small_run(save=tmp_path / "new", resume=True)) == fingerprint(small_run())
+
+
+def test_with_infinite_patience_only_an_interruption_saves(tmp_path):
+    small_run(save=tmp_path, save_every=float("inf"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def two_checkpoints(folder):
+    small_run(save=folder, save_every=0.0)
+    assert (folder / NEWEST).exists()
+    assert (folder / PREVIOUS).exists()
+
+
+def damaged(data, how):
+    if how == "flipped":
+        place = int(np.random.default_rng(1).integers(len(data)))
+        return data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
+    return {"cut": data[: len(data) // 2], "last byte missing": data[:-1], "empty": b"", "other": b"hello"}[how]
+
+
+@pytest.mark.parametrize("how", ["flipped", "cut", "last byte missing", "empty", "other"])
+def test_a_damaged_checkpoint_is_noticed_and_the_previous_one_used(tmp_path, how):
+    two_checkpoints(tmp_path)
+    newest = tmp_path / NEWEST
+    generation = read(tmp_path)[1].generation
+    newest.write_bytes(damaged(newest.read_bytes(), how))
+    assert read(tmp_path)[1].generation <= generation
+    assert fingerprint(small_run(save=tmp_path, resume=True)) == fingerprint(small_run())
+
+
+def test_every_flipped_byte_is_noticed(tmp_path):
+    small_run(save=tmp_path, population=2, generations=1)
+    newest = tmp_path / NEWEST
+    data = newest.read_bytes()
+    for place in [*range(0, 200), *range(200, len(data), 37)]:
+        newest.write_bytes(data[:place] + bytes([data[place] ^ 0x10]) + data[place + 1 :])
+        with pytest.raises(CheckpointError):
+            read(tmp_path)
+
+
+def test_two_damaged_checkpoints_are_an_error_that_names_both(tmp_path):
+    two_checkpoints(tmp_path)
+    for name in (NEWEST, PREVIOUS):
+        (tmp_path / name).write_bytes(b"flexicase run 1\n")
+    with pytest.raises(CheckpointError, match=rf"{NEWEST}: .*damaged.*{PREVIOUS}: "):
+        small_run(save=tmp_path, resume=True)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"seed": 6}, "seed=5, this run has seed=6"),
+        ({"population": 61}, "population=60"),
+        ({"method": "weighted-num-zeros"}, "method='lexicase'"),
+        ({"problem": "last-index-of-zero"}, "problem='mirror-image'"),
+        ({"variation": MIXED}, "variation="),
+        ({"partial": True}, "partial=False"),
+    ],
+)
+def test_a_checkpoint_of_other_settings_is_refused(tmp_path, changes, message):
+    interrupted(tmp_path, 1)
+    with pytest.raises(ValueError, match=message):
+        small_run(save=tmp_path, resume=True, **changes)
+
+
+def test_a_failure_while_writing_leaves_the_last_checkpoint(tmp_path, monkeypatch):
+    interrupted(tmp_path, 1)
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="No space"):
+        small_run(save=tmp_path, resume=True, save_every=0.0)
+    monkeypatch.undo()
+    assert read(tmp_path)[1].generation == 1
+
+
+SCRIPT = """
+import sys
+from flexicase.gp import evolve
+evolve("mirror-image", population={population}, generations=10**6, seed={seed}, threads=1, save=sys.argv[1], save_every=0.0,
+       simplification_steps={simplification_steps}, method="random", callback=lambda record: print(record.generation, flush=True))
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_kill_minus_nine_loses_nothing_that_was_saved(tmp_path):
+    """Killed at arbitrary moments, most of them while a checkpoint is being written; both files stay readable."""
+    settings = {**SMALL, "generations": 10**6, "method": "random"}
+    for _ in range(3):
+        process = subprocess.Popen(
+            [sys.executable, "-c", SCRIPT.format(**SMALL).replace("save_every", "resume=True, save_every"), tmp_path],
+            stdout=subprocess.PIPE,
+        )
+        process.stdout.readline()
+        time.sleep(0.1)
+        process.send_signal(signal.SIGKILL)
+        process.stdout.close()
+        assert process.wait() == -signal.SIGKILL
+    state = read(tmp_path)[1]
+    assert state.generation >= 3
+    straight = []
+
+    def stop(record):
+        straight.append(record._replace(seconds=None))
+        if len(straight) == state.generation:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        evolve("mirror-image", **settings, threads=1, callback=stop, save=tmp_path / "straight")
+    assert [record._replace(seconds=None) for record in state.records] == straight
+    assert read(tmp_path / "straight")[1].population.to_bytes() == state.population.to_bytes()

@@ -1,0 +1,205 @@
+"""Runs: the loop, its counts, its end, and that nothing but the seed and the settings decides."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import flexicase as fx
+from flexicase import problems
+from flexicase.gp import Variation, evolve
+from flexicase.gp.evolution import Evolution
+from flexicase.gp.setup import Setup
+from flexicase.push import Evaluator
+from flexicase.selection.registry import PAPER_METHODS
+from tests.gp.runs import MIXED, fingerprint, small_run
+
+
+@pytest.mark.parametrize("changes", [{}, {"partial": True}, {"variation": MIXED}, {"method": "ranked-num-nonzeros"}])
+def test_a_run_is_the_same_on_any_number_of_threads(changes):
+    runs = [fingerprint(small_run(threads=threads, **changes)) for threads in (1, 2, 4)]
+    assert runs[0] == runs[1] == runs[2]
+
+
+def test_another_seed_is_another_run():
+    assert fingerprint(small_run(seed=5)) != fingerprint(small_run(seed=6))
+
+
+@pytest.mark.parametrize("method", PAPER_METHODS)
+@pytest.mark.parametrize("partial", [False, True])
+def test_the_methods_of_the_paper(method, partial):
+    run = small_run(method=method, partial=partial)
+    assert [record.generation for record in run.records] == list(range(len(run.records)))
+    for record in run.records[:-1]:
+        assert record.events > 60
+        assert record.evaluations >= record.events
+        if partial:
+            assert record.evaluations_distinct is None
+        else:
+            assert record.evaluations_distinct <= record.evaluations
+            assert record.pairs == 6000
+
+
+def test_other_methods_by_object():
+    assert small_run(method=fx.Tournament(7)).records[0].evaluations is None
+    method = fx.Lexicase(order=fx.Ranked("num_nonzeros"))
+    by_name, by_object = small_run(method="ranked-num-nonzeros"), small_run(method=method)
+    assert [r._replace(seconds=None) for r in by_name.records] == [r._replace(seconds=None) for r in by_object.records]
+
+
+def test_records_are_those_of_the_evaluated_population():
+    """Checked against a second evaluation of the same population."""
+    evolution = Evolution(Setup.of("mirror-image", population=80, generations=3, seed=2, threads=1))
+    for _ in range(3):
+        population = evolution.state().population
+        programs, sizes = population.translate(1200)
+        errors = evolution.train.errors(programs)
+        totals = errors.sum(axis=1)
+        record, _ = evolution.step()
+        assert record.best_error == totals.min()
+        assert record.median_error == np.median(totals)
+        assert record.mean_error == pytest.approx(totals.mean())
+        assert record.solved_cases == (errors[totals.argmin()] == 0).sum()
+        assert record.distinct_errors == len(np.unique(errors, axis=0))
+        assert record.program_size == sizes.mean()
+        assert record.genome_size == np.mean([len(genome) for genome in population])
+        assert record.pairs == errors.size
+
+
+def test_generations_are_counted_from_the_random_one_and_the_last_breeds_nothing():
+    run = small_run(generations=2)
+    assert [record.generation for record in run.records] == [0, 1, 2]
+    assert run.records[1].events > 0
+    assert (run.records[2].events, run.records[2].evaluations) == (0, 0)
+    assert [record.generation for record in small_run(generations=0).records] == [0]
+
+
+def test_a_solution_ends_the_run_and_is_judged_on_the_test_cases():
+    run = evolve("mirror-image", population=1000, generations=30, seed=0, threads=1, simplification_steps=500)
+    assert run.solved
+    assert run.generation < 30
+    assert run.records[-1].best_error == run.train_errors.sum() == 0
+    assert run.simplified.points <= run.best.points
+    assert run.success == (run.test_errors.sum() == 0)
+    assert str(run.genome.translate()) == str(run.best)
+
+
+def test_a_run_without_solution_is_no_success_and_not_simplified():
+    run = small_run(generations=1)
+    assert (run.solved, run.success, run.simplified) == (False, False, None)
+    assert run.train_errors.sum() == run.records[-1].best_error > 0
+    assert len(run.test_errors) == 1000
+
+
+def test_copies_keep_their_errors_and_are_not_run_again():
+    run = small_run(variation=Variation(operators={"reproduction": 1.0}))
+    assert [record.pairs for record in run.records] == [6000, 0, 0, 0, 0]
+    assert [record.steps > 0 for record in run.records] == [True, False, False, False, False]
+    fresh = small_run(variation=Variation(operators={"reproduction": 0.5, "uniform_mutation": 0.5}))
+    assert all(0 < record.pairs < 6000 for record in fresh.records[1:])
+
+
+def test_events_that_gene_selection_did_not_need_are_not_counted():
+    without = small_run(variation=Variation(operators={"gene_selection": 1.0}, gene_selection_rate=0.0))
+    assert all(record.events == 60 for record in without.records[:-1])
+    with_all = small_run(variation=Variation(operators={"gene_selection": 1.0}))
+    assert with_all.records[0].events > 60 * 10
+    assert with_all.records[0].evaluations > without.records[0].evaluations
+
+
+def test_partial_evaluation_runs_less_than_everything():
+    run = small_run(method="ranked-num-nonzeros", partial=True)
+    assert all(record.pairs < 6000 for record in run.records[1:])
+
+
+@pytest.mark.parametrize("order", ["uniform", "weighted", "ranked"])
+def test_partial_evaluation_finds_a_solution_whenever_there_is_one(order):
+    """The stop rule: the winner of one event is free of errors exactly if anybody is."""
+    from flexicase.gp.judging import Carried, PartialJudge
+    from flexicase.push import Program
+    from flexicase.rng import key_from_seed
+
+    problem = problems.load("mirror-image")
+    evaluator = problem.evaluator(problem.sample(3)[0])
+    evolution = Evolution(Setup.of(problem, population=40, seed=1, threads=1))
+    programs, _ = evolution.state().population.translate(1200)
+    perfect = Program("(in1 in2 vector_integer_reverse vector_integer_eq)")
+    for seed in range(10):
+        judge = PartialJudge(evaluator, fx.FastLexicase(100, order=order, seed=0), 1)
+        none = Carried.none(100)
+        assert judge.judge([*programs, perfect], none, key_from_seed(seed)).total == 0
+        assert judge.judge(programs, none, key_from_seed(seed)).total > 0
+
+
+def test_a_fast_lexicase_object_is_used_and_left_alone():
+    fast = fx.FastLexicase(100, order="weighted", default="min", seed=1)
+    before = fast.weights.copy()
+    run = small_run(partial=fast)
+    assert run.method == "fast-lexicase"
+    assert np.array_equal(fast.weights, before)
+    assert fingerprint(run) == fingerprint(small_run(partial=fast))
+
+
+def test_the_callback_sees_every_generation_as_it_ends():
+    seen = []
+    run = small_run(callback=seen.append)
+    assert tuple(seen) == run.records
+
+
+def test_a_problem_of_ones_own():
+    from flexicase.push import RandomInteger, Symbol
+
+    problem = problems.Problem(
+        name="double",
+        description="Twice an integer.",
+        answer=lambda n: 2 * n,
+        domains=[problems.Drawn(lambda rng: (int(rng.integers(-50, 50)),), train=10, test=20)],
+        measures=[problems.Measure("integer", "absolute", penalty=1000)],
+        stacks=["exec", "integer"],
+        generators=[RandomInteger(-10, 10), Symbol("in1")],
+    )
+    run = evolve(problem, population=200, generations=20, seed=1, threads=1)
+    assert run.success
+    assert isinstance(problem.evaluator(problem.sample(1)[0]), Evaluator)
+
+
+def test_steps_are_those_of_the_programs():
+    run = small_run(generations=0)
+    assert 0 < run.records[0].steps <= 6000 * 600
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"population": 0}, "population must be at least 1, got 0"),
+        ({"population": 1.5}, "population must be an integer"),
+        ({"generations": -1}, "generations must be at least 0, got -1"),
+        ({"problem": "miror-image"}, "did you mean 'mirror-image'"),
+        ({"problem": 7}, "problem must be"),
+        ({"method": "lexicas"}, "did you mean 'lexicase'"),
+        ({"method": 3}, "method must be"),
+        ({"seed": -1}, "seed must not be negative"),
+        ({"seed": "x"}, "seed must be an int"),
+        ({"threads": 0}, "threads must be at least 1"),
+        ({"partial": "yes"}, "partial must be"),
+        ({"partial": True, "method": "tournament"}, "paper's methods"),
+        ({"partial": fx.FastLexicase(7)}, "100 cases, one per error; got 7"),
+        ({"variation": {}}, "variation must be"),
+        ({"simplification_steps": -1}, "simplification_steps"),
+        ({"resume": True}, "needs the folder"),
+        ({"save_every": -1.0, "save": "x"}, "save_every"),
+    ],
+)
+def test_arguments_that_make_no_sense_are_refused(changes, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        small_run(**changes)
+
+
+def test_a_population_of_one():
+    assert small_run(population=1).records[0].distinct_errors == 1
+
+
+def test_seeds_of_other_kinds():
+    run = small_run(seed=np.random.default_rng(3), generations=1)
+    assert fingerprint(run) == fingerprint(small_run(seed=run.seed, generations=1))
+    assert small_run(seed=None, generations=0).seed != small_run(seed=None, generations=0).seed

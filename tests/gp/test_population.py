@@ -1,0 +1,81 @@
+"""Genomes go to native memory and back unchanged."""
+
+from __future__ import annotations
+
+import pytest
+
+from flexicase.gp import Population
+from flexicase.push import Big, Char, Gene, Genome, Single, Symbol
+
+ITEMS = [
+    *(0, -5, 2**62, Big(3), 1.5, float("inf"), Single(0.25), True, False, "", "text", "ünï\U0001f600", Char("x")),
+    *([], [1, 2], [1.5], [True], ["a", "bc"], None),
+    *map(
+        Symbol, ("integer_add", "in3", "tag_exec_5", "tagged_7", "untag_8", "tagged_code_1", "tagged_when_2", "what?")
+    ),
+]
+GENOMES = [
+    Genome(Gene(item, i % 4, (False, True, "no-op")[i % 3]) for i, item in enumerate(ITEMS)),
+    Genome([]),
+    Genome([Gene(1, close=2**31 - 1)]),
+]
+
+
+def as_rows(population):
+    return [[(type(g.item), g.item, g.close, g.silent) for g in genome.genes] for genome in population]
+
+
+def test_every_kind_of_gene_comes_back():
+    assert as_rows(Population.from_genomes(GENOMES)) == as_rows(GENOMES)
+
+
+def test_bytes_hold_everything():
+    population = Population.from_genomes(GENOMES)
+    again = Population.from_bytes(population.to_bytes())
+    assert as_rows(again) == as_rows(GENOMES)
+    assert again.to_bytes() == population.to_bytes()
+
+
+def test_translation_is_that_of_each_genome():
+    programs, sizes = Population.from_genomes(GENOMES).translate(1200, threads=2)
+    assert [str(p) for p in programs] == [str(g.translate()) for g in GENOMES]
+    assert sizes.tolist() == [g.translate().points for g in GENOMES]
+
+
+def test_programs_outlive_their_population():
+    programs, _ = Population.from_genomes([Genome([Gene("long text " * 100)])]).translate(1200)
+    Population.from_genomes([Genome([Gene("other text " * 100)])] * 50)
+    assert "long text" in str(programs[0])
+
+
+def test_bytes_that_are_no_population_are_refused():
+    data = Population.from_genomes(GENOMES).to_bytes()
+    for length in range(len(data)):
+        with pytest.raises(ValueError, match=r"bytes|version|gene|vector"):
+            Population.from_bytes(data[:length])
+    with pytest.raises(ValueError, match="go on"):
+        Population.from_bytes(data + b"\0")
+
+
+def test_any_changed_byte_is_refused_or_gives_some_population():
+    """No byte may crash the reader; what it accepts can be translated."""
+    data = Population.from_genomes(GENOMES).to_bytes()
+    for place in range(len(data)):
+        changed = bytearray(data)
+        changed[place] ^= 0xFF
+        try:
+            Population.from_bytes(bytes(changed)).translate(1200)
+        except (ValueError, UnicodeDecodeError):
+            continue
+
+
+def test_code_in_parentheses_is_no_gene():
+    with pytest.raises(TypeError, match="not code in parentheses"):
+        Population.from_genomes([Genome([Gene((1, 2))])])
+
+
+def test_an_index_out_of_range():
+    population = Population.from_genomes(GENOMES)
+    assert len(population[-1]) == 1
+    with pytest.raises(IndexError, match="between -3 and 2, got 3"):
+        population[3]
