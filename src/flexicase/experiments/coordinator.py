@@ -167,30 +167,32 @@ class Coordinator:
 
     def _listen(self) -> None:
         deadline = time.monotonic() + BEAT_SECONDS
-        moved: dict[str, Progress] = {}
+        moved = set()
         room = False
         while not (room or self.stopping) and (left := deadline - time.monotonic()) > 0:
             for event in self.executor.events(left):
                 if isinstance(event, Moved):
-                    moved[event.run_id] = event.progress
+                    moved.add(event.run_id)
+                    self.progress[event.run_id] = event.progress
                 else:
-                    moved.pop(event.run_id, None)
+                    moved.discard(event.run_id)
                     self._end(event)
                     room = True
         if moved:
-            self.ledger.beat(moved)
-            self.progress.update(moved)
+            self.ledger.beat({run_id: self.progress[run_id] for run_id in moved})
             self.heard.update(dict.fromkeys(moved, time.monotonic()))
         self._end_hung()
         self.monitor.beat(self.ledger, self.progress)
 
     def _end(self, event: Finished | Failed) -> None:
-        del self.progress[event.run_id], self.heard[event.run_id]
         if isinstance(event, Finished):
             self._record(event)
             return
+        del self.progress[event.run_id], self.heard[event.run_id]
         rows = self.study.rows(event.run_id)
         remove_partial_files(rows.parent, rows.name)
+        if self.stopping:  # and so, it seems, is everything else on this machine
+            return
         if event.full_disk:
             raise FullDiskError(errno.ENOSPC, "no space left", str(self.study.folder))
         state = self.ledger.fail(event.run_id, event.reason, self.options.attempts)
@@ -198,13 +200,15 @@ class Coordinator:
         self.monitor.noted(f"run {event.run_id} failed: {event.reason}; {consequence}")
 
     def _record(self, event: Finished) -> None:
+        progress = self.progress.pop(event.run_id)
+        del self.heard[event.run_id]
         try:
             verify_rows(self.study.rows(event.run_id), event.result.checksum)
         except DamagedRowsError as error:
             self.ledger.fail(event.run_id, str(error), self.options.attempts)
             self.monitor.noted(f"{error}; run {event.run_id} will be made again")
             return
-        self.ledger.finish(event.run_id, event.result)
+        self.ledger.finish(event.run_id, event.result, progress)
         _tidy(self.study, event.run_id)
 
     def _end_hung(self) -> None:
