@@ -40,7 +40,9 @@ class Provenance:
     @classmethod
     def here(cls) -> Provenance:
         """That of this process."""
-        return cls(version(), machine(), shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]))
+        program = Path(sys.argv[0])
+        name = program.parent.name if program.name == "__main__.py" else program.name
+        return cls(version(), machine(), shlex.join([name, *sys.argv[1:]]))
 
 
 @cache

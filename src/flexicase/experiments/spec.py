@@ -29,10 +29,10 @@ class SpecError(ValueError):
     Example:
         >>> from flexicase.experiments import SpecError, parse_spec
         >>> try:
-        ...     parse_spec('name = "tiny"\nproblems = ["mirror-image"]\nmethod = ["lexicase"]\nseeds = 2')
+        ...     parse_spec('name = "t"\nproblems = ["digits"]\nmethods = ["lexicase"]\nseeds = 2\nkinds = "gp"')
         ... except SpecError as error:
         ...     print(error)
-        study: unknown key 'method'; did you mean 'methods'?
+        study: unknown key 'kinds'; did you mean 'kind'?
     """
 
 
