@@ -109,3 +109,10 @@ def test_a_changed_study_is_refused_before_anything_happens(walks, tmp_path):
     with pytest.raises(ChangedSpecError, match=r"seeds: \[0, 1\] -> \[0, 1, 2\]"):
         run_study(tmp_path / "studies", parse_spec(study_text(seeds=3)))
     assert entries(study) == before
+
+
+def test_going_on_with_another_version_is_told(walks, monkeypatch):
+    walks(seeds=1)
+    monkeypatch.setattr("flexicase.experiments.coordinator.version", lambda: "9.9")
+    _, (note,), study = walks(seeds=1)
+    assert note == f"some finished runs were made by version {entries(study)[0].provenance.version}; this is 9.9"

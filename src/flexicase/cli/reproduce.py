@@ -11,7 +11,7 @@ import typer
 from flexicase.checks import nearest
 from flexicase.cli.failures import INTERRUPTED
 from flexicase.cli.output import emit, emit_json
-from flexicase.cli.studies import DEFAULT_ROOT, AsJson, Attempts, Nice, Root, Workers, conduct, write_results
+from flexicase.cli.studies import DEFAULT_ROOT, AsJson, Attempts, Nice, Root, Workers, conduct, successes, write_results
 
 
 def reproduce(
@@ -40,7 +40,8 @@ def reproduce(
     if preset not in PRESETS:
         raise typer.BadParameter(f"unknown preset {preset!r}{nearest(preset, PRESETS)}", param_hint="--preset")
     options = Options(workers or os.cpu_count() or 1, attempts, nice)
-    code, results = 0, {}
+    code = 0
+    results: dict[str, Path] = {}
     for study in dict.fromkeys(TARGETS[target] for target in targets or TARGETS):
         spec = load_spec(preset_path(study, preset))
         code = max(code, conduct(spec, options, root, quiet=as_json))
@@ -50,7 +51,7 @@ def reproduce(
     if as_json:
         emit_json({name: str(folder) for name, folder in results.items()})
     else:
-        emit("".join(f"results: {folder}\n" for folder in results.values()))
+        emit("".join(f"{successes(root / name)}\nresults: {folder}\n" for name, folder in results.items()))
     raise typer.Exit(code)
 
 

@@ -48,11 +48,11 @@ def run(
     loaded = load_spec(spec)
     options = Options(workers or os.cpu_count() or 1, attempts, nice, patience, retry_quarantined)
     code = conduct(loaded, options, root, quiet=as_json)
-    view = _view(root / loaded.name)
+    folder = root / loaded.name
     if as_json:
-        emit_json({"study": loaded.name, "folder": str(root / loaded.name), **_as_dict(view)})
+        emit_json({"study": loaded.name, "folder": str(folder), **_as_dict(_view(folder))})
     elif code != INTERRUPTED:
-        emit(_table(view) + f"\nstudy: {root / loaded.name} (flexicase export {loaded.name} writes the results)\n")
+        emit(f"{successes(folder)}\nstudy: {folder} (flexicase export {loaded.name} writes the results)\n")
     raise typer.Exit(code)
 
 
@@ -95,7 +95,7 @@ def status(
     for study_name, view, troubled in views:
         emit(f"{study_name}: {headline(view)}\n")
         if name:
-            emit("\n" + _table(view))
+            emit(f"\n{successes(root / study_name)}")
             emit("".join(f"{t['state']} {t['id']} ({t['attempts']} attempts): {t['failure']}\n" for t in troubled))
 
 
@@ -216,5 +216,7 @@ def _as_dict(view: Overview) -> dict[str, Any]:
     return {"counts": view.counts, "scores": scores, "seconds_left": view.seconds_left}
 
 
-def _table(view: Overview) -> str:
-    return aligned(STATUS_COLUMNS, [tuple(getattr(s, column) for column in STATUS_COLUMNS) for s in view.scores])
+def successes(folder: Path) -> str:
+    """A table of how a study's runs have gone."""
+    scores = _view(folder).scores
+    return aligned(STATUS_COLUMNS, [tuple(getattr(score, column) for column in STATUS_COLUMNS) for score in scores])

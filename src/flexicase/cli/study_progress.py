@@ -100,7 +100,7 @@ class LiveMonitor(Monitor):
         """Draw on a terminal."""
         self.workers = workers
         self.console = Console(file=stream)
-        self._live = Live(console=self.console, auto_refresh=False)
+        self._live = Live(console=self.console, auto_refresh=False, transient=True)
 
     def __enter__(self) -> Monitor:
         """Start drawing."""
@@ -110,7 +110,7 @@ class LiveMonitor(Monitor):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Stop drawing; the last picture stays."""
+        """Stop drawing, and remove the picture."""
         self._live.stop()
 
     def noted(self, text: str) -> None:

@@ -22,7 +22,7 @@ from flexicase.experiments.jobs import Progress
 from flexicase.experiments.ledger import Ledger
 from flexicase.experiments.lock import describe
 from flexicase.experiments.monitor import Monitor
-from flexicase.experiments.provenance import Provenance
+from flexicase.experiments.provenance import Provenance, version
 from flexicase.experiments.rows import DamagedRowsError, verify_rows
 from flexicase.experiments.spec import Spec
 from flexicase.experiments.study import Study
@@ -111,7 +111,7 @@ def run_study(
 
 
 def recover(study: Study, ledger: Ledger, options: Options, monitor: Monitor) -> None:
-    """Bring ledger and folder into agreement, whatever ended the last coordinator."""
+    """Bring ledger and folder into agreement, whatever ended the last coordinator; tell what is found on the way."""
     ledger.release("running", *(("quarantined",) if options.retry_quarantined else ()))
     remove_partial_files(study.folder / "rows")
     for entry in ledger.entries("done"):
@@ -123,6 +123,9 @@ def recover(study: Study, ledger: Ledger, options: Options, monitor: Monitor) ->
             monitor.noted(f"{error}; run {entry.task.id} will be made again")
         else:
             _tidy(study, entry.task.id)
+    others = {e.provenance.version for e in ledger.entries("done") if e.provenance is not None} - {version()}
+    if others:
+        monitor.noted(f"some finished runs were made by version {', '.join(sorted(others))}; this is {version()}")
 
 
 @dataclass
