@@ -35,7 +35,7 @@ def test_from_spec_to_results_and_back(run, spec, tmp_path):
     assert run("status").stdout == "tiny: 2 of 2 runs done\n"
     assert "random" in run("status", "tiny").stdout
     (status,) = json.loads(run("status", "--json").stdout)
-    assert (status["study"], status["counts"]["done"], status["troubled"]) == ("tiny", 2, [])
+    assert (status["study"], status["counts"]["done"], status["unsettled"]) == ("tiny", 2, [])
 
     exported = run("export", "tiny", "--out", "export", "--format", "csv")
     assert exported.stdout.startswith("2 of 2 runs, 6 rows, ")
@@ -90,12 +90,24 @@ def test_reproduce_runs_the_preset_and_says_where_the_results_are(run, spec, tmp
 @pytest.fixture
 def half_done(tmp_path):
     """A ledger with one run done and one going on."""
-    with Ledger.create(tmp_path / "ledger.sqlite", parse_spec(STUDY)) as ledger:
+    (tmp_path / "tiny").mkdir()
+    with Ledger.create(tmp_path / "tiny" / "ledger.sqlite", parse_spec(STUDY)) as ledger:
         first, second = (entry.task.id for entry in ledger.entries())
         for run_id in (first, second):
             ledger.start(run_id, Provenance("1", "m", "c"))
         ledger.finish(first, Result("c", "d", {"success": True}), Progress(2, 2))
         yield ledger, {second: Progress(1, 2, "best error 0.5")}
+
+
+def test_status_tells_of_runs_that_go_on_and_of_those_that_failed(run, half_done):
+    ledger, running = half_done
+    ((run_id, progress),) = running.items()
+    ledger.beat({run_id: progress})
+    command = ("status", ledger.path.parent.name, "--dir", ledger.path.parents[1])
+    shown = run(*command).stdout
+    assert f"{run_id} running: simple-regression, random, seed 1, step 1 of 2; last sign of life 0 s ago\n" in shown
+    ledger.fail(run_id, "it fell", limit=1)
+    assert f"{run_id} quarantined: 1 attempts; it fell\n" in run(*command).stdout
 
 
 def test_plain_lines_say_how_far_it_is_and_not_too_often(half_done):

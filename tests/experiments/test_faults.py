@@ -40,10 +40,10 @@ def wait_until(condition):
 
 def alive(process):
     """Whether a process runs; one that has ended and only waits to be noticed does not."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+    state = subprocess.run(
+        ["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True, check=False
+    ).stdout
+    return bool(state.strip()) and not state.startswith("Z")
 
 
 def workers(visits):

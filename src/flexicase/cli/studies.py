@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -86,17 +87,17 @@ def status(
     from flexicase.experiments import studies_in
 
     studies = [find_study(root, name)] if name else studies_in(root)
-    views = [(study.folder.name, _view(study.folder), _troubled(study)) for study in studies]
+    views = [(study.folder.name, _view(study.folder), _unsettled(study)) for study in studies]
     if as_json:
-        emit_json([{"study": name, **_as_dict(view), "troubled": troubled} for name, view, troubled in views])
+        emit_json([{"study": name, **_as_dict(view), "unsettled": unsettled} for name, view, unsettled in views])
         return
     if not views:
         emit(f"no studies in {root}\n")
-    for study_name, view, troubled in views:
+    for study_name, view, unsettled in views:
         emit(f"{study_name}: {headline(view)}\n")
         if name:
             emit(f"\n{successes(root / study_name)}")
-            emit("".join(f"{t['state']} {t['id']} ({t['attempts']} attempts): {t['failure']}\n" for t in troubled))
+            emit("".join(f"{run['id']} {run['state']}: {run['news']}\n" for run in unsettled))
 
 
 def export(
@@ -203,12 +204,24 @@ def _view(folder: Path) -> Overview:
     return overview(entries, max(1, sum(entry.state == "running" for entry in entries)))
 
 
-def _troubled(study: Study) -> list[dict[str, Any]]:
+def _unsettled(study: Study) -> list[dict[str, Any]]:
+    """The runs that are going on or have failed, and the last that is known of each."""
     return [
-        {"id": entry.task.id, "state": entry.state, "attempts": entry.attempts, "failure": entry.failure}
+        {"id": entry.task.id, "state": entry.state, "attempts": entry.attempts, "news": _news(entry)}
         for entry in _entries(study.folder)
-        if entry.state in ("failed", "quarantined")
+        if entry.state in ("running", "failed", "quarantined")
     ]
+
+
+def _news(entry: Entry) -> str:
+    from flexicase.cli.study_progress import duration
+
+    if entry.state != "running" or entry.heartbeat is None:
+        return f"{entry.attempts} attempts; {entry.failure}"
+    task, progress = entry.task, entry.progress
+    ago = duration(time.time() - entry.heartbeat)
+    where = f"{task.problem}, {task.method}, seed {task.seed}, step {progress.step} of {progress.steps or '?'}"
+    return f"{where}; last sign of life {ago} ago"
 
 
 def _as_dict(view: Overview) -> dict[str, Any]:
