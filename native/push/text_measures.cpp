@@ -27,11 +27,18 @@ std::size_t digits_at(Text text, std::size_t at) {
 
 double decimal(Text text) { return std::strtod(std::string(text.begin(), text.end()).c_str(), nullptr); }
 
-// The value of an optional minus and digits.
-std::optional<double> integer_in(Text text) {
+// An optional minus and digits.
+bool is_integer(Text text) {
   const std::size_t sign = !text.empty() && text[0] == u'-' ? 1 : 0;
-  if (text.size() == sign || digits_at(text, sign) != text.size() - sign) return std::nullopt;
-  return decimal(text);
+  return text.size() > sign && digits_at(text, sign) == text.size() - sign;
+}
+
+double integer_value(Text text) {
+  constexpr std::size_t kExact = 16;  // so many characters of a number fit a double
+  if (text.size() > kExact) return decimal(text);
+  std::int64_t value = 0;
+  for (const char16_t c : text) value = is_digit(c) ? 10 * value + (c - u'0') : 0;
+  return static_cast<double>(text[0] == u'-' ? -value : value);
 }
 
 // Calls `visit` with each line; empty lines at the end are none.
@@ -52,7 +59,7 @@ double newlines(Text text) { return static_cast<double>(std::count(text.begin(),
 // |target − lines that are integers| + lines that are not.
 double integer_lines(Text text, double target) {
   double integers = 0, others = 0;
-  for_lines(text, [&](Text line) { ++(integer_in(line) ? integers : others); });
+  for_lines(text, [&](Text line) { ++(is_integer(line) ? integers : others); });
   return std::fabs(target - integers) + others;
 }
 
@@ -62,10 +69,10 @@ double integer_line_values(Text text, const Item& targets, double penalty) {
   double total = 0;
   std::uint32_t used = 0;
   for_lines(text, [&](Text line) {
-    const std::optional<double> value = used < targets.length ? integer_in(line) : std::nullopt;
-    if (!value) return;
-    const bool fits = *value >= kLeast && *value <= kMost;
-    total += fits ? std::fabs(*value - static_cast<double>(targets.items[used].number)) : penalty;
+    if (used == targets.length || !is_integer(line)) return;
+    const double value = integer_value(line);
+    const bool fits = value >= kLeast && value <= kMost;
+    total += fits ? std::fabs(value - static_cast<double>(targets.items[used].number)) : penalty;
     ++used;
   });
   return total + penalty * (targets.length - used);
@@ -127,25 +134,22 @@ double last_integer(Text text, double target, double penalty) {
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
   std::size_t start = text.size();
   while (start && !is_space(text[start - 1])) --start;
-  const std::optional<double> value = integer_in(text.substr(start));
-  return value ? std::fabs(*value - target) : penalty;
+  const Text last = text.substr(start);
+  return is_integer(last) ? std::fabs(integer_value(last) - target) : penalty;
 }
 
-// The number after the first label that has one; with `point`, digits on both sides of a point.
+// The number right after the first label; with `point`, digits on both sides of a point.
 std::optional<double> number_after(Text text, Text label, bool point) {
-  for (std::size_t at = text.find(label); at != Text::npos; at = text.find(label, at + 1)) {
-    const std::size_t start = at + label.size();
-    const std::size_t sign = start < text.size() && text[start] == u'-' ? 1 : 0;
-    std::size_t digits = digits_at(text, start + sign);
-    if (!digits) continue;
-    std::size_t end = start + sign + digits;
-    if (point) {
-      if (end >= text.size() || text[end] != u'.' || !digits_at(text, end + 1)) continue;
-      end += 1 + digits_at(text, end + 1);
-    }
-    return decimal(text.substr(start, end - start));
-  }
-  return std::nullopt;
+  const std::size_t at = text.find(label);
+  if (at == Text::npos) return std::nullopt;
+  text = text.substr(at + label.size());
+  const std::size_t sign = !text.empty() && text[0] == u'-' ? 1 : 0;
+  const std::size_t whole = digits_at(text, sign);
+  if (!whole) return std::nullopt;
+  if (!point) return integer_value(text.substr(0, sign + whole));
+  const std::size_t dot = sign + whole;
+  const std::size_t fraction = dot < text.size() && text[dot] == u'.' ? digits_at(text, dot + 1) : 0;
+  return fraction ? std::optional(decimal(text.substr(0, dot + 1 + fraction))) : std::nullopt;
 }
 
 }  // namespace

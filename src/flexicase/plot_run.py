@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from flexicase.gp.records import Generation, Run
 from flexicase.plot import BLACK, BLUE, RED
@@ -13,77 +14,95 @@ if TYPE_CHECKING:
 
 GREY = "#7f7f7f"
 
+#: Label, value and colour of each line of a panel.
+Lines = tuple[tuple[str, Callable[[Generation], float | None], str], ...]
+
+
+def _if_bred(name: str) -> Callable[[Generation], float | None]:
+    """A count of a generation's selection; the last generation has none."""
+    return lambda record: getattr(record, name) if record.events else None
+
+
+#: Label, lines and scale of each panel.
+PANELS: tuple[tuple[str, Lines, str], ...] = (
+    (
+        "total error",
+        (
+            ("best", lambda r: r.best_error, BLACK),
+            ("median", lambda r: r.median_error, BLUE),
+            ("mean", lambda r: r.mean_error, GREY),
+        ),
+        "symlog",
+    ),
+    ("zero errors of the best (of {cases})", (("best", lambda r: r.solved_cases, BLACK),), "linear"),
+    ("different error vectors", (("all", lambda r: r.distinct_errors, BLUE),), "linear"),
+    (
+        "evaluations",
+        (
+            ("selection, population pool", _if_bred("evaluations"), RED),
+            ("selection, one per error vector", _if_bred("evaluations_distinct"), BLUE),
+            ("really run", lambda r: r.pairs, BLACK),
+        ),
+        "log",
+    ),
+    (
+        "mean size",
+        (("program, points", lambda r: r.program_size, BLACK), ("genome, genes", lambda r: r.genome_size, BLUE)),
+        "linear",
+    ),
+    (
+        "seconds",
+        (("all", lambda r: r.seconds.total, BLACK), ("running programs", lambda r: r.seconds.evaluate, RED)),
+        "linear",
+    ),
+)
+
 
 def run_picture(run: Run) -> Figure:
-    """Draw a run: errors, cases solved, evaluations of selection, and sizes, generation by generation.
+    """Draw a run generation by generation: errors, diversity, evaluations, sizes and time.
 
     Args:
         run: What `flexicase.gp.evolve` returned.
 
     Returns:
-        A figure with four panels; ``savefig`` writes it.
+        A figure with six panels; ``savefig`` writes it.
 
     >>> from flexicase.gp import evolve
     >>> figure = run_picture(evolve("simple-regression", population=30, generations=2, threads=1))
     >>> len(figure.axes)
-    4
+    6
     """
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError("pictures need matplotlib: pip install 'flexicase[report]'") from error
-    figure = Figure(figsize=(9.0, 6.0), layout="constrained")
-    errors, solved, evaluations, sizes = figure.subplots(2, 2, sharex=True).ravel()
-    _lines(errors, run, [("best", "best_error", BLACK), ("median", "median_error", BLUE), ("mean", "mean_error", GREY)])
-    errors.set_yscale("symlog", linthresh=1)
-    errors.set_ylim(bottom=0)
-    errors.set_ylabel("total error")
-    cases = len(run.train_errors)
-    _lines(solved, run, [("solved by the best", "solved_cases", BLACK), ("different vectors", "distinct_errors", BLUE)])
-    solved.axhline(cases, color=GREY, linewidth=0.8, linestyle=":")
-    solved.set_ylim(bottom=0)
-    solved.set_ylabel(f"errors that are zero (of {cases}); error vectors")
-    _lines(
-        evaluations,
-        run,
-        [
-            ("population pool", "evaluations", RED),
-            ("one per error vector", "evaluations_distinct", BLUE),
-            ("programs × cases really run", "pairs", BLACK),
-        ],
-        bred_only=True,
-    )
-    if evaluations.get_lines():
-        evaluations.set_yscale("log")
-    evaluations.set_ylabel("evaluations per generation")
-    evaluations.set_xlabel("generation")
-    _lines(sizes, run, [("program, points", "program_size", BLACK), ("genome, genes", "genome_size", BLUE)])
-    sizes.set_ylim(bottom=0)
-    sizes.set_ylabel("mean size")
-    sizes.set_xlabel("generation")
+    figure = Figure(figsize=(11.0, 6.0), layout="constrained")
+    axes = figure.subplots(2, 3, sharex=True)
+    for ax, (label, lines, scale) in zip(axes.ravel(), PANELS, strict=True):
+        _lines(ax, run, lines)
+        ax.set_ylabel(label.format(cases=len(run.train_errors)))
+        if scale != "linear" and ax.get_lines():
+            ax.set_yscale(scale, **({"linthresh": 1} if scale == "symlog" else {}))
+        if scale != "log":
+            ax.set_ylim(bottom=0)
+    for ax in axes[-1]:
+        ax.set_xlabel("generation")
+        ax.xaxis.get_major_locator().set_params(integer=True)
     figure.suptitle(_title(run))
     return figure
 
 
-def _lines(ax: Axes, run: Run, lines: list[tuple[str, str, str]], bred_only: bool = False) -> None:
-    """One line per field of the records that is known."""
-    for label, name, colour in lines:
-        known = [
-            (record.generation, _value(record, name))
-            for record in run.records
-            if _value(record, name) is not None and (record.events or not bred_only)
-        ]
+def _lines(ax: Axes, run: Run, lines: Lines) -> None:
+    """One line per number that is known."""
+    for label, value, colour in lines:
+        known = [(record.generation, value(record)) for record in run.records if value(record) is not None]
         if known:
             x, y = zip(*known, strict=True)
             marker = "o" if len(known) == 1 else None
             ax.plot(x, y, label=label, color=colour, linewidth=1.6, marker=marker)
     ax.spines[["top", "right"]].set_visible(False)
-    if ax.get_lines():
+    if len(lines) > 1 and ax.get_lines():
         ax.legend(frameon=False)
-
-
-def _value(record: Generation, name: str) -> Any:
-    return getattr(record, name)
 
 
 def _title(run: Run) -> str:

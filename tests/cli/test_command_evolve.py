@@ -52,22 +52,22 @@ def test_a_saved_run_is_resumed_with_its_settings(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "message"),
+    ("arguments", "message"),
     [
-        ([], 2, "name of a problem is missing"),
-        (["miror-image"], 2, "did you mean 'mirror-image'"),
-        (["mirror-image", "--method", "lexicas"], 2, "did you mean 'lexicase'"),
-        (["mirror-image", "--population", "0"], 2, "--population"),
-        (["mirror-image", "--generations", "-1"], 2, "--generations"),
-        (["mirror-image", "--seed", "-1"], 2, "--seed"),
-        (["mirror-image", "--method", "tournament", "--partial"], 2, "needs one of lexicase"),
-        (["--resume", "nowhere"], 2, "no checkpoint in nowhere"),
+        ([], "name of a problem is missing"),
+        (["miror-image"], "did you mean 'mirror-image'"),
+        (["mirror-image", "--method", "lexicas"], "did you mean 'lexicase'"),
+        (["mirror-image", "--population", "0"], "--population"),
+        (["mirror-image", "--generations", "-1"], "--generations"),
+        (["mirror-image", "--seed", "-1"], "--seed"),
+        (["mirror-image", "--method", "tournament", "--partial"], "needs one of lexicase"),
+        (["--resume", "nowhere"], "no checkpoint in nowhere"),
     ],
 )
-def test_wrong_calls(run, tmp_path, monkeypatch, arguments, code, message):
+def test_wrong_calls(run, tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
     done = run("evolve", *arguments)
-    assert done.exit_code == code
+    assert done.exit_code == 2
     assert message in done.stderr
     assert list(tmp_path.iterdir()) == []
 

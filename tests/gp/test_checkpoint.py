@@ -147,8 +147,11 @@ def test_a_failure_while_writing_leaves_the_last_checkpoint(tmp_path, monkeypatc
 SCRIPT = """
 import sys
 from flexicase.gp import evolve
-evolve("mirror-image", population={population}, generations=10**6, seed={seed}, threads=1, save=sys.argv[1], save_every=0.0,
-       simplification_steps={simplification_steps}, method="random", callback=lambda record: print(record.generation, flush=True))
+evolve(
+    "mirror-image", "random", population={population}, generations=10**6, seed={seed}, threads=1,
+    simplification_steps={simplification_steps}, save=sys.argv[1], save_every=0.0, resume=True,
+    callback=lambda record: print(record.generation, flush=True),
+)
 """
 
 
@@ -158,7 +161,7 @@ def test_kill_minus_nine_loses_nothing_that_was_saved(tmp_path):
     settings = {**SMALL, "generations": 10**6, "method": "random"}
     for _ in range(3):
         process = subprocess.Popen(
-            [sys.executable, "-c", SCRIPT.format(**SMALL).replace("save_every", "resume=True, save_every"), tmp_path],
+            [sys.executable, "-c", SCRIPT.format(**SMALL), tmp_path],
             stdout=subprocess.PIPE,
         )
         process.stdout.readline()

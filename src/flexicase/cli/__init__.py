@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from flexicase import __version__
-from flexicase.cli import bench, demo, doctor, evolve, methods, reproduce, select, studies
+from flexicase.cli import bench, demo, doctor, evolve, methods, problems, reproduce, select, studies
 from flexicase.cli.failures import Group
 from flexicase.cli.output import emit
 
@@ -36,6 +36,7 @@ app.command(epilog="\b\nExample:\n  flexicase export gp-paper --out results/gp-p
 app.command("import", epilog="\b\nExample:\n  flexicase import results/gp-paper")(studies.import_)
 app.command(epilog="\b\nExample:\n  flexicase rerun 1f0c9a2b 77ab3e51")(studies.rerun)
 app.command(epilog="\b\nExample:\n  flexicase doctor --json")(doctor.doctor)
+app.add_typer(problems.app, name="problems")
 app.add_typer(bench.app, name="bench")
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.push.evaluate import Evaluator
+from flexicase.push.evaluate import Evaluator, LazyErrors
 from flexicase.push.program import Program
 from flexicase.rng import Key
 from flexicase.selection.api import Method, Selection
@@ -62,13 +62,12 @@ class Carried:
 
 
 class Judge(Protocol):
-    """Judges one generation after another.
+    """Judges one generation after another."""
 
-    Attributes:
-        pairs: (individual, error) pairs evaluated in this generation so far.
-    """
-
-    pairs: int
+    @property
+    def pairs(self) -> int:
+        """(individual, error) pairs evaluated in this generation so far."""
+        ...
 
     def judge(self, programs: list[Program], carried: Carried, key: Key) -> Verdict:
         """Find the best of a new generation."""
@@ -173,22 +172,25 @@ class PartialJudge:
         self.fast = copy.copy(fast)  # what is learnt in a run stays in the run
         self.fast.new_generation()
         self.threads = threads
-        self.pairs = 0
-        self._size = 0
-        self._evaluate: Any = None
+        self._lazy: LazyErrors
+        self._known: NDArray[np.float64]  # (individuals, n_errors); NaN where a program was not run
         self._first: Selection
+
+    @property
+    def pairs(self) -> int:
+        """(individual, error) pairs evaluated in this generation so far."""
+        return int(np.count_nonzero(~np.isnan(self._known)))
 
     def judge(self, programs: list[Program], carried: Carried, key: Key) -> Verdict:
         """Select one parent and run it on all cases."""
-        lazy = self.evaluator.lazy(programs, self.threads)
-        self._evaluate = lambda individuals, cases: lazy(individuals[:, None], cases[None, :])
-        self._size = len(programs)
-        self.pairs = 0
+        self._lazy = self.evaluator.lazy(programs, self.threads)
+        self._known = np.full((len(programs), self.evaluator.n_errors), np.nan)
         self.fast.new_generation()
         self._first = self._draw(1, key)
         best = int(self._first.indices[0])
-        errors = self.evaluator.errors([programs[best]], 1)[0]
-        self.pairs += self.evaluator.n_errors
+        missing = np.flatnonzero(np.isnan(self._known[best]))
+        self._evaluate(np.array([best]), missing)
+        errors = self._known[best].copy()
         assert self._first.evaluations is not None
         cost = int(self._first.evaluations[0])
         return Verdict(best, errors, float(errors.sum()), events=1, evaluations=cost)
@@ -201,11 +203,13 @@ class PartialJudge:
             np.concatenate([self._first.evaluations, rest.evaluations]),
         )
 
+    def _evaluate(self, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[np.float64]:
+        errors = self._lazy(individuals[:, None], cases[None, :])
+        self._known[np.ix_(individuals, cases)] = errors
+        return errors
+
     def _draw(self, n: int, key: Key) -> Selection:
-        outcome = self.fast.select(self._evaluate, self._size, n, seed=key.k0 << 64 | key.k1)
-        assert outcome.pairs_evaluated is not None
-        self.pairs += int(outcome.pairs_evaluated.sum())
-        return outcome
+        return self.fast.select(self._evaluate, len(self._known), n, seed=key.k0 << 64 | key.k1)
 
     def carried(self, copies: NDArray[np.int64], parents: NDArray[np.int64]) -> Carried:
         """Copies are evaluated where selection asks for them, like everybody."""

@@ -2,8 +2,11 @@
 
 from flexicase.problems import draws
 from flexicase.problems.cases import Cases, Domain, Drawn, Fixed, Split
+from flexicase.problems.files import from_file
+from flexicase.problems.listed import from_cases
 from flexicase.problems.problem import Problem
 from flexicase.problems.registry import load, names
+from flexicase.problems.scoring import Score, read_program, score
 from flexicase.problems.settings import OPERATORS, Settings
 from flexicase.push.measures import Measure
 
@@ -15,9 +18,14 @@ __all__ = [
     "Fixed",
     "Measure",
     "Problem",
+    "Score",
     "Settings",
     "Split",
     "draws",
+    "from_cases",
+    "from_file",
     "load",
     "names",
+    "read_program",
+    "score",
 ]

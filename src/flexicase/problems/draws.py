@@ -87,7 +87,7 @@ def text(rng: Rng, size: int, characters: str) -> str:
     >>> text(generator(0), 3, "a")
     'aaa'
     """
-    return "".join(characters[i] for i in rng.integers(len(characters), size=size))
+    return "".join(characters[i] for i in rng.integers(len(characters), size=size).tolist())
 
 
 def string(rng: Rng, kind: RandomString) -> str:
@@ -100,5 +100,7 @@ def string(rng: Rng, kind: RandomString) -> str:
     bounds = np.cumsum(weights / weights.sum())[:-1]
     size = integer(rng, kind.low, kind.high)
     groups = np.searchsorted(bounds, rng.random(size), side="right")
-    drawn = "".join(pick(rng, kind.groups[group][1]) for group in groups)
+    sizes = np.array([len(characters) for _, characters in kind.groups])[groups]
+    places = (rng.random(size) * sizes).astype(np.int64)
+    drawn = "".join(kind.groups[group][1][i] for group, i in zip(groups.tolist(), places.tolist(), strict=True))
     return re.sub(" +", " ", drawn).strip(" ") if kind.words else drawn

@@ -18,7 +18,7 @@ from flexicase.push.generators import Generator
 from flexicase.push.instructions import InstructionSet, Profile
 from flexicase.push.limits import Limits
 from flexicase.push.measures import Measure
-from flexicase.push.values import Value
+from flexicase.push.values import Symbol, Value
 from flexicase.rng import Seed
 
 
@@ -33,6 +33,7 @@ class Problem:
         domains: Where its cases come from.
         measures: The errors of each case.
         stacks: Stacks whose instructions programs may use.
+        extra_instructions: Further instructions that programs may use.
         generators: What else random genes are made of: constants, random constants, inputs, tags.
         settings: What a run uses.
         edge: Fixed cases to try a program on; those of the fixed domains if None.
@@ -61,6 +62,7 @@ class Problem:
     measures: Sequence[Measure]
     stacks: Sequence[str]
     generators: Sequence[Generator]
+    extra_instructions: Sequence[str] = ()
     settings: Settings = field(default_factory=Settings)
     edge: Callable[[], Cases] | None = None
     title: str = ""
@@ -70,7 +72,7 @@ class Problem:
             raise ValueError(f"name must be a text that is not empty, got {self.name!r}")
         if not callable(self.answer):
             raise TypeError(f"answer must be a function of the inputs, got {self.answer!r}")
-        for name in ("domains", "measures", "stacks", "generators"):
+        for name in ("domains", "measures", "stacks", "generators", "extra_instructions"):
             values = getattr(self, name)
             if isinstance(values, str):
                 raise TypeError(f"{name} must be several, got the text {values!r}")
@@ -80,19 +82,22 @@ class Problem:
         if not self.measures:
             raise ValueError("measures must not be empty")
         InstructionSet.of_stacks(*self.stacks)
+        for measure in self.measures:
+            measure.native()
         self._set("title", self.title or self.name.replace("-", " ").title())
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
 
     def genes(self, profile: Profile = "W") -> tuple[Generator, ...]:
-        """What random genes are drawn from: the generators, then each instruction of the stacks.
+        """What random genes are drawn from: the generators, then each instruction.
 
         >>> from flexicase import problems
         >>> len(problems.load("mirror-image").genes())
         110
         """
-        return (*self.generators, *InstructionSet.of_stacks(*self.stacks, profile=profile))
+        registered = InstructionSet.of_stacks(*self.stacks, profile=profile)
+        return (*self.generators, *registered, *map(Symbol, self.extra_instructions))
 
     def limits(self, profile: Profile = "W") -> Limits:
         """What a run of a program may use.
@@ -110,8 +115,21 @@ class Problem:
         >>> problems.load("sum-of-squares").cases([(1,), (2,), (3,)]).expected
         [1, 5, 14]
         """
-        listed = [tuple(case) for case in inputs]
-        return Cases(listed, [self.answer(*case) for case in listed])
+        listed = list(inputs)
+        for case in listed:
+            if not isinstance(case, tuple):
+                raise TypeError(f"the inputs of a case of {self.name} must be a tuple, got {case!r:.80}")
+            if len(case) != len(listed[0]):
+                raise ValueError(
+                    f"all cases of {self.name} must have as many inputs, got {len(listed[0])} and {len(case)}"
+                )
+        return Cases(listed, [self._answer(case) for case in listed])
+
+    def _answer(self, inputs: Inputs) -> Value:
+        try:
+            return self.answer(*inputs)
+        except Exception as error:
+            raise ValueError(f"answer of {self.name} failed on the inputs {inputs!r:.80}: {error!r}") from error
 
     def sample(self, seed: Seed = None) -> tuple[Cases, Cases]:
         """The training and the test cases of a run; the same seed gives the same cases.

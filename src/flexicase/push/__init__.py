@@ -16,7 +16,7 @@ from flexicase.push.limits import Limits
 from flexicase.push.measures import Measure
 from flexicase.push.program import Program
 from flexicase.push.run import State, run
-from flexicase.push.text import parse, unparse
+from flexicase.push.text import parse, parse_all, unparse
 from flexicase.push.trace import Step, Trace, trace
 from flexicase.push.values import Big, Char, Single, Symbol
 
@@ -46,6 +46,7 @@ __all__ = [
     "Trace",
     "instruction_table",
     "parse",
+    "parse_all",
     "run",
     "trace",
     "unparse",

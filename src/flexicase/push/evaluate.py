@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Sequence
 
@@ -18,6 +19,9 @@ from flexicase.push.values import Value
 ErrorFunction = Callable[[list[Value], list[Value]], ArrayLike]
 #: Errors of pairs of an individual and an error column.
 LazyErrors = Callable[[ArrayLike, ArrayLike], NDArray[np.float64]]
+
+#: Errors of a function that an evaluator keeps.
+MOST_KNOWN = 200_000
 
 _DEFAULT = Limits()
 
@@ -42,6 +46,7 @@ class Evaluator:
     Attributes:
         n_cases: Number of cases.
         n_errors: Number of errors of a program: cases times measures.
+        targets: What each measure compares answers with, case by case.
         steps: Steps that all runs so far have made.
 
     >>> evaluator = Evaluator([[1, 2], [5, 5]], [3, 10], stack="integer", penalty=1000)
@@ -80,11 +85,12 @@ class Evaluator:
         self.n_cases = len(self.expected)
         self.n_errors = self.n_cases * len(self.measures)
         self.steps = 0
-        self._targets = [
+        self.targets = [
             [answer if measure.target is None else measure.target(case, answer) for measure in self.measures]
             for case, answer in zip(inputs, self.expected, strict=True)
         ]
-        self._cases = _native.push_cases([list(case) for case in inputs], self._targets)
+        self._refuse_nan()
+        self._cases = _native.push_cases([list(case) for case in inputs], self.targets)
         self._questions = [measure.native() for measure in self.measures]
         self._functions = [
             (column, measure.error, measure.penalty)
@@ -92,6 +98,11 @@ class Evaluator:
             if not isinstance(measure.error, str)
         ]
         self._known: dict[tuple[int, int, str], float] = {}
+
+    def _refuse_nan(self) -> None:
+        for case, targets in enumerate(self.targets):
+            if any(isinstance(target, float) and math.isnan(target) for target in targets):
+                raise ValueError(f"expected must not hold NaN, but case {case} does")
 
     def outputs(self, program: Program, stack: str | None = None) -> list[Value]:
         """The answer of a program on each case, from the first measure's stack or another; None where it gives none.
@@ -201,8 +212,10 @@ class Evaluator:
         """What a function says of an answer; most programs give one of a few answers, so that it is asked once."""
         key = (column, case, repr(answer))
         if key not in self._known:
-            error = float(function(answer, self._targets[case][column]))
+            error = float(function(answer, self.targets[case][column]))
             if not error >= 0.0:
                 raise ValueError(f"errors must not be negative or NaN, got {error} for the answer {answer!r:.60}")
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
             self._known[key] = error
         return self._known[key]

@@ -6,6 +6,7 @@ order, and for nothing else; what it sees becomes the weights that order the cas
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -228,6 +229,7 @@ class FastLexicase:
             raise ValueError("weights in state must lie between w_min and w_max")
         k0, k1 = state["key"]
         next_event = check_count(state["next_event"], "next_event in state")
+        self._weights = copy.copy(self._weights)  # a copy of this selector keeps its own
         self._weights.values, self._weights.w_max = values, w_max
         self._key, self._next_event = Key(int(k0), int(k1)), next_event
         self.new_generation()

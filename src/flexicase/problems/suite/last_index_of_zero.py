@@ -33,6 +33,7 @@ def with_zeros(rng: Rng) -> Inputs:
 
 PROBLEM = Problem(
     name="last-index-of-zero",
+    title="Last Index of Zero",
     description="Given an integer vector with at least one 0, return the index (from 0) of the last 0.",
     answer=answer,
     domains=(

@@ -1,0 +1,214 @@
+"""``flexicase problems``: what there is to solve, and whether a program solves it."""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from flexicase import problems
+from flexicase.cli.failures import FAILED
+from flexicase.cli.output import aligned, emit, emit_json
+from flexicase.problems import Cases, Measure, Problem, Score
+from flexicase.push import Program, Symbol, unparse
+from flexicase.push.generators import Generator
+from flexicase.push.values import Value
+
+SAMPLES = 5
+SHOWN_FAILURES = 5
+LONGEST = 70
+
+app = typer.Typer(help="List and describe the problems, and try programs on them.", rich_markup_mode=None)
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of a problem; 'flexicase problems' lists them.")]
+
+
+@app.callback(invoke_without_command=True, epilog="\b\nExample:\n  flexicase problems show mirror-image")
+def listing(
+    context: typer.Context,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list.")] = False,
+) -> None:
+    """List and describe the problems, and try programs on them."""
+    if context.invoked_subcommand is not None:
+        return
+    rows = [_row(problems.load(name)) for name in problems.names()]
+    if as_json:
+        emit_json(rows)
+    else:
+        emit(aligned(tuple(rows[0]), [tuple(row.values()) for row in rows]))
+
+
+@app.command(epilog="\b\nExample:\n  flexicase problems show last-index-of-zero")
+def show(
+    name: Name,
+    seed: Annotated[int, typer.Option(min=0, help="Which random cases to show.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Describe a problem, with some of its cases."""
+    problem = _load(name)
+    train, _ = problem.sample(seed)
+    places = np.unique(np.linspace(0, len(train) - 1, SAMPLES).round().astype(int)).tolist()
+    emit_json(_facts(problem, train, places)) if as_json else emit(_description(problem, train, places))
+
+
+@app.command(
+    epilog="\b\nExample:\n  flexicase problems score mirror-image --program solution.push\n"
+    "  echo '(in1 in2 vector_integer_reverse vector_integer_eq)' | flexicase problems score mirror-image --program -"
+)
+def score(
+    name: Name,
+    program: Annotated[
+        str, typer.Option(metavar="FILE", help="A Push program as Clojush prints it; - reads standard input.")
+    ],
+    fresh: Annotated[int, typer.Option(min=0, help="Random cases to try besides the fixed ones.")] = 300,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same random cases.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Try a program on the fixed cases of a problem and on fresh random ones.
+
+    Exits with 0 if all errors are zero, rounded where the problem rounds them, with 1 if not, and with 2 if the program
+    cannot be read.
+    """
+    problem = _load(name)
+    n_inputs = len(problem.fresh(1, 0).inputs[0])
+    code = _read(program, n_inputs)
+    try:
+        outcome = problems.score(problem, code, fresh, seed)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--fresh") from None
+    emit_json(_result(outcome, seed)) if as_json else emit(_report(outcome))
+    raise typer.Exit(0 if outcome.passed else FAILED)
+
+
+def _load(name: str) -> Problem:
+    try:
+        return problems.load(name)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="NAME") from None
+
+
+def _read(source: str, n_inputs: int) -> Program:
+    where = "standard input" if source == "-" else source
+    try:
+        data = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
+        return problems.read_program(data.decode("utf-8-sig"), n_inputs)
+    except OSError as error:
+        raise typer.BadParameter(f"{where}: {error.strerror}", param_hint="--program") from None
+    except (ValueError, TypeError) as error:
+        raise typer.BadParameter(f"{where}: {error}", param_hint="--program") from None
+
+
+def _row(problem: Problem) -> dict[str, Any]:
+    return {
+        "problem": problem.name,
+        "train": sum(domain.n_train for domain in problem.domains),
+        "test": sum(domain.n_test for domain in problem.domains),
+        "errors": len(problem.measures),
+        "genes": len(problem.genes()),
+        "title": problem.title,
+    }
+
+
+def _facts(problem: Problem, train: Cases, places: list[int]) -> dict[str, Any]:
+    settings = asdict(problem.settings) | {"operators": dict(problem.settings.operators)}
+    return {
+        **_row(problem),
+        "description": problem.description,
+        "measures": [{"stack": m.stack, "error": _error_name(m), "penalty": m.penalty} for m in problem.measures],
+        "stacks": list(problem.stacks),
+        "generators": [_generator(entry) for entry in problem.generators],
+        "settings": settings,
+        "cases": [{"inputs": list(train.inputs[i]), "expected": _plain(train.expected[i])} for i in places],
+    }
+
+
+def _description(problem: Problem, train: Cases, places: list[int]) -> str:
+    settings = problem.settings
+    row = _row(problem)
+    facts = [
+        ("cases", f"{row['train']} for training, {row['test']} for testing"),
+        ("errors per case", ", ".join(f"{_error_name(m)} of {m.stack}" for m in problem.measures)),
+        ("stacks", " ".join(problem.stacks)),
+        ("genes", f"{row['genes']}: instructions and {' '.join(map(_generator, problem.generators))}"),
+        ("steps of a run", str(settings.steps)),
+        ("points of a program", f"at most {settings.max_points}"),
+        ("generations", str(settings.generations)),
+        ("error threshold", f"{settings.error_threshold:g}"),
+    ]
+    cases = [(_inputs(train, i), _clipped(train.expected[i])) for i in places]
+    return f"{problem.title}: {problem.description}\n\n{aligned(None, facts)}\n{aligned(('inputs', 'expected'), cases)}"
+
+
+def _error_name(measure: Measure) -> str:
+    return measure.error if isinstance(measure.error, str) else getattr(measure.error, "__name__", "error of its own")
+
+
+def _generator(entry: Generator) -> str:
+    plain = isinstance(entry, Symbol | bool | int | float | str | list | tuple)
+    return (unparse(entry) if plain else repr(entry)) if len(repr(entry)) <= LONGEST else _shortened(repr(entry))
+
+
+def _shortened(text: str, width: int = LONGEST) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _clipped(value: Value, width: int = LONGEST) -> str:
+    return _shortened("nothing" if value is None else unparse(value), width)
+
+
+def _inputs(cases: Cases, case: int) -> str:
+    inputs = cases.inputs[case]
+    return "  ".join(_clipped(value, LONGEST // len(inputs)) for value in inputs)
+
+
+def _report(outcome: Score) -> str:
+    failing = outcome.failing
+    tried = f"{outcome.n_edge} fixed and {len(outcome.cases) - outcome.n_edge} fresh cases of {outcome.problem.title}"
+    head = f"{tried}: total error {outcome.total:g}, {len(failing)} failing\n"
+    if not failing:
+        return head
+    rows = [
+        (
+            i,
+            " ".join(f"{error:g}" for error in outcome.errors[i]),
+            _inputs(outcome.cases, i),
+            _clipped(outcome.wanted(i)),
+            _clipped(outcome.answer(i)),
+        )
+        for i in failing[:SHOWN_FAILURES]
+    ]
+    more = f"… and {len(failing) - len(rows)} more\n" if len(failing) > len(rows) else ""
+    return f"{head}\n{aligned(('case', 'errors', 'inputs', 'expected', 'got'), rows)}{more}"
+
+
+def _result(outcome: Score, seed: int) -> dict[str, Any]:
+    return {
+        "problem": outcome.problem.name,
+        "passed": outcome.passed,
+        "total_error": outcome.total,
+        "edge_cases": outcome.n_edge,
+        "fresh_cases": len(outcome.cases) - outcome.n_edge,
+        "seed": seed,
+        "points": outcome.program.points,
+        "failing": [
+            {
+                "case": i,
+                "inputs": list(outcome.cases.inputs[i]),
+                "expected": _plain(outcome.wanted(i)),
+                "got": _plain(outcome.answer(i)),
+                "errors": outcome.errors[i].tolist(),
+            }
+            for i in outcome.failing
+        ],
+    }
+
+
+def _plain(value: Value) -> Any:
+    """A value that JSON has."""
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

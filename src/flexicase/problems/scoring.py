@@ -1,0 +1,152 @@
+"""Trying a program on a problem."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexicase.checks import nearest
+from flexicase.problems.cases import Cases
+from flexicase.problems.problem import Problem
+from flexicase.push.evaluate import Evaluator
+from flexicase.push.instructions import instruction_table
+from flexicase.push.program import Program
+from flexicase.push.text import parse_all
+from flexicase.push.values import Symbol, Value
+from flexicase.rng import Seed
+
+_INPUT = re.compile(r"in([1-9]\d*)")
+_TAG = re.compile(r"(tag_[a-z]+(_[a-z]+)?|tagged(_code|_when)?|untag)_\d+")
+
+
+def read_program(text: str, n_inputs: int) -> Program:
+    r"""The program that a text stands for, as Clojush prints it; its outer parentheses may be missing.
+
+    Args:
+        text: The program, with or without comments.
+        n_inputs: Number of inputs of the problem that it is for.
+
+    >>> print(read_program("in1 ; twice\n in1 integer_add", n_inputs=1))
+    (in1 in1 integer_add)
+    """
+    values = parse_all(text)
+    if not values:
+        raise ValueError("text must hold a program, found none")
+    code = values[0] if len(values) == 1 and isinstance(values[0], tuple) else tuple(values)
+    for name in _symbols(code):
+        _check_symbol(name, n_inputs)
+    return Program(code)
+
+
+def _symbols(code: Value) -> Iterator[Symbol]:
+    pending = [code]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, tuple):
+            pending.extend(item)
+        elif isinstance(item, Symbol):
+            yield item
+
+
+def _check_symbol(name: Symbol, n_inputs: int) -> None:
+    asked = _INPUT.fullmatch(name)
+    if asked and int(asked[1]) > n_inputs:
+        raise ValueError(f"the program reads {name}, but there {'is' if n_inputs == 1 else 'are'} {n_inputs} input(s)")
+    if not asked and name not in instruction_table() and not _TAG.fullmatch(name):
+        raise ValueError(f"no instruction is named {str(name)!r}{_nearest_instruction(name)}")
+
+
+def _nearest_instruction(name: str) -> str:
+    found = nearest(name, instruction_table())
+    return found if "did you mean" in found else ""
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """How a program did.
+
+    Attributes:
+        problem: The problem.
+        program: The program.
+        cases: The cases it was tried on, the fixed ones first.
+        n_edge: Number of fixed cases.
+        errors: (cases, measures) its errors.
+
+    >>> from flexicase import problems
+    >>> outcome = problems.score(problems.load("smallest"), Program("(in1 print_integer)"), fresh=10, seed=1)
+    >>> outcome.n_edge, outcome.passed
+    (5, False)
+    """
+
+    problem: Problem
+    program: Program
+    cases: Cases
+    n_edge: int
+    errors: NDArray[np.float64]
+
+    @property
+    def total(self) -> float:
+        """The sum of all errors."""
+        return float(self.errors.sum())
+
+    @property
+    def failing(self) -> list[int]:
+        """The cases with an error that is not zero."""
+        found: list[int] = np.flatnonzero(self.errors.any(axis=1)).tolist()
+        return found
+
+    @property
+    def passed(self) -> bool:
+        """Whether all errors are zero."""
+        return not self.errors.any()
+
+    @cached_property
+    def _evaluator(self) -> Evaluator:
+        return self.problem.evaluator(self.cases)
+
+    @cached_property
+    def _answers(self) -> list[list[Value]]:
+        return [self._evaluator.outputs(self.program, stack) for stack in self._columns]
+
+    @cached_property
+    def _columns(self) -> dict[str, int]:
+        """The first measure of each stack."""
+        stacks = [measure.stack for measure in self.problem.measures]
+        return {stack: stacks.index(stack) for stack in stacks}
+
+    def wanted(self, case: int) -> Value:
+        """What the program should answer to a case; a tuple if it is asked for several things."""
+        targets = [self._evaluator.targets[case][column] for column in self._columns.values()]
+        return targets[0] if len(targets) == 1 else tuple(targets)
+
+    def answer(self, case: int) -> Value:
+        """What the program answers to a case; a tuple if it is asked for several things."""
+        given = [answers[case] for answers in self._answers]
+        return given[0] if len(given) == 1 else tuple(given)
+
+
+def score(problem: Problem, program: Program, fresh: int = 300, seed: Seed = 0) -> Score:
+    """Try a program on the fixed cases of a problem and on fresh random ones.
+
+    Args:
+        problem: The problem.
+        program: The program.
+        fresh: Number of random cases.
+        seed: The same seed gives the same random cases.
+
+    >>> from flexicase import problems
+    >>> mirror = Program("(in1 in2 vector_integer_reverse vector_integer_eq)")
+    >>> score(problems.load("mirror-image"), mirror).passed
+    True
+    """
+    edge = problem.edge_cases()
+    cases = edge + problem.fresh(fresh, seed)
+    if not len(cases):
+        raise ValueError(f"fresh must be positive, because {problem.name} has no fixed cases")
+    errors = problem.evaluator(cases).errors([program]).reshape(len(cases), len(problem.measures))
+    return Score(problem, program, cases, len(edge), errors)
