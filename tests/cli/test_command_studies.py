@@ -1,0 +1,153 @@
+"""``flexicase run``, ``status``, ``export``, ``import``, ``rerun`` and ``reproduce`` on tiny studies."""
+
+import io
+import json
+
+import pytest
+from rich.console import Console
+
+from flexicase.cli.study_progress import LiveMonitor, PlainMonitor, duration, monitor_for, picture
+from flexicase.experiments import Ledger, Progress, Result, overview, parse_spec, presets
+from flexicase.experiments.provenance import Provenance
+
+STUDY = """
+name = "tiny"
+problems = ["simple-regression"]
+methods = ["lexicase", "random"]
+seeds = [1]
+[settings]
+population = 20
+generations = 2
+"""
+
+
+@pytest.fixture
+def spec(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tiny.toml").write_text(STUDY)
+    return tmp_path / "tiny.toml"
+
+
+def test_from_spec_to_results_and_back(run, spec, tmp_path):
+    done = run("run", spec, "--workers", 2)
+    assert (done.exit_code, done.stderr.count("2 of 2 runs done")) == (0, 1)
+    assert "simple-regression  lexicase  base" in done.stdout
+    assert run("status").stdout == "tiny: 2 of 2 runs done\n"
+    assert "random" in run("status", "tiny").stdout
+    (status,) = json.loads(run("status", "--json").stdout)
+    assert (status["study"], status["counts"]["done"], status["unsettled"]) == ("tiny", 2, [])
+
+    exported = run("export", "tiny", "--out", "export", "--format", "csv")
+    assert exported.stdout.startswith("2 of 2 runs, 6 rows, ")
+    assert sorted(path.name for path in (tmp_path / "export").iterdir()) == sorted(
+        ["manifest.json", "provenance.csv.gz", "rows.csv.gz", "runs.csv.gz", "study.toml", "timings.csv.gz"]
+    )
+    imported = run("import", "export", "--dir", "elsewhere")
+    assert imported.stdout == "2 new runs, 2 of 2 done; to go on: flexicase run export/study.toml --dir elsewhere\n"
+
+    with Ledger(tmp_path / "elsewhere" / "tiny" / "ledger.sqlite") as ledger:
+        run_id = ledger.entries()[0].task.id
+    again = run("rerun", run_id[:10], "--dir", "elsewhere")
+    assert (again.exit_code, again.stdout) == (0, f"{run_id}: 3 rows × 13 columns identical\n")
+
+
+def test_mistakes_are_one_line_and_the_right_exit_code(run, spec, tmp_path):
+    assert run("run", tmp_path / "no.toml").exit_code == 1
+    spec.write_text(STUDY.replace("seeds", "seed"))
+    refused = run("run", spec)
+    assert refused.exit_code == 1
+    assert "unknown key 'seed'; did you mean 'seeds'?" in refused.stderr
+    for arguments, message in (
+        (("export", "tinny"), "unknown study 'tinny'; there are none in studies"),
+        (("reproduce", "tabel2"), "unknown target 'tabel2'; did you mean 'table2'?"),
+        (("reproduce", "--preset", "papr"), "unknown preset 'papr'; did you mean 'paper'?"),
+    ):
+        wrong = run(*arguments)
+        assert wrong.exit_code == 2
+        assert message in wrong.stderr
+    assert run("status").stdout == "no studies in studies\n"
+    assert "no run's id starts with 'abc'" in run("rerun", "abc").stderr
+
+
+def test_a_changed_study_is_refused_with_what_changed(run, spec):
+    assert run("run", spec, "--json").exit_code == 0
+    spec.write_text(STUDY.replace("generations = 2", "generations = 3"))
+    refused = run("run", spec)
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "settings.generations: 2 -> 3 (give the changed study another name)" in refused.stderr
+
+
+def test_reproduce_runs_the_preset_and_says_where_the_results_are(run, spec, tmp_path, monkeypatch):
+    monkeypatch.setattr(presets, "preset_path", lambda study, preset: spec)
+    monkeypatch.setattr("flexicase.experiments.preset_path", lambda study, preset: spec)
+    done = run("reproduce", "fig1", "--workers", 2)
+    assert done.exit_code == 0
+    assert done.stdout.endswith("random    base             0     1        1\n\nresults: studies/tiny/results\n")
+    assert (tmp_path / "studies" / "tiny" / "results" / "rows.parquet").exists()
+    assert json.loads(run("reproduce", "--json").stdout) == {"tiny": "studies/tiny/results"}
+
+
+@pytest.fixture
+def half_done(tmp_path):
+    """A ledger with one run done and one going on."""
+    (tmp_path / "tiny").mkdir()
+    with Ledger.create(tmp_path / "tiny" / "ledger.sqlite", parse_spec(STUDY)) as ledger:
+        first, second = (entry.task.id for entry in ledger.entries())
+        for run_id in (first, second):
+            ledger.start(run_id, Provenance("1", "m", "c"))
+        ledger.finish(first, Result("c", "d", {"success": True}), Progress(2, 2))
+        yield ledger, {second: Progress(1, 2, "best error 0.5")}
+
+
+def test_status_tells_of_runs_that_go_on_and_of_those_that_failed(run, half_done):
+    ledger, running = half_done
+    ((run_id, progress),) = running.items()
+    ledger.beat({run_id: progress})
+    command = ("status", ledger.path.parent.name, "--dir", ledger.path.parents[1])
+    shown = run(*command).stdout
+    assert f"{run_id} running: simple-regression, random, seed 1, step 1 of 2; last sign of life 0 s ago\n" in shown
+    ledger.fail(run_id, "it fell", limit=1)
+    assert f"{run_id} quarantined: 1 attempts; it fell\n" in run(*command).stdout
+
+
+def test_plain_lines_say_how_far_it_is_and_not_too_often(half_done):
+    stream = io.StringIO()
+    monitor = PlainMonitor(1, stream)
+    monitor.beat(*half_done)
+    monitor.beat(*half_done)
+    monitor.noted("something")
+    line, note = stream.getvalue().splitlines()
+    assert "1 of 2 runs done, 1 running, time left " in line
+    assert "successes: simple-regression: lexicase 1/1, random 0/0" in line
+    assert note.endswith("something")
+
+
+def test_the_live_display_shows_the_bar_the_running_runs_and_the_successes(half_done):
+    ledger, running = half_done
+    console = Console(file=io.StringIO(), width=120)
+    console.print(picture(overview(ledger.entries()), ledger.entries(), running))
+    drawn = console.file.getvalue()
+    assert "━" in drawn
+    for text in ("1 of 2 runs done, 1 running", "seed 1  1/2  best error 0.5", "1 of 1", "0 of 0"):
+        assert text in drawn
+    stream = io.StringIO()
+    with LiveMonitor(1, stream) as monitor:
+        monitor.noted("run [x] failed")
+        monitor.beat(ledger, running)
+    assert "run [x] failed" in stream.getvalue()
+
+
+def test_displays_fit_where_they_go():
+    assert isinstance(monitor_for(1, io.StringIO()), PlainMonitor)
+    assert not isinstance(monitor_for(1, quiet=True), PlainMonitor)
+
+
+def test_durations():
+    assert [duration(s) for s in (0, 99, 150, 3600, 9000, None)] == [
+        "0 s",
+        "99 s",
+        "2 min",
+        "1 h 00 min",
+        "2 h 30 min",
+        "?",
+    ]

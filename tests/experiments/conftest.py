@@ -1,0 +1,111 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import flexicase as package
+from flexicase.experiments import Ledger, Monitor, Options, Study, export_study, parse_spec, run_study
+
+from .walk import VISITS, study_text
+
+ROOT = Path(__file__).resolve().parents[2]
+DETERMINED = ("runs.parquet", "rows.parquet", "study.toml", "manifest.json")
+
+
+class Notes(Monitor):
+    """Keeps what it is told."""
+
+    def __init__(self):
+        self.notes = []
+
+    def noted(self, text):
+        self.notes.append(text)
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _workers_find_the_jobs():
+    """Workers are processes of their own, and the kind of job that they run lives beside these tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        paths = [ROOT, Path(package.__file__).parents[1], *filter(None, [os.environ.get("PYTHONPATH")])]
+        patch.setenv("PYTHONPATH", os.pathsep.join(map(str, paths)))
+        yield
+
+
+@pytest.fixture
+def visits(tmp_path, monkeypatch):
+    """Which steps were made, by run: ``visits()`` gives lists of (step, process)."""
+    folder = tmp_path / "visits"
+    folder.mkdir()
+    monkeypatch.setenv(VISITS, str(folder))
+
+    def read():
+        return {
+            path.name: [tuple(map(int, line.split())) for line in path.read_text().splitlines()]
+            for path in folder.iterdir()
+        }
+
+    return read
+
+
+@pytest.fixture
+def walks(tmp_path):
+    """Run a study of walks in this process; gives how it ended, the notes and the study."""
+
+    def call(options=None, **study):
+        spec = parse_spec(study_text(**study))
+        notes = Notes()
+        ending = run_study(tmp_path / "studies", spec, options or Options(workers=2), notes)
+        return ending, notes.notes, Study(tmp_path / "studies" / spec.name)
+
+    return call
+
+
+def results(study):
+    """The bytes of what an export says about the study itself."""
+    exported = export_study(study, study.folder / "results")
+    return {name: (exported.folder / name).read_bytes() for name in DETERMINED}
+
+
+def entries(study):
+    with Ledger(study.ledger, read_only=True) as ledger:
+        return ledger.entries()
+
+
+@pytest.fixture(scope="package")
+def undisturbed(tmp_path_factory):
+    """What a study exports if nothing happens to it."""
+    known = {}
+
+    def call(**study):
+        text = study_text(**study)
+        if text not in known:
+            folder, spec = tmp_path_factory.mktemp("undisturbed"), parse_spec(text)
+            assert run_study(folder, spec, Options(workers=2)) == "complete"
+            known[text] = results(Study(folder / spec.name))
+        return known[text]
+
+    return call
+
+
+@pytest.fixture
+def flexicase(tmp_path):
+    """Start ``flexicase`` as a process; whatever happens, it is gone when the test ends."""
+    started = []
+
+    def call(*args):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "flexicase", *map(str, args)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+        )
+        started.append(process)
+        return process
+
+    yield call
+    for process in started:
+        process.kill()
+        process.communicate()

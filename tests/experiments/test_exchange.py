@@ -1,0 +1,158 @@
+import gzip
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from flexicase.experiments import (
+    ChangedSpecError,
+    Ledger,
+    LockedError,
+    Options,
+    Study,
+    export_study,
+    import_study,
+    parse_spec,
+    run_study,
+)
+from flexicase.experiments.exchange import _stacked
+from flexicase.experiments.tables import FORMATS, read_table, types_of, write_table
+
+from .conftest import entries, results
+from .walk import TROUBLE, study_text
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A finished study."""
+    folder, spec = tmp_path_factory.mktemp("finished"), parse_spec(study_text())
+    assert run_study(folder, spec, Options(workers=2)) == "complete"
+    return Study(folder / spec.name)
+
+
+@pytest.mark.parametrize("style", FORMATS)
+def test_an_export_can_be_imported_elsewhere_and_exports_the_same(style, finished, tmp_path):
+    first = export_study(finished, tmp_path / "first", style)
+    assert (first.done, first.planned, first.rows) == (4, 4, 20)
+    study, new = import_study(tmp_path / "first", tmp_path / "elsewhere")
+    assert new == 4
+    again = export_study(study, tmp_path / "again", style)
+    assert [path.name for path in again.files] == [path.name for path in first.files]
+    for one, other in zip(first.files, again.files, strict=True):
+        assert one.read_bytes() == other.read_bytes(), one.name
+    assert [entry.result.summary for entry in entries(study)] == [entry.result.summary for entry in entries(finished)]
+    assert [entry.provenance for entry in entries(study)] == [entry.provenance for entry in entries(finished)]
+    assert import_study(tmp_path / "first", tmp_path / "elsewhere")[1] == 0
+
+
+def test_a_study_goes_on_from_an_export_of_what_was_done(walks, undisturbed, tmp_path, monkeypatch, visits):
+    monkeypatch.setenv(TROUBLE, "always_die")
+    ending, _, study = walks(Options(workers=2, attempts=1))
+    assert ending == "incomplete"
+    monkeypatch.delenv(TROUBLE)
+    assert export_study(study, tmp_path / "export").done == 2
+    made = set(visits())
+    _, new = import_study(tmp_path / "export", tmp_path / "elsewhere")
+    assert new == 2
+    before = {run_id: len(steps) for run_id, steps in visits().items()}
+    assert run_study(tmp_path / "elsewhere", parse_spec((tmp_path / "export" / "study.toml").read_text())) == "complete"
+    redone = {run_id for run_id in made if len(visits()[run_id]) > before[run_id]}
+    assert redone == {entry.task.id for entry in entries(study) if entry.state == "quarantined"}
+    assert results(Study(tmp_path / "elsewhere" / "walks")) == undisturbed()
+
+
+def test_an_export_before_the_first_result(tmp_path):
+    study = Study(tmp_path / "walks")
+    study.make_folders()
+    Ledger.create(study.ledger, parse_spec(study_text())).close()
+    exported = export_study(study, tmp_path / "export")
+    assert (exported.done, exported.planned, exported.rows) == (0, 4, 0)
+    assert import_study(tmp_path / "export", tmp_path / "elsewhere")[1] == 0
+
+
+def test_an_edited_export_is_refused(finished, tmp_path):
+    export_study(finished, tmp_path / "export", "csv")
+    path = tmp_path / "export" / "rows.csv.gz"
+    lines = gzip.decompress(path.read_bytes()).decode().splitlines()
+    run_id, *cells = lines[3].split(",")
+    lines[3] = ",".join([run_id, cells[0], "0.5", *cells[2:]])
+    path.write_bytes(gzip.compress("\n".join(lines).encode()))
+    with pytest.raises(ValueError, match=f"run {run_id.strip(chr(34))}: the exported rows are damaged"):
+        import_study(tmp_path / "export", tmp_path / "elsewhere")
+
+
+def test_an_export_that_does_not_fit_its_study_is_refused(finished, tmp_path):
+    export_study(finished, tmp_path / "export")
+    shutil.copytree(tmp_path / "export", tmp_path / "other")
+    (tmp_path / "other" / "study.toml").write_text(study_text(length=6))
+    with pytest.raises(ValueError, match=r"the runs are not those that study\.toml plans"):
+        import_study(tmp_path / "other", tmp_path / "elsewhere")
+    import_study(tmp_path / "export", tmp_path / "elsewhere")
+    changed = Study(tmp_path / "elsewhere" / "walks")
+    with pytest.raises(ChangedSpecError), Ledger(changed.ledger) as ledger:
+        ledger.check_same(parse_spec(study_text(length=6)))
+    manifest = json.loads((tmp_path / "export" / "manifest.json").read_text())
+    (tmp_path / "export" / "manifest.json").write_text(json.dumps({**manifest, "format": 7}))
+    with pytest.raises(ValueError, match="expected format 1, got 7"):
+        import_study(tmp_path / "export", tmp_path / "elsewhere")
+
+
+def test_a_running_study_takes_no_import(finished, tmp_path):
+    export_study(finished, tmp_path / "export")
+    with finished.lock(), pytest.raises(LockedError, match="study 'walks' is locked by process"):
+        import_study(tmp_path / "export", finished.folder.parent)
+
+
+@pytest.mark.parametrize("style", FORMATS)
+def test_tables_keep_every_value_exactly(style, tmp_path):
+    """NaN, infinities, signed zeros, the last bit, empty and missing text."""
+    import pyarrow as pa
+
+    real = np.array([np.nan, np.inf, -np.inf, -0.0, 0.1 + 0.2, 1.0, 5e-324])
+    table = pa.table(
+        {
+            "words": pa.array(["", None, 'a "b"', "two\nlines", "nan", "x,y", "ü"]),
+            "real": real,
+            "whole": np.array([0, -1, 2**62, 1, 2, 3, 4]),
+            "yes": pa.array([True, False, None, True, True, False, None]),
+        }
+    )
+    write_table(tmp_path, "t", table, style)
+    back = read_table(tmp_path, "t", types_of(table))
+    assert back["words"].to_pylist() == table["words"].to_pylist()
+    assert back["yes"].to_pylist() == table["yes"].to_pylist()
+    assert back["whole"].to_pylist() == table["whole"].to_pylist()
+    assert back["real"].to_numpy().tobytes() == real.tobytes()
+    with pytest.raises(ValueError, match=r"expected columns words, real, whole, got|cannot be read"):
+        read_table(tmp_path, "t", {"words": "string", "real": "float64", "whole": "int64"})
+    with pytest.raises(FileNotFoundError):
+        read_table(tmp_path, "u", {})
+
+
+def test_runs_with_other_columns_are_refused():
+    rows = [("a", {"step": np.arange(2)}), ("b", {"stop": np.arange(2)})]
+    with pytest.raises(ValueError, match="run b: expected columns step as in the others, got stop"):
+        _stacked(rows, timings=False)
+
+
+def test_long_runs_take_little_space(tmp_path):
+    """500 runs of 300 generations must stay below 20 MB, so 50 of them below 2 MB, even if everything in them is noise
+    and counts are those of a population a hundred times as large."""
+    from flexicase.experiments.gp import rows_of
+    from flexicase.gp import evolve
+
+    records = evolve("mirror-image", population=30, generations=30, seed=1, threads=1).records
+    rows = rows_of([records[i % len(records)] for i in range(300)])
+    noise = np.random.default_rng(0)
+    runs = []
+    for number in range(50):
+        noisy = {}
+        for name, values in rows.items():
+            if name.startswith("seconds") or values.dtype == float:
+                noisy[name] = values * noise.random(300)
+            else:
+                noisy[name] = values + noise.integers(0, 1 + 100 * values.max(), 300)
+        runs.append((f"{number:016x}", noisy))
+    sizes = [write_table(tmp_path, str(t), _stacked(runs, timings=t), "parquet").stat().st_size for t in (False, True)]
+    assert sum(sizes) < 2e6

@@ -1,0 +1,104 @@
+"""Genetic-programming runs as jobs of a study, with a real worker that is really killed."""
+
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+
+from flexicase.experiments import Options, Progress, SpecError, Study, Task, parse_spec, plan, run_study
+from flexicase.experiments.gp import GpJob
+from flexicase.experiments.rows import digest, read_rows
+from flexicase.gp import evolve
+
+from .conftest import entries
+
+STUDY = """
+name = "regression"
+problems = ["simple-regression"]
+methods = ["lexicase", "ranked-num-nonzeros"]
+seeds = [3]
+[settings]
+population = 60
+generations = 6
+"""
+
+
+def test_rows_are_the_records_of_the_run(tmp_path):
+    study = Study(tmp_path / "regression")
+    assert run_study(tmp_path, parse_spec(STUDY), Options(workers=2)) == "complete"
+    for entry in entries(study):
+        run = evolve("simple-regression", entry.task.method, 60, 6, seed=3, threads=2)
+        rows = read_rows(study.rows(entry.task.id), entry.result.checksum)
+        for name in ("generation", "best_error", "evaluations", "evaluations_distinct", "pairs", "steps", "mean_error"):
+            assert rows[name].tolist() == [getattr(record, name) for record in run.records], name
+        assert rows["seconds_evaluate"].min() > 0
+        assert entry.result.summary["success"] is run.success
+        assert entry.result.summary["best"] == str(run.best)
+        assert entry.progress == Progress(run.generation, 6, "")
+
+
+def test_what_the_method_does_not_count_is_minus_one(tmp_path):
+    """In the last generation nothing is selected, so there the count is known: zero."""
+    task = Task("id", "gp", "simple-regression", "random", "base", 1, {"population": 20, "generations": 1})
+    outcome = GpJob().run(task, tmp_path, lambda progress: None)
+    assert outcome.rows["evaluations"].tolist() == [-1, 0]
+
+
+def test_names_and_settings_are_checked_before_anything_runs():
+    for old, new, message in (
+        ("simple-regression", "simple-regresion", "did you mean 'simple-regression'"),
+        ('"lexicase"', '"lexicas"', "unknown method 'lexicas'; did you mean 'lexicase'?"),
+        ("population = 60", "populaton = 60", "settings: unknown key 'populaton'; did you mean 'population'?"),
+        ("population = 60", "population = 0", "population: should be greater than or equal to 1, got 0"),
+    ):
+        with pytest.raises(SpecError) as caught:
+            parse_spec(STUDY.replace(old, new))
+        assert message in str(caught.value)
+
+
+def test_a_run_goes_on_from_its_checkpoint_and_from_the_beginning_if_that_is_damaged(tmp_path, monkeypatch):
+    monkeypatch.setattr("flexicase.experiments.gp.SAVE_SECONDS", 0.0)
+    task = plan(parse_spec(STUDY))[0]
+    whole = GpJob().run(task, tmp_path / "whole", lambda progress: None)
+
+    class Stop(Exception):
+        pass
+
+    def stop(progress):
+        if progress.step == 4:
+            raise Stop
+
+    seen = []
+    with pytest.raises(Stop):
+        GpJob().run(task, tmp_path / "broken", stop)
+    rest = GpJob().run(task, tmp_path / "broken", lambda progress: seen.append(progress.step))
+    assert seen == [4, 5, 6]
+    assert (digest(rest.rows), rest.summary) == (digest(whole.rows), whole.summary)
+    for path in (tmp_path / "broken" / "evolution").iterdir():
+        path.write_bytes(path.read_bytes()[:100])
+    anew = GpJob().run(task, tmp_path / "broken", lambda progress: None)
+    assert (digest(anew.rows), anew.summary) == (digest(whole.rows), whole.summary)
+
+
+def test_kill_9_of_the_coordinator_and_its_gp_runs(flexicase, tmp_path):
+    text = STUDY.replace("population = 60", "population = 300").replace("generations = 6", "generations = 12")
+    text = text.replace("simple-regression", "mirror-image").replace('"lexicase", ', "")
+    (tmp_path / "regression.toml").write_text(text)
+    study = Study(tmp_path / "studies" / "regression")
+    process = flexicase("run", tmp_path / "regression.toml", "--workers", 1)
+    deadline = time.monotonic() + 60
+    while not list((study.folder / "saves").glob("*/evolution/run.checkpoint")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    again = flexicase("run", tmp_path / "regression.toml", "--workers", 1)
+    again.communicate(timeout=120)
+    assert again.returncode == 0
+    for entry in entries(study):
+        run = evolve("mirror-image", entry.task.method, 300, 12, seed=3, threads=1)
+        rows = read_rows(study.rows(entry.task.id), entry.result.checksum)
+        assert np.array_equal(rows["evaluations"], [record.evaluations for record in run.records])
+        assert entry.result.summary["simplified"] == (None if run.simplified is None else str(run.simplified))
+    assert not list((study.folder / "saves").iterdir())

@@ -1,0 +1,54 @@
+import numpy as np
+import pytest
+
+from flexicase.experiments import Ledger, find_run, parse_spec, rerun
+from flexicase.experiments.rerun import differences_of
+from flexicase.experiments.rows import write_rows
+
+from .conftest import entries
+from .walk import study_text
+
+
+def test_a_run_made_again_is_the_same_and_a_difference_is_found(walks):
+    _, _, study = walks(seeds=1)
+    entry = entries(study)[0]
+    comparison = rerun(study, entry)
+    assert (comparison.identical, comparison.rows) == (True, 5)
+    assert comparison.columns == ["step", "position", "positive"]
+    position = np.array([9.0] * 5)
+    forged = {"step": np.arange(5), "position": position, "positive": position > 0, "seconds": position}
+    checksum = write_rows(study.rows(entry.task.id), forged)
+    with Ledger(study.ledger) as ledger:
+        ledger._update(entry.task.id, "checksum = ?, summary = ?", (checksum, '{"success": true}'))
+        comparison = rerun(study, ledger.entry(entry.task.id))
+    assert not comparison.identical
+    assert comparison.differences[0].startswith("column 'position', row 0: 9.0 is stored, ")
+    assert any(line.startswith("summary 'last': None is stored, ") for line in comparison.differences)
+
+
+def test_a_run_is_found_by_the_start_of_its_id(walks, tmp_path):
+    _, _, study = walks(seeds=1)
+    for entry in entries(study):
+        assert find_run(tmp_path / "studies", entry.task.id[:8])[1] == entry
+    with pytest.raises(ValueError, match="no run's id starts with 'zz'"):
+        find_run(tmp_path / "studies", "zz")
+    with pytest.raises(ValueError, match="2 runs' ids start with ''"):
+        find_run(tmp_path / "studies", "")
+
+
+def test_a_run_that_is_not_done_cannot_be_compared(tmp_path):
+    path = tmp_path / "walks" / "ledger.sqlite"
+    path.parent.mkdir()
+    with Ledger.create(path, parse_spec(study_text())) as ledger:
+        run_id = ledger.next_task().id
+    study, entry = find_run(tmp_path, run_id)
+    with pytest.raises(ValueError, match=f"run {run_id} is planned, not done"):
+        rerun(study, entry)
+
+
+def test_differences_are_found_to_the_last_bit():
+    one = {"x": np.array([0.0, 1.0]), "n": np.array([1, 2]), "seconds": np.array([1.0, 1.0])}
+    assert differences_of(one, {**one, "seconds": np.zeros(2)}) == []
+    assert differences_of(one, {**one, "x": np.array([-0.0, 1.0])}) == ["column 'x', row 0: 0.0 is stored, -0.0 found"]
+    assert differences_of(one, {**one, "n": np.array([1])}) == ["column 'n': 2 × int64 are stored, 1 × int64 found"]
+    assert differences_of(one, {"x": one["x"]}) == ["column 'n' is only in the stored rows"]

@@ -1,0 +1,160 @@
+"""A small real job: a random walk in steps, which saves after each and goes on from there.
+
+Its misfortunes happen inside the worker's process, once per run: the environment says which.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+from flexicase.experiments import Outcome, Progress
+from flexicase.experiments.atomic import write_atomically
+
+KIND = "tests.experiments.walk:Walk"
+TROUBLE, VISITS = "FLEXICASE_TEST_TROUBLE", "FLEXICASE_TEST_VISITS"
+PROBLEMS = ("line", "ray")
+
+
+class WalkSettings(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    length: int = 5
+    pause: float = 0.0
+    padding: int = 0
+
+
+class Walk:
+    """Sums of random steps; those of a ray do not go below zero."""
+
+    settings = WalkSettings
+
+    def check(self, problem, method):
+        if problem not in PROBLEMS:
+            raise ValueError(f"problem must be one of {', '.join(PROBLEMS)}, got {problem!r}")
+
+    def run(self, task, save, report):
+        settings = WalkSettings(**task.settings)
+        path = np.load(save / "walk.npy").tolist() if (save / "walk.npy").exists() else []
+        while len(path) < settings.length:
+            here = (path[-1] if path else 0.0) + np.random.default_rng([task.seed, len(path)]).normal()
+            path.append(max(here, 0.0) if task.problem == "ray" else here)
+            _save(save, path, settings.padding)
+            _visit(task.id, len(path))
+            report(Progress(len(path), settings.length, f"at {path[-1]:.2f}"))
+            trouble = os.environ.get(TROUBLE)
+            if trouble is not None:
+                TROUBLES[trouble](task, save, len(path))
+            time.sleep(settings.pause)
+        columns = {
+            "step": np.arange(settings.length),
+            "position": np.array(path),
+            "positive": np.array(path) > 0,
+            "seconds": np.random.default_rng().random(settings.length),
+        }
+        return Outcome(columns, {"success": path[-1] > 0, "last": path[-1], "words": f'{task.method}, "so\nto say"'})
+
+
+def _save(save: Path, path: list[float], padding: int) -> None:
+    if padding:
+        write_atomically(save / "padding", os.urandom(padding))
+    with open(save / "walk.tmp", "wb") as file:
+        np.save(file, np.array(path))
+    os.replace(save / "walk.tmp", save / "walk.npy")
+
+
+def _visit(run_id: str, step: int) -> None:
+    if VISITS in os.environ:
+        with open(Path(os.environ[VISITS]) / run_id, "a", encoding="utf-8") as file:
+            file.write(f"{step} {os.getpid()}\n")
+
+
+def die(task, save, step):
+    """The worker is killed after its third step."""
+    if step == 3 and _first_time(save):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def always_die(task, save, step):
+    """Seed 1 dies at every attempt."""
+    if task.seed == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def fail(task, save, step):
+    if step == 2 and _first_time(save):
+        raise RuntimeError("a passing weakness")
+
+
+def die_writing(task, save, step):
+    """The worker is killed when half of its Parquet file is on the disk."""
+    if step == 1 and _first_time(save):
+        real = os.fsync
+
+        def fsync(handle):
+            half_written = (save.parents[1] / "rows").glob(f"{task.id}*.partial")
+            if os.fstat(handle).st_ino in {path.stat().st_ino for path in half_written}:
+                os.ftruncate(handle, os.fstat(handle).st_size // 2)
+                os.kill(os.getpid(), signal.SIGKILL)
+            real(handle)
+
+        os.fsync = fsync
+
+
+def die_before_telling(task, save, step):
+    """The worker is killed when its Parquet file is complete, before it can say so."""
+    if step == 1 and _first_time(save):
+        real = os.replace
+
+        def replace(source, target):
+            real(source, target)
+            if str(target).endswith(".parquet"):
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        os.replace = replace
+
+
+def hang(task, save, step):
+    if step == 2 and _first_time(save):
+        time.sleep(600)
+
+
+def find_no_space(task, save, step):
+    if step == 2 and _first_time(save):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def _first_time(save: Path) -> bool:
+    try:
+        os.mkdir(save / "trouble")
+    except FileExistsError:
+        return False
+    return True
+
+
+TROUBLES = {
+    function.__name__: function
+    for function in (die, always_die, fail, die_writing, die_before_telling, hang, find_no_space)
+}
+
+
+def study_text(name="walks", seeds=2, **settings) -> str:
+    """The TOML of a study of walks."""
+    lines = [f"{key} = {value}" for key, value in settings.items()]
+    return "\n".join(
+        [
+            f'name = "{name}"',
+            f'kind = "{KIND}"',
+            'problems = ["line"]',
+            'methods = ["short", "long"]',
+            f"seeds = {seeds}",
+            "[settings]",
+            *lines,
+        ]
+    )
