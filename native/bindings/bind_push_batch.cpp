@@ -19,8 +19,6 @@ namespace {
 using Indices = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Errors = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-constexpr const char* kMeasures[] = {"mismatch", "absolute", "rounded", "levenshtein", "vector_difference"};
-
 int stack_number(const std::string& name) {
   if (name == "output") return kStacks;
   const auto* found = std::find(std::begin(kStackNames), std::end(kStackNames), name);
@@ -28,40 +26,43 @@ int stack_number(const std::string& name) {
   return static_cast<int>(found - kStackNames);
 }
 
-// A measure reads the memory of an answer, so that answers must be of the kind it is made for.
-void check_kinds(const Question& question, const Cases& cases) {
-  const bool numbers = question.stack == kInteger || question.stack == kFloat;
-  const bool number_vectors = question.stack == kVectorInteger || question.stack == kVectorFloat;
-  const bool sequences = question.stack == kStacks || question.stack == kString || question.stack >= kVectorInteger;
-  const bool by_number = question.measure == Measure::absolute || question.measure == Measure::rounded;
-  if ((by_number && !numbers) || (question.measure == Measure::levenshtein && !sequences) ||
-      (question.measure == Measure::vector_difference && !number_vectors)) {
-    throw nb::value_error("this error cannot be measured on that stack");
+// A measure reads the memory of an answer, so that answers and targets must be of the kind it is made for.
+void check_kinds(const std::vector<Question>& questions, const Cases& cases) {
+  if (cases.targets.size() != cases.inputs.size() * questions.size()) {
+    throw nb::value_error("each case must have one target for each question");
   }
-  for (const Item& expected : cases.expected) {
-    const bool is_number = expected.kind == Kind::integer || expected.kind == Kind::real;
-    const bool fits =
-        question.measure == Measure::vector_difference
-            ? expected.kind == Kind::vector &&
-                  (!expected.length || expected.items[0].kind == Kind::integer || expected.items[0].kind == Kind::real)
-            : !by_number || is_number;
-    if (!fits) throw nb::value_error("expected outputs must be of the kind that the error is measured on");
+  for (std::size_t i = 0; i < cases.targets.size(); ++i) {
+    if (const char* wrong = mistake(questions[i % questions.size()], cases.targets[i])) throw nb::value_error(wrong);
   }
 }
 
-Question question(const std::string& stack, const std::string& error, double penalty, double scale) {
-  const auto* found = std::find(std::begin(kMeasures), std::end(kMeasures), error);
-  if (found == std::end(kMeasures)) throw nb::value_error(("no error is named " + error).c_str());
-  return {stack_number(stack), static_cast<Measure>(found - kMeasures), penalty, scale};
+Question question(const std::string& stack, const std::string& error, double penalty, double per_element, int decimals,
+                  const std::u16string& label) {
+  const auto* found = std::find(std::begin(kMeasureNames), std::end(kMeasureNames), error);
+  if (found == std::end(kMeasureNames)) throw nb::value_error(("no error is named " + error).c_str());
+  const auto measure = static_cast<Measure>(found - kMeasureNames);
+  return {stack_number(stack), measure, penalty, per_element, std::clamp(decimals, 0, 15), label};
 }
 
-std::shared_ptr<Cases> make_cases(nb::list inputs, nb::list expected) {
+std::vector<Question> questions_of(const nb::list& list) {
+  std::vector<Question> questions;
+  for (nb::handle asked : list) questions.push_back(nb::cast<const Question&>(asked));
+  return questions;
+}
+
+std::vector<Item> items_of(const nb::list& programs) {
+  std::vector<Item> items;
+  for (nb::handle program : programs) items.push_back(nb::cast<const Code&>(program).item);
+  return items;
+}
+
+std::shared_ptr<Cases> make_cases(nb::list inputs, nb::list targets) {
   auto cases = std::make_shared<Cases>();
-  if (inputs.size() != expected.size()) throw nb::value_error("as many expected outputs as inputs");
+  if (inputs.size() != targets.size()) throw nb::value_error("as many targets as inputs");
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     auto& items = cases->inputs.emplace_back();
     for (nb::handle value : inputs[i]) items.push_back(push_values::from_python(value, cases->arena));
-    cases->expected.push_back(push_values::from_python(expected[i], cases->arena));
+    for (nb::handle value : targets[i]) cases->targets.push_back(push_values::from_python(value, cases->arena));
   }
   return cases;
 }
@@ -75,19 +76,52 @@ void check_indices(const Indices& indices, std::size_t size, const char* name) {
   }
 }
 
-std::int64_t errors(nb::list programs, const Cases& cases, Indices individuals, Indices case_indices,
-                    const Limits& limits, const Question& asked, int threads, Errors out) {
-  std::vector<Item> items;
-  for (nb::handle program : programs) items.push_back(nb::cast<const Code&>(program).item);
-  if (individuals.size() != case_indices.size() || out.size() != individuals.size()) {
+Pairs pairs_of(const std::vector<Item>& programs, const Cases& cases, const Indices& individuals,
+               const Indices& case_indices, std::size_t questions, const Errors& out) {
+  if (individuals.size() != case_indices.size() || out.size() != individuals.size() * questions) {
     throw nb::value_error("individuals, cases and out must be of one length");
   }
-  check_indices(individuals, items.size(), "individuals");
+  check_indices(individuals, programs.size(), "individuals");
   check_indices(case_indices, cases.inputs.size(), "cases");
-  check_kinds(asked, cases);
-  const Pairs pairs{individuals.data(), case_indices.data(), static_cast<std::int64_t>(individuals.size())};
+  return {individuals.data(), case_indices.data(), static_cast<std::int64_t>(individuals.size())};
+}
+
+std::int64_t errors(nb::list programs, const Cases& cases, Indices individuals, Indices case_indices,
+                    const Limits& limits, nb::list asked, int threads, Errors out) {
+  const std::vector<Item> items = items_of(programs);
+  const std::vector<Question> questions = questions_of(asked);
+  check_kinds(questions, cases);
+  const Pairs pairs = pairs_of(items, cases, individuals, case_indices, questions.size(), out);
   const nb::gil_scoped_release released;
-  return evaluate(items, cases, pairs, limits, asked, threads, out.data());
+  return evaluate(items, cases, pairs, limits, questions, threads, out.data());
+}
+
+nb::object answer_of(Machine& m, const Question& asked) {
+  Item place;
+  const Item* found = answer(m, asked, place);
+  return found ? push_values::to_python(*found) : nb::none();
+}
+
+// The errors of the questions that have a measure, and the answers to those that have none.
+nb::tuple errors_and_answers(nb::list programs, const Cases& cases, Indices individuals, Indices case_indices,
+                             const Limits& limits, nb::list asked, Errors out) {
+  const std::vector<Item> items = items_of(programs);
+  const std::vector<Question> questions = questions_of(asked);
+  check_kinds(questions, cases);
+  const Pairs pairs = pairs_of(items, cases, individuals, case_indices, questions.size(), out);
+  Machine m;
+  std::int64_t steps = 0;
+  nb::list answers;
+  for (std::int64_t i = 0; i < pairs.count; ++i) {
+    const auto index = static_cast<std::size_t>(pairs.cases[i]);
+    run_case(m, items[static_cast<std::size_t>(pairs.programs[i])], cases, index, limits);
+    steps += m.steps;
+    measure(m, cases, index, questions, out.data() + static_cast<std::size_t>(i) * questions.size());
+    for (const Question& one : questions) {
+      if (one.measure == Measure::custom) answers.append(answer_of(m, one));
+    }
+  }
+  return nb::make_tuple(steps, answers);
 }
 
 nb::list outputs(const Code& program, const Cases& cases, const std::string& stack, const Limits& limits) {
@@ -97,9 +131,7 @@ nb::list outputs(const Code& program, const Cases& cases, const std::string& sta
   nb::list answers;
   for (std::size_t i = 0; i < cases.inputs.size(); ++i) {
     run_case(m, program.item, cases, i, limits);
-    Item place;
-    const Item* found = answer(m, asked, place);
-    answers.append(found ? push_values::to_python(*found) : nb::none());
+    answers.append(answer_of(m, asked));
   }
   return answers;
 }
@@ -111,12 +143,17 @@ void bind_push_batch(nb::module_& m) {
   nb::class_<Question>(m, "PushQuestion")
       .def(
           "__init__",
-          [](Question* self, const std::string& stack, const std::string& error, double penalty, double scale) {
-            new (self) Question(question(stack, error, penalty, scale));
+          [](Question* self, const std::string& stack, const std::string& error, double penalty, double per_element,
+             int decimals, nb::str label) {
+            std::u16string text;
+            for (const char c : std::string(label.c_str())) text.push_back(static_cast<unsigned char>(c));
+            new (self) Question(question(stack, error, penalty, per_element, decimals, text));
           },
-          "stack"_a, "error"_a, "penalty"_a, "scale"_a);
-  m.def("push_cases", &make_cases, "inputs"_a, "expected"_a);
-  m.def("push_errors", &errors, "programs"_a, "cases"_a, "individuals"_a, "case_indices"_a, "limits"_a, "question"_a,
+          "stack"_a, "error"_a, "penalty"_a, "per_element"_a, "decimals"_a, "label"_a);
+  m.def("push_cases", &make_cases, "inputs"_a, "targets"_a);
+  m.def("push_errors", &errors, "programs"_a, "cases"_a, "individuals"_a, "case_indices"_a, "limits"_a, "questions"_a,
         "threads"_a, "out"_a.noconvert());
+  m.def("push_errors_and_answers", &errors_and_answers, "programs"_a, "cases"_a, "individuals"_a, "case_indices"_a,
+        "limits"_a, "questions"_a, "out"_a.noconvert());
   m.def("push_outputs", &outputs, "program"_a, "cases"_a, "stack"_a, "limits"_a);
 }

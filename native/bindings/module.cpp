@@ -8,6 +8,7 @@ void bind_baselines(nb::module_& m);
 void bind_select(nb::module_& m);
 void bind_exact(nb::module_& m);
 void bind_fast(nb::module_& m);
+void bind_gp(nb::module_& m);
 void bind_push(nb::module_& m);
 void bind_push_batch(nb::module_& m);
 
@@ -21,4 +22,5 @@ NB_MODULE(_native, m) {
   bind_fast(m);
   bind_push(m);
   bind_push_batch(m);
+  bind_gp(m);
 }

@@ -4,30 +4,20 @@
 #include <vector>
 
 #include "push/genome.hpp"
+#include "push/measures.hpp"
 
 namespace flexicase::push {
 
 struct Cases {
   Arena arena{4096};
   std::vector<std::vector<Item>> inputs;
-  std::vector<Item> expected;
-};
-
-enum class Measure { mismatch, absolute, rounded, levenshtein, vector_difference };
-
-// Where the answer of a run is read and what its error is.
-struct Question {
-  int stack = kInteger;  // kStacks: the printed text
-  Measure measure = Measure::absolute;
-  double penalty = 0;  // of a run without an answer
-  double scale = 1;    // 10 to the decimals that are kept (rounded); error per element too many (vector_difference)
+  std::vector<Item> targets;  // one for each question, case after case
 };
 
 // Runs a program on one case and leaves the machine as the run did.
 Status run_case(Machine& m, const Item& program, const Cases& cases, std::size_t index, const Limits& limits);
-// The item the question is about; null if there is none.
-const Item* answer(Machine& m, const Question& question, Item& place);
-double error_of(Machine& m, const Question& question, const Item* answer, const Item& expected);
+// The errors of the run that the machine has just made, one for each question.
+void measure(Machine& m, const Cases& cases, std::size_t index, const std::vector<Question>& questions, double* errors);
 
 struct Pairs {
   const std::int64_t* programs;
@@ -35,8 +25,9 @@ struct Pairs {
   std::int64_t count;
 };
 
-// The error of each pair of a program and a case, and the steps made in all; the same for any number of threads.
+// The errors of each pair of a program and a case, one for each question and from one run, and the steps made in all;
+// the same for any number of threads.
 std::int64_t evaluate(const std::vector<Item>& programs, const Cases& cases, const Pairs& pairs, const Limits& limits,
-                      const Question& question, int threads, double* errors);
+                      const std::vector<Question>& questions, int threads, double* errors);
 
 }  // namespace flexicase::push

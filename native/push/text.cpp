@@ -102,6 +102,32 @@ void write_atom(const Item& item, std::vector<char16_t>& out) {
   }
 }
 
+// The value of a text that is a number, which `convert` makes of its digits.
+template <class Real>
+std::optional<Real> read_number(const Item& text, Real (*convert)(const char*, char**)) {
+  std::string ascii;
+  for (std::uint32_t i = 0; i < text.length; ++i) {
+    if (text.text[i] > 127) return std::nullopt;
+    ascii += static_cast<char>(text.text[i]);
+  }
+  const char* at = ascii.data();
+  const char* end = at + ascii.size();
+  while (at < end && *at <= ' ') ++at;
+  while (end > at && end[-1] <= ' ') --end;
+  const bool negative = at < end && *at == '-';
+  if (at < end && (*at == '+' || *at == '-')) ++at;
+  const std::string_view body(at, static_cast<std::size_t>(end - at));
+  if (body == "NaN") return static_cast<Real>(NAN);
+  if (body == "Infinity") return static_cast<Real>(negative ? -INFINITY : INFINITY);
+  const bool hex = body.size() > 1 && body[0] == '0' && (body[1] == 'x' || body[1] == 'X');
+  const char* stop = number_end(at + (hex ? 2 : 0), end, hex);
+  if (!stop) return std::nullopt;
+  if (stop < end && std::string_view("fFdD").find(*stop) == std::string_view::npos) return std::nullopt;
+  if (end - stop > 1) return std::nullopt;
+  const Real value = convert(std::string(at, stop).c_str(), nullptr);
+  return negative ? -value : value;
+}
+
 }  // namespace
 
 std::string text_of(double value, bool single) {
@@ -120,8 +146,10 @@ std::string text_of(double value, bool single) {
   return layout(digits, std::atoi(written.c_str() + mark + 1), value < 0);
 }
 
-std::string printed(double value) {
-  const double scaled = value * 1e10;
+double rounded(double value, int decimals) {
+  std::int64_t unit = 1;
+  for (int i = 0; i < decimals; ++i) unit *= 10;
+  const double scaled = value * static_cast<double>(unit);
   std::int64_t q = 0;
   if (scaled >= 9223372036854775808.0) {
     q = INT64_MAX;
@@ -131,10 +159,10 @@ std::string printed(double value) {
     const double below = std::floor(scaled);
     q = static_cast<std::int64_t>(below) + (scaled - below >= 0.5 ? 1 : 0);
   }
-  constexpr std::int64_t kUnit = 10'000'000'000;
-  if (q % kUnit == 0) return text_of(static_cast<double>(q / kUnit), false);
+  if (q % unit == 0) return static_cast<double>(q / unit);
   std::uint64_t size = q < 0 ? 0 - static_cast<std::uint64_t>(q) : static_cast<std::uint64_t>(q);
-  int exponent = -10;
+  if (size < (std::uint64_t{1} << 53)) return static_cast<double>(q) / static_cast<double>(unit);
+  int exponent = -decimals;
   constexpr std::uint64_t kSixteenDigits = 10'000'000'000'000'000;
   std::uint64_t divisor = 1;
   while (size / divisor >= kSixteenDigits) {
@@ -145,34 +173,15 @@ std::string printed(double value) {
   size /= divisor;
   if (2 * rest > divisor || (2 * rest == divisor && size % 2)) ++size;
   const std::string text = std::to_string(size) + "e" + std::to_string(exponent);
-  double rounded = 0;
-  std::from_chars(text.data(), text.data() + text.size(), rounded);
-  return text_of(q < 0 ? -rounded : rounded, false);
+  double nearest = 0;
+  std::from_chars(text.data(), text.data() + text.size(), nearest);
+  return q < 0 ? -nearest : nearest;
 }
 
-std::optional<float> read_single(const Item& text) {
-  std::string ascii;
-  for (std::uint32_t i = 0; i < text.length; ++i) {
-    if (text.text[i] > 127) return std::nullopt;
-    ascii += static_cast<char>(text.text[i]);
-  }
-  const char* at = ascii.data();
-  const char* end = at + ascii.size();
-  while (at < end && *at <= ' ') ++at;
-  while (end > at && end[-1] <= ' ') --end;
-  const bool negative = at < end && *at == '-';
-  if (at < end && (*at == '+' || *at == '-')) ++at;
-  const std::string_view body(at, static_cast<std::size_t>(end - at));
-  if (body == "NaN") return NAN;
-  if (body == "Infinity") return negative ? -INFINITY : INFINITY;
-  const bool hex = body.size() > 1 && body[0] == '0' && (body[1] == 'x' || body[1] == 'X');
-  const char* stop = number_end(at + (hex ? 2 : 0), end, hex);
-  if (!stop) return std::nullopt;
-  if (stop < end && std::string_view("fFdD").find(*stop) == std::string_view::npos) return std::nullopt;
-  if (end - stop > 1) return std::nullopt;
-  const float value = std::strtof(std::string(at, stop).c_str(), nullptr);
-  return negative ? -value : value;
-}
+std::string printed(double value) { return text_of(rounded(value, 10), false); }
+
+std::optional<float> read_single(const Item& text) { return read_number<float>(text, std::strtof); }
+std::optional<double> read_double(const Item& text) { return read_number<double>(text, std::strtod); }
 
 bool write_readable(Machine& m, const Item& item, std::vector<char16_t>& out, std::size_t limit) {
   if (!is_sequence(item)) {

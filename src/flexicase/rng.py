@@ -40,6 +40,12 @@ class Lane(IntEnum):
     SLIPPAGE = 7  # whether an event ends early
     SAMPLE = 8  # down-samples, cohorts: drawn once per selector
     BASELINE = 9  # tournaments, roulette wheels and the like
+    GENESIS = 10  # random genomes
+    PIPELINES = 11  # which operators make a child
+    VARIATION = 12  # what they do
+    SIMPLIFICATION = 13  # what is taken out of a program
+    SELECTION = 14  # the key of a generation's selection events
+    CASES = 15  # the seed of a run's training and test cases
 
 
 class Key(NamedTuple):
@@ -100,6 +106,12 @@ def event_state(key: Key, event: int) -> int:
 def lane_state(state: int, lane: Lane) -> int:
     """The state of one lane of an event."""
     return mix64((state + lane * LANE_STEP) & MASK64)
+
+
+def derived_key(key: Key, event: int, lane: Lane) -> Key:
+    """The key of everything that happens in one event of a lane, such as a generation of a run."""
+    mirrored = Key(key.k1, key.k0)
+    return Key(lane_state(event_state(key, event), lane), lane_state(event_state(mirrored, event), lane))
 
 
 @dataclass(slots=True)

@@ -22,6 +22,10 @@ enum class Lane : std::uint64_t {
   slippage = 7,
   sample = 8,
   baseline = 9,
+  genesis = 10,
+  pipelines = 11,
+  variation = 12,
+  simplification = 13,
 };
 
 struct Key {

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from flexicase import __version__
-from flexicase.cli import bench, demo, doctor, methods, select
+from flexicase.cli import bench, demo, doctor, methods, reproduce, select, studies
 from flexicase.cli.failures import Group
 from flexicase.cli.output import emit
 
@@ -26,6 +26,12 @@ app.command(epilog="\b\nExample:\n  flexicase select errors.csv -n 100 --method 
 )
 app.command(epilog="\b\nExample:\n  flexicase methods")(methods.methods)
 app.command(epilog="\b\nExample:\n  flexicase demo --out out")(demo.demo)
+app.command(epilog="\b\nExample:\n  flexicase reproduce table2 fig1 fig2 --preset smoke")(reproduce.reproduce)
+app.command(epilog="\b\nExample:\n  flexicase run study.toml --workers 2 --nice 10")(studies.run)
+app.command(epilog="\b\nExample:\n  flexicase status gp-paper")(studies.status)
+app.command(epilog="\b\nExample:\n  flexicase export gp-paper --out results/gp-paper")(studies.export)
+app.command("import", epilog="\b\nExample:\n  flexicase import results/gp-paper")(studies.import_)
+app.command(epilog="\b\nExample:\n  flexicase rerun 1f0c9a2b 77ab3e51")(studies.rerun)
 app.command(epilog="\b\nExample:\n  flexicase doctor --json")(doctor.doctor)
 app.add_typer(bench.app, name="bench")
 

@@ -13,6 +13,7 @@ from flexicase.push.generators import (
 from flexicase.push.genome import Gene, Genome, Marker
 from flexicase.push.instructions import Instruction, InstructionSet, instruction_table
 from flexicase.push.limits import Limits
+from flexicase.push.measures import Measure
 from flexicase.push.program import Program
 from flexicase.push.run import State, run
 from flexicase.push.text import parse, unparse
@@ -29,6 +30,7 @@ __all__ = [
     "InstructionSet",
     "Limits",
     "Marker",
+    "Measure",
     "Program",
     "RandomBoolean",
     "RandomChar",

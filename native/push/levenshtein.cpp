@@ -1,0 +1,97 @@
+// 64 cells of a column of the distance matrix at a time (Myers, JACM 1999; blocks after Hyyrö, 2003).
+#include "push/levenshtein.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace flexicase::push {
+namespace {
+
+constexpr std::uint32_t kBlock = 64;
+constexpr std::uint32_t kAscii = 128;
+
+// What a block of a column knows of its cells: which are one above, and one below, the cell before them.
+struct Block {
+  std::uint64_t above = ~std::uint64_t{0}, below = 0;
+
+  // Goes on to the next column, where `same` marks the places of the pattern that match; `step` is how the row above
+  // the block changes, and the result how the row of `last`, a bit of the block, does.
+  int advance(std::uint64_t same, int step, std::uint64_t last) {
+    const std::uint64_t vertical = same | below;
+    if (step < 0) same |= 1;
+    const std::uint64_t carried = (((same & above) + above) ^ above) | same;
+    std::uint64_t up = below | ~(carried | above);
+    std::uint64_t down = above & carried;
+    const int change = (up & last) ? 1 : (down & last) ? -1 : 0;
+    up = (up << 1) | (step > 0 ? 1 : 0);
+    down = (down << 1) | (step < 0 ? 1 : 0);
+    above = down | ~(vertical | up);
+    below = up & vertical;
+    return change;
+  }
+};
+
+// `matches(i, block)` gives the places of a block of the pattern that equal item i of the text.
+template <class Matches>
+std::uint32_t distance(std::uint32_t text, std::uint32_t pattern, Matches matches) {
+  const std::uint32_t blocks = (pattern + kBlock - 1) / kBlock;
+  thread_local std::vector<Block> column;
+  column.assign(blocks, Block{});
+  std::int64_t score = pattern;
+  for (std::uint32_t i = 0; i < text; ++i) {
+    int step = 1;
+    for (std::uint32_t b = 0; b < blocks; ++b) {
+      const std::uint32_t last = b + 1 < blocks ? kBlock - 1 : (pattern - 1) % kBlock;
+      step = column[b].advance(matches(i, b), step, std::uint64_t{1} << last);
+    }
+    score += step;
+  }
+  return static_cast<std::uint32_t>(score);
+}
+
+// The places of a block that `same` says are equal.
+template <class Same>
+std::uint64_t scan(std::uint32_t block, std::uint32_t pattern, Same same) {
+  const std::uint32_t start = block * kBlock;
+  const std::uint32_t count = std::min(kBlock, pattern - start);
+  std::uint64_t found = 0;
+  for (std::uint32_t i = 0; i < count; ++i) found |= static_cast<std::uint64_t>(same(start + i)) << i;
+  return found;
+}
+
+}  // namespace
+
+std::uint32_t levenshtein(std::u16string_view text, std::u16string_view pattern) {
+  const auto front = std::mismatch(text.begin(), text.end(), pattern.begin(), pattern.end());
+  text.remove_prefix(static_cast<std::size_t>(front.first - text.begin()));
+  pattern.remove_prefix(static_cast<std::size_t>(front.second - pattern.begin()));
+  const auto back = std::mismatch(text.rbegin(), text.rend(), pattern.rbegin(), pattern.rend());
+  text.remove_suffix(static_cast<std::size_t>(back.first - text.rbegin()));
+  pattern.remove_suffix(static_cast<std::size_t>(back.second - pattern.rbegin()));
+  const auto n = static_cast<std::uint32_t>(text.size());
+  const auto m = static_cast<std::uint32_t>(pattern.size());
+  if (!n || !m) return n + m;
+  const std::uint32_t blocks = (m + kBlock - 1) / kBlock;
+  thread_local std::vector<std::uint64_t> places;
+  places.assign(std::size_t{kAscii} * blocks, 0);
+  for (std::uint32_t j = 0; j < m; ++j) {
+    if (pattern[j] < kAscii) places[pattern[j] * blocks + j / kBlock] |= std::uint64_t{1} << j % kBlock;
+  }
+  return distance(n, m, [&](std::uint32_t i, std::uint32_t block) {
+    const char16_t c = text[i];
+    return c < kAscii ? places[c * blocks + block] : scan(block, m, [&](std::uint32_t j) { return pattern[j] == c; });
+  });
+}
+
+std::uint32_t levenshtein(Machine& m, const Item& vector, const Item& pattern) {
+  if (!vector.length || !pattern.length) return vector.length + pattern.length;
+  return distance(vector.length, pattern.length, [&](std::uint32_t i, std::uint32_t block) {
+    const Item& item = vector.items[i];
+    if (item.kind == Kind::integer && pattern.items[0].kind == Kind::integer) {
+      return scan(block, pattern.length, [&](std::uint32_t j) { return pattern.items[j].number == item.number; });
+    }
+    return scan(block, pattern.length, [&](std::uint32_t j) { return equal(m, item, pattern.items[j]); });
+  });
+}
+
+}  // namespace flexicase::push

@@ -1,0 +1,60 @@
+// How far the answer of a run is from the right one.
+#pragma once
+
+#include <string>
+
+#include "push/machine.hpp"
+
+namespace flexicase::push {
+
+enum class Measure {
+  // Of values.
+  mismatch,
+  absolute,
+  rounded,
+  levenshtein,
+  vector_difference,
+  rounded_answer,
+  rounded_text,
+  // Of what a text says.
+  last_character,
+  letter,
+  number,
+  last_integer,
+  integer_after,
+  decimal_after,
+  newlines,
+  difference_lines,
+  integer_lines,
+  integer_line_values,
+  words_per_line,
+  // By the caller, from the answer.
+  custom
+};
+
+inline constexpr const char* kMeasureNames[] = {
+    "mismatch",      "absolute",       "rounded",          "levenshtein",   "vector_difference",   "rounded_answer",
+    "rounded_text",  "last_character", "letter",           "number",        "last_integer",        "integer_after",
+    "decimal_after", "newlines",       "difference_lines", "integer_lines", "integer_line_values", "words_per_line",
+    "custom"};
+
+// Where an answer is read and how its error is measured.
+struct Question {
+  int stack = kInteger;  // kStacks: the printed text
+  Measure measure = Measure::absolute;
+  double penalty = 0;      // of a run without an answer
+  double per_element = 0;  // of elements too many or too few (vector_difference)
+  int decimals = 4;        // that rounding keeps
+  std::u16string label{};  // text around what is measured (letter) or before it (…_after)
+};
+
+// The item the question is about; null if there is none.
+const Item* answer(Machine& m, const Question& question, Item& place);
+// Null if an error can be measured on that stack against that target, else what is wrong.
+const char* mistake(const Question& question, const Item& target);
+double error_of(Machine& m, const Question& question, const Item* answer, const Item& target);
+
+// Measures of texts; see text_measures.cpp.
+double text_error(const Question& question, std::u16string_view text, const Item& target);
+
+}  // namespace flexicase::push

@@ -1,0 +1,42 @@
+// Many genomes, the programs they stand for, and their bytes.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "push/gene_source.hpp"
+
+namespace flexicase::push {
+
+// The item with its string or vector in `arena`; for anything but lists.
+Item copied(const Item& item, Arena& arena);
+
+struct Population {
+  Population() = default;
+  Population(const Population&) = delete;
+  Population& operator=(const Population&) = delete;
+
+  std::vector<std::vector<Gene>> genomes;
+  std::vector<std::unique_ptr<Arena>> arenas;  // of strings and vectors of the genes
+
+  Arena& add_arena() { return *arenas.emplace_back(std::make_unique<Arena>(4096)); }
+};
+
+// The same for any number of threads: genome i comes from stream i of the key.
+std::shared_ptr<Population> random_population(const GeneSource& source, std::int64_t size, std::int64_t most_genes,
+                                              Key key, int threads);
+
+// The programs of all genomes. Strings and vectors stay in the memory of the population.
+struct Programs {
+  std::vector<Item> items;
+  std::vector<std::unique_ptr<Arena>> arenas;
+};
+std::shared_ptr<Programs> translate(const Population& population, std::int64_t max_points, int threads);
+
+std::string to_bytes(const Population& population);
+// Throws std::invalid_argument when the bytes are not those of a population.
+std::shared_ptr<Population> from_bytes(std::string_view bytes);
+
+}  // namespace flexicase::push

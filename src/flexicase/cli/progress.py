@@ -1,0 +1,143 @@
+"""How a study goes, while it goes: a live display on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable
+from types import TracebackType
+from typing import IO, TYPE_CHECKING
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+
+from flexicase.experiments import Monitor, Overview, overview
+
+if TYPE_CHECKING:
+    from flexicase.experiments import Entry, Ledger, Progress
+
+PLAIN_SECONDS = 60.0
+
+
+def monitor_for(workers: int, stream: IO[str] | None = None, *, quiet: bool = False) -> Monitor:
+    """The display that fits where messages go, standard error unless told otherwise."""
+    stream = stream or sys.stderr
+    if quiet:
+        return Monitor()
+    return LiveMonitor(workers, stream) if stream.isatty() else PlainMonitor(workers, stream)
+
+
+def duration(seconds: float | None) -> str:
+    """A time span for people.
+
+    Example:
+        >>> from flexicase.cli.progress import duration
+        >>> duration(42), duration(3723), duration(None)
+        ('42 s', '1 h 02 min', '?')
+    """
+    if seconds is None:
+        return "?"
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def headline(view: Overview) -> str:
+    """How far a study is, in one line."""
+    counts = view.counts
+    parts = [f"{counts['done']} of {view.total} runs done"]
+    parts += [f"{counts[state]} {state}" for state in ("running", "failed", "quarantined") if counts[state]]
+    if counts["planned"] or counts["running"] or counts["failed"]:
+        parts.append(f"time left {duration(view.seconds_left)}")
+    return ", ".join(parts)
+
+
+def successes(view: Overview) -> str:
+    """Successes so far, in one line."""
+    several = len({score.variant for score in view.scores}) > 1
+    parts = []
+    for problem in dict.fromkeys(score.problem for score in view.scores):
+        scores = [score for score in view.scores if score.problem == problem]
+        counted = (f"{s.method}{f' {s.variant}' if several else ''} {s.successes}/{s.done}" for s in scores)
+        parts.append(f"{problem}: {', '.join(counted)}")
+    return "; ".join(parts)
+
+
+class PlainMonitor(Monitor):
+    """Lines for a log file: one per minute, and one for everything that goes wrong."""
+
+    def __init__(self, workers: int, stream: IO[str]) -> None:
+        """Write to a stream."""
+        self.workers, self.stream = workers, stream
+        self._next, self._last = 0.0, ""
+
+    def noted(self, text: str) -> None:
+        """Print it."""
+        self._print(text)
+
+    def beat(self, ledger: Ledger, running: dict[str, Progress]) -> None:
+        """Print a line, if the last one is a while ago or this is the end."""
+        if running and time.monotonic() < self._next:
+            return
+        view = overview(ledger.entries(), self.workers)
+        self._print(f"{headline(view)}; successes: {successes(view)}")
+        self._next = time.monotonic() + PLAIN_SECONDS
+
+    def _print(self, text: str) -> None:
+        if text != self._last:
+            self.stream.write(f"{time.strftime('%H:%M:%S')} {text}\n")
+            self.stream.flush()
+            self._last = text
+
+
+class LiveMonitor(Monitor):
+    """An overall bar, a line per run that is being made, and successes so far."""
+
+    def __init__(self, workers: int, stream: IO[str]) -> None:
+        """Draw on a terminal."""
+        self.workers = workers
+        self.console = Console(file=stream)
+        self._live = Live(console=self.console, auto_refresh=False)
+
+    def __enter__(self) -> Monitor:
+        """Start drawing."""
+        self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop drawing; the last picture stays."""
+        self._live.stop()
+
+    def noted(self, text: str) -> None:
+        """Print it above the display."""
+        self.console.print(text, markup=False, highlight=False)
+
+    def beat(self, ledger: Ledger, running: dict[str, Progress]) -> None:
+        """Draw."""
+        entries = ledger.entries()
+        self._live.update(picture(overview(entries, self.workers), entries, running), refresh=True)
+
+
+def picture(view: Overview, entries: Iterable[Entry], running: dict[str, Progress]) -> Group:
+    """What `LiveMonitor` draws."""
+    overall = Table.grid(padding=(0, 2))
+    overall.add_row(ProgressBar(total=max(view.total, 1), completed=view.counts["done"], width=40), headline(view))
+    now = Table.grid(padding=(0, 2))
+    for entry in entries:
+        progress = running.get(entry.task.id)
+        if progress is not None:
+            task = entry.task
+            spent = time.time() - entry.started if entry.started else 0.0
+            now.add_row(
+                *(task.id[:8], task.problem, task.method, f"seed {task.seed}"),
+                *(f"{progress.step}/{progress.steps or '?'}", progress.note, duration(spent)),
+            )
+    scores = Table("problem", "method", "variant", "successes", box=None, padding=(0, 2, 0, 0))
+    for score in view.scores:
+        scores.add_row(score.problem, score.method, score.variant, f"{score.successes} of {score.done}")
+    return Group(overall, now, scores)

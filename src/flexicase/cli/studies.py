@@ -1,0 +1,220 @@
+"""``flexicase run``, ``status``, ``export``, ``import`` and ``rerun``: studies of many runs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from flexicase.checks import nearest
+from flexicase.cli.failures import FAILED, INTERRUPTED
+from flexicase.cli.output import aligned, emit, emit_json
+
+if TYPE_CHECKING:
+    from flexicase.experiments import Entry, Exported, Options, Overview, Spec, Study
+
+Root = Annotated[Path, typer.Option("--dir", help="Folder of all studies.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value.")]
+Workers = Annotated[int | None, typer.Option(min=1, help="Runs at a time; by default one per processor.")]
+Nice = Annotated[int, typer.Option(min=0, max=19, help="Lower the priority of the runs by this much.")]
+Attempts = Annotated[int, typer.Option(min=1, help="How often a run may fail before it is quarantined.")]
+DEFAULT_ROOT = Path("studies")
+STATUS_COLUMNS = ("problem", "method", "variant", "successes", "done", "planned")
+
+
+def run(
+    spec: Annotated[Path, typer.Argument(metavar="SPEC.toml", help="The study.")],
+    *,
+    workers: Workers = None,
+    nice: Nice = 0,
+    attempts: Attempts = 3,
+    patience: Annotated[
+        float | None, typer.Option(min=0.1, help="Seconds without a sign of life after which a run is ended.")
+    ] = None,
+    retry_quarantined: Annotated[
+        bool, typer.Option("--retry-quarantined", help="Give quarantined runs another chance.")
+    ] = False,
+    root: Root = DEFAULT_ROOT,
+    as_json: AsJson = False,
+) -> None:
+    """Run a study, or go on with it.
+
+    Finished runs are kept, interrupted ones go on from where they were. Ctrl-C stops it; the same command continues.
+    """
+    from flexicase.experiments import Options, load_spec
+
+    loaded = load_spec(spec)
+    options = Options(workers or os.cpu_count() or 1, attempts, nice, patience, retry_quarantined)
+    code = conduct(loaded, options, root, quiet=as_json)
+    view = _view(root / loaded.name)
+    if as_json:
+        emit_json({"study": loaded.name, "folder": str(root / loaded.name), **_as_dict(view)})
+    elif code != INTERRUPTED:
+        emit(_table(view) + f"\nstudy: {root / loaded.name} (flexicase export {loaded.name} writes the results)\n")
+    raise typer.Exit(code)
+
+
+def conduct(spec: Spec, options: Options, root: Path, *, quiet: bool = False) -> int:
+    """Run a study with a display; gives the exit code."""
+    from flexicase.cli.progress import monitor_for
+    from flexicase.experiments import LockedError, run_study
+
+    with monitor_for(options.workers, quiet=quiet) as monitor:
+        try:
+            ending = run_study(root, spec, options, monitor)
+        except LockedError as error:
+            raise OSError(f"{error}: one process at a time runs a study") from error
+    if ending == "interrupted":
+        emit("stopped; the same command goes on from here\n")
+        return INTERRUPTED
+    if ending == "incomplete":
+        emit("some runs were quarantined; 'flexicase status' tells why, --retry-quarantined tries them again\n")
+        return FAILED
+    return 0
+
+
+def status(
+    name: Annotated[str | None, typer.Argument(metavar="[STUDY]", help="A study; all of them if left out.")] = None,
+    *,
+    root: Root = DEFAULT_ROOT,
+    as_json: AsJson = False,
+) -> None:
+    """Show how studies stand."""
+    from flexicase.cli.progress import headline
+    from flexicase.experiments import studies_in
+
+    studies = [find_study(root, name)] if name else studies_in(root)
+    views = [(study.folder.name, _view(study.folder), _troubled(study)) for study in studies]
+    if as_json:
+        emit_json([{"study": name, **_as_dict(view), "troubled": troubled} for name, view, troubled in views])
+        return
+    if not views:
+        emit(f"no studies in {root}\n")
+    for study_name, view, troubled in views:
+        emit(f"{study_name}: {headline(view)}\n")
+        if name:
+            emit("\n" + _table(view))
+            emit("".join(f"{t['state']} {t['id']} ({t['attempts']} attempts): {t['failure']}\n" for t in troubled))
+
+
+def export(
+    name: Annotated[str, typer.Argument(metavar="STUDY", help="The study.")],
+    *,
+    out: Annotated[Path | None, typer.Option(help="Folder for the files; by default 'results' in the study's.")] = None,
+    style: Annotated[str, typer.Option("--format", help="parquet or csv (compressed).")] = "parquet",
+    root: Root = DEFAULT_ROOT,
+    as_json: AsJson = False,
+) -> None:
+    """Write a study's results to a few files, also while it runs.
+
+    runs and rows hold what depends on the study alone; times, machines and versions are in files of their own.
+    """
+    exported = write_results(find_study(root, name), out, style)
+    if as_json:
+        files = {path.name: path.stat().st_size for path in exported.files}
+        emit_json({"folder": str(exported.folder), "done": exported.done, "runs": exported.planned, "files": files})
+    else:
+        emit(
+            f"{exported.done} of {exported.planned} runs, {exported.rows:,} rows, {exported.bytes / 1e6:.2f} MB: "
+            f"{exported.folder}\n"
+        )
+
+
+def write_results(study: Study, out: Path | None = None, style: str = "parquet") -> Exported:
+    """Export a study to a folder, by default the one called ``results`` inside its own."""
+    from flexicase.experiments import export_study
+    from flexicase.experiments.tables import FORMATS
+
+    if style not in FORMATS:
+        raise typer.BadParameter(f"expected parquet or csv, got {style!r}", param_hint="--format")
+    return export_study(study, out or study.folder / "results", style)
+
+
+def import_(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="An export.")],
+    *,
+    root: Root = DEFAULT_ROOT,
+    as_json: AsJson = False,
+) -> None:
+    """Take over the finished runs of an export, to go on with the study here."""
+    from flexicase.experiments import LockedError, import_study
+
+    try:
+        study, new = import_study(folder, root)
+    except LockedError as error:
+        raise OSError(f"{error}: stop it first") from error
+    view = _view(study.folder)
+    if as_json:
+        emit_json({"study": study.folder.name, "new": new, **_as_dict(view)})
+    else:
+        done = f"{new} new runs, {view.counts['done']} of {view.total} done"
+        emit(f"{done}; to go on: flexicase run {folder / 'study.toml'} --dir {root}\n")
+
+
+def rerun(
+    ids: Annotated[list[str], typer.Argument(metavar="RUN_ID...", help="Ids of finished runs, or how they start.")],
+    *,
+    root: Root = DEFAULT_ROOT,
+    as_json: AsJson = False,
+) -> None:
+    """Make finished runs again from their ids and compare every row with what is stored.
+
+    Exit code 1 if anything but times differs.
+    """
+    from flexicase.experiments import find_run
+    from flexicase.experiments import rerun as make_again
+
+    comparisons = []
+    for run_id in ids:
+        comparison = make_again(*find_run(root, run_id))
+        comparisons.append(comparison)
+        if not as_json:
+            verdict = "identical" if comparison.identical else "DIFFERENT: " + "; ".join(comparison.differences)
+            emit(f"{comparison.run_id}: {comparison.rows} rows × {len(comparison.columns)} columns {verdict}\n")
+    if as_json:
+        emit_json([{"run": c.run_id, "identical": c.identical, "differences": c.differences} for c in comparisons])
+    raise typer.Exit(0 if all(c.identical for c in comparisons) else FAILED)
+
+
+def find_study(root: Path, name: str) -> Study:
+    """A study by its name."""
+    from flexicase.experiments import studies_in
+
+    known = {study.folder.name: study for study in studies_in(root)}
+    if name not in known:
+        hint = nearest(name, known) if known else f"; there are none in {root}"
+        raise typer.BadParameter(f"unknown study {name!r}{hint}", param_hint="STUDY")
+    return known[name]
+
+
+def _entries(folder: Path) -> list[Entry]:
+    from flexicase.experiments import Ledger, Study
+
+    with Ledger(Study(folder).ledger, read_only=True) as ledger:
+        return ledger.entries()
+
+
+def _view(folder: Path) -> Overview:
+    from flexicase.experiments import overview
+
+    entries = _entries(folder)
+    return overview(entries, max(1, sum(entry.state == "running" for entry in entries)))
+
+
+def _troubled(study: Study) -> list[dict[str, Any]]:
+    return [
+        {"id": entry.task.id, "state": entry.state, "attempts": entry.attempts, "failure": entry.failure}
+        for entry in _entries(study.folder)
+        if entry.state in ("failed", "quarantined")
+    ]
+
+
+def _as_dict(view: Overview) -> dict[str, Any]:
+    scores = [{column: getattr(score, column) for column in STATUS_COLUMNS} for score in view.scores]
+    return {"counts": view.counts, "scores": scores, "seconds_left": view.seconds_left}
+
+
+def _table(view: Overview) -> str:
+    return aligned(STATUS_COLUMNS, [tuple(getattr(s, column) for column in STATUS_COLUMNS) for s in view.scores])

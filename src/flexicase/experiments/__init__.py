@@ -1,0 +1,53 @@
+"""Studies of many runs: a TOML file, a plan, a ledger, and runs that survive whatever happens."""
+
+import importlib.util
+
+if missing := [name for name in ("pydantic", "pyarrow") if importlib.util.find_spec(name) is None]:
+    raise ImportError(f"flexicase.experiments needs {' and '.join(missing)}: pip install 'flexicase[report]'")
+
+from flexicase.experiments.coordinator import FullDiskError, Options, run_study
+from flexicase.experiments.exchange import Exported, export_study, import_study
+from flexicase.experiments.jobs import Job, Outcome, Progress, Task
+from flexicase.experiments.ledger import ChangedSpecError, Entry, Ledger, Result
+from flexicase.experiments.lock import LockedError
+from flexicase.experiments.monitor import Monitor
+from flexicase.experiments.overview import Overview, overview
+from flexicase.experiments.plan import plan
+from flexicase.experiments.presets import preset_path
+from flexicase.experiments.rerun import Comparison, find_run, rerun
+from flexicase.experiments.rows import DamagedRowsError
+from flexicase.experiments.spec import Spec, SpecError, load_spec, parse_spec
+from flexicase.experiments.study import Study, studies_in
+
+__all__ = [
+    "ChangedSpecError",
+    "Comparison",
+    "DamagedRowsError",
+    "Entry",
+    "Exported",
+    "FullDiskError",
+    "Job",
+    "Ledger",
+    "LockedError",
+    "Monitor",
+    "Options",
+    "Outcome",
+    "Overview",
+    "Progress",
+    "Result",
+    "Spec",
+    "SpecError",
+    "Study",
+    "Task",
+    "export_study",
+    "find_run",
+    "import_study",
+    "load_spec",
+    "overview",
+    "parse_spec",
+    "plan",
+    "preset_path",
+    "rerun",
+    "run_study",
+    "studies_in",
+]

@@ -1,0 +1,41 @@
+"""Files that are there completely or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+TEMPORARY = ".partial"
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file so that, whatever happens, it holds either the old content or all of the new.
+
+    Raises:
+        OSError: It could not be written; nothing is left behind but what was there before.
+    """
+    temporary = path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY}")
+    try:
+        with open(temporary, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def remove_partial_files(folder: Path) -> None:
+    """Remove what processes that were killed while writing have left."""
+    for path in folder.glob(f"*{TEMPORARY}"):
+        path.unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

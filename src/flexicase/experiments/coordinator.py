@@ -1,0 +1,254 @@
+"""The coordinator: takes runs from the ledger, has them made, and records what becomes of them."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import signal
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Literal, TypeAlias
+
+from flexicase.experiments.atomic import remove_partial_files
+from flexicase.experiments.executor import Executor, Failed, Finished, LocalExecutor, Moved
+from flexicase.experiments.jobs import Progress
+from flexicase.experiments.ledger import Ledger
+from flexicase.experiments.lock import describe
+from flexicase.experiments.monitor import Monitor
+from flexicase.experiments.provenance import Provenance
+from flexicase.experiments.rows import DamagedRowsError, verify_rows
+from flexicase.experiments.spec import Spec
+from flexicase.experiments.study import Study
+from flexicase.experiments.worker import FULL_DISK
+
+BEAT_SECONDS = 1.0
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+Ending: TypeAlias = Literal["complete", "incomplete", "interrupted"]
+
+
+class FullDiskError(OSError):
+    """The disk is full. Nothing that was recorded is lost, and the same command goes on when there is space."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a study is run; none of it changes a result.
+
+    Attributes:
+        workers: Runs at a time.
+        attempts: How often a run may fail before it is quarantined.
+        nice: By how much to lower the workers' priority.
+        patience: Seconds without a sign of life after which a run counts as hung and is ended; None: never.
+        retry_quarantined: Give quarantined runs another chance.
+
+    Example:
+        >>> from flexicase.experiments import Options
+        >>> Options(workers=2).attempts
+        3
+    """
+
+    workers: int = 1
+    attempts: int = 3
+    nice: int = 0
+    patience: float | None = None
+    retry_quarantined: bool = False
+
+
+def run_study(
+    root: Path,
+    spec: Spec,
+    options: Options | None = None,
+    monitor: Monitor | None = None,
+    executor: Callable[[Study, Options], Executor] | None = None,
+) -> Ending:
+    """Make all runs of a study that are not done yet, in ``root / spec.name``.
+
+    May be called again at any time, after whatever has happened: finished runs are kept, interrupted ones go on from
+    where they last saved.
+
+    Args:
+        root: The folder of all studies.
+        spec: The study.
+        options: How to run it.
+        monitor: Is told how it goes.
+        executor: Makes the object that makes the runs; by default a `LocalExecutor`.
+
+    Returns:
+        ``"complete"``: every run is done; ``"incomplete"``: all but quarantined ones; ``"interrupted"``: stopped by
+        Ctrl-C or SIGTERM.
+
+    Raises:
+        LockedError: Another process is running this study.
+        ChangedSpecError: The folder holds another study of this name.
+        FullDiskError: No space is left.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from flexicase.experiments import load_spec, preset_path, run_study
+        >>> with tempfile.TemporaryDirectory() as folder:  # doctest: +SKIP
+        ...     run_study(Path(folder), load_spec(preset_path("gp", "smoke")))
+        'complete'
+    """
+    options, monitor = options or Options(), monitor or Monitor()
+    study = Study(root / spec.name)
+    with _clear_full_disk(study):
+        study.make_folders()
+        with study.lock() as lock, Ledger.open_or_create(study.ledger, spec) as ledger:
+            if lock.previous is not None:
+                monitor.noted(f"going on after {describe(lock.previous)}, which did not end by itself")
+            recover(study, ledger, options, monitor)
+            made_by = (executor or _local)(study, options)
+            return Coordinator(study, ledger, made_by, options, monitor).run()
+
+
+def recover(study: Study, ledger: Ledger, options: Options, monitor: Monitor) -> None:
+    """Bring ledger and folder into agreement, whatever ended the last coordinator."""
+    ledger.release("running", *(("quarantined",) if options.retry_quarantined else ()))
+    remove_partial_files(study.folder / "rows")
+    for entry in ledger.entries("done"):
+        assert entry.result is not None
+        try:
+            verify_rows(study.rows(entry.task.id), entry.result.checksum)
+        except DamagedRowsError as error:
+            ledger.redo(entry.task.id, str(error))
+            monitor.noted(f"{error}; run {entry.task.id} will be made again")
+        else:
+            _tidy(study, entry.task.id)
+
+
+@dataclass
+class Coordinator:
+    """The loop that keeps the executor busy and the ledger true."""
+
+    study: Study
+    ledger: Ledger
+    executor: Executor
+    options: Options
+    monitor: Monitor
+    provenance: Provenance = field(default_factory=Provenance.here)
+    stopping: bool = False
+    progress: dict[str, Progress] = field(default_factory=dict)
+    heard: dict[str, float] = field(default_factory=dict)
+
+    def run(self) -> Ending:
+        """Go on until everything is done, or a signal comes."""
+        with _stopping_on_signals(self):
+            try:
+                while not self.stopping and self._fill():
+                    self._listen()
+            finally:
+                self.executor.stop()
+            for event in self.executor.events(0.0):
+                if isinstance(event, Finished):  # just before it was stopped
+                    self._record(event)
+        self.ledger.release("running")
+        self.monitor.beat(self.ledger, {})
+        if self.stopping:
+            return "interrupted"
+        return "complete" if self.ledger.counts()["quarantined"] == 0 else "incomplete"
+
+    def _fill(self) -> bool:
+        """Start as many runs as there is room for; whether any are going on."""
+        while self.executor.free > 0 and (task := self.ledger.next_task()) is not None:
+            self.ledger.start(task.id, self.provenance)
+            self.executor.start(task)
+            self.progress[task.id] = Progress(0, 0)
+            self.heard[task.id] = time.monotonic()
+        return bool(self.executor.running)
+
+    def _listen(self) -> None:
+        deadline = time.monotonic() + BEAT_SECONDS
+        moved: dict[str, Progress] = {}
+        room = False
+        while not (room or self.stopping) and (left := deadline - time.monotonic()) > 0:
+            for event in self.executor.events(left):
+                if isinstance(event, Moved):
+                    moved[event.run_id] = event.progress
+                else:
+                    moved.pop(event.run_id, None)
+                    self._end(event)
+                    room = True
+        if moved:
+            self.ledger.beat(moved)
+            self.progress.update(moved)
+            self.heard.update(dict.fromkeys(moved, time.monotonic()))
+        self._end_hung()
+        self.monitor.beat(self.ledger, self.progress)
+
+    def _end(self, event: Finished | Failed) -> None:
+        del self.progress[event.run_id], self.heard[event.run_id]
+        if isinstance(event, Finished):
+            self._record(event)
+            return
+        if event.full_disk:
+            raise FullDiskError(errno.ENOSPC, "no space left", str(self.study.folder))
+        state = self.ledger.fail(event.run_id, event.reason, self.options.attempts)
+        consequence = "it is quarantined" if state == "quarantined" else "it will be tried again"
+        self.monitor.noted(f"run {event.run_id} failed: {event.reason}; {consequence}")
+
+    def _record(self, event: Finished) -> None:
+        try:
+            verify_rows(self.study.rows(event.run_id), event.result.checksum)
+        except DamagedRowsError as error:
+            self.ledger.fail(event.run_id, str(error), self.options.attempts)
+            self.monitor.noted(f"{error}; run {event.run_id} will be made again")
+            return
+        self.ledger.finish(event.run_id, event.result)
+        _tidy(self.study, event.run_id)
+
+    def _end_hung(self) -> None:
+        if self.options.patience is None:
+            return
+        for run_id, heard in self.heard.items():
+            if time.monotonic() - heard > self.options.patience:
+                self.monitor.noted(f"run {run_id} gave no sign of life for {self.options.patience:g} s: ended")
+                self.executor.kill(run_id)
+                self.heard[run_id] = time.monotonic()
+
+
+def _local(study: Study, options: Options) -> Executor:
+    return LocalExecutor(study, options.workers, options.nice)
+
+
+def _tidy(study: Study, run_id: str) -> None:
+    """Remove what a run needed only until it was done."""
+    shutil.rmtree(study.save(run_id), ignore_errors=True)
+    study.log(run_id).unlink(missing_ok=True)
+
+
+@contextmanager
+def _stopping_on_signals(coordinator: Coordinator) -> Iterator[None]:
+    def stop(number: int, frame: FrameType | None) -> None:
+        coordinator.stopping = True
+
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        heeded = (number for number in STOP_SIGNALS if signal.getsignal(number) is not signal.SIG_IGN)  # nohup
+        before = {number: signal.signal(number, stop) for number in heeded}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _clear_full_disk(study: Study) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        full = error.errno in FULL_DISK if isinstance(error, OSError) else "disk is full" in str(error)
+        if not full:
+            raise
+        raise FullDiskError(
+            errno.ENOSPC,
+            "no space left; everything recorded is safe: free some space and give the same command again",
+            str(study.folder),
+        ) from error

@@ -1,0 +1,232 @@
+"""A study in a few files: what the report reads, what is kept, and what another machine goes on from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from flexicase.checks import check_choice
+from flexicase.experiments.atomic import write_atomically
+from flexicase.experiments.jobs import Progress
+from flexicase.experiments.ledger import Entry, Ledger, Result
+from flexicase.experiments.plan import plan
+from flexicase.experiments.provenance import Provenance
+from flexicase.experiments.rows import Rows, digest, is_timing, read_rows, write_rows
+from flexicase.experiments.spec import load_spec
+from flexicase.experiments.study import Study
+from flexicase.experiments.tables import FORMATS, Format, read_table, types_of, write_table
+
+FORMAT = 1
+SPEC, MANIFEST = "study.toml", "manifest.json"
+IDENTITY = ("id", "problem", "method", "variant", "seed", "state", "digest")
+MADE_BY = tuple(field.name for field in fields(Provenance))
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What an export has written.
+
+    Attributes:
+        folder: Where.
+        files: The files.
+        done: How many finished runs it holds.
+        planned: How many runs the study has.
+        rows: How many rows the finished runs have.
+    """
+
+    folder: Path
+    files: list[Path]
+    done: int
+    planned: int
+    rows: int
+
+    @property
+    def bytes(self) -> int:
+        """The size of all files together."""
+        return sum(path.stat().st_size for path in self.files)
+
+
+def export_study(study: Study, folder: Path, style: Format = "parquet") -> Exported:
+    r"""Write what a study has found so far to a few files; it may be running.
+
+    ``runs`` and ``rows`` depend on the study alone: whatever happened on the way, they are the same to the last byte.
+    Times are in ``timings``; versions, machines and commands in ``provenance``.
+
+    Args:
+        study: The study.
+        folder: Where the files go; made if need be.
+        style: ``"parquet"`` or ``"csv"`` (compressed).
+
+    Raises:
+        DamagedRowsError: The rows of a finished run are not what was recorded; ``flexicase run`` makes it again.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from flexicase.experiments import Ledger, Study, export_study, parse_spec
+        >>> spec = parse_spec('name = "t"\nproblems = ["mirror-image"]\nmethods = ["lexicase"]\nseeds = 3')
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     study = Study(Path(folder))
+        ...     Ledger.create(study.ledger, spec).close()
+        ...     exported = export_study(study, study.folder / "results")
+        >>> exported.done, exported.planned
+        (0, 3)
+    """
+    check_choice(style, "style", FORMATS)
+    with Ledger(study.ledger, read_only=True) as ledger:
+        entries, text = ledger.entries(), ledger.text
+    done = [entry for entry in entries if entry.result is not None]
+    rows = [(entry.task.id, _stored_rows(study, entry)) for entry in done]
+    tables = {"runs": _runs_table(entries), "provenance": _provenance_table(done)}
+    if rows:
+        tables["rows"] = _stacked(rows, timings=False)
+        tables["timings"] = _stacked(rows, timings=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    files = [write_table(folder, name, table, style) for name, table in tables.items()]
+    for other in {p for name in tables for p in folder.glob(f"{name}.*")} - set(files):
+        other.unlink()  # an earlier export in the other format
+    manifest = {"format": FORMAT, "tables": {name: types_of(table) for name, table in sorted(tables.items())}}
+    for name, content in ((SPEC, text), (MANIFEST, json.dumps(manifest, indent=1) + "\n")):
+        write_atomically(folder / name, content.encode())
+        files.append(folder / name)
+    return Exported(folder, files, len(done), len(entries), sum(len(next(iter(r.values()))) for _, r in rows))
+
+
+def import_study(folder: Path, root: Path) -> tuple[Study, int]:
+    """Take over the finished runs of an export, into a new study or one of the same contents.
+
+    Args:
+        folder: An export.
+        root: The folder of all studies.
+
+    Returns:
+        The study, and how many runs were new to it.
+
+    Raises:
+        ValueError: The export does not fit its own study, or a run has other results here.
+        ChangedSpecError: There is another study of this name.
+        LockedError: The study is running.
+    """
+    spec = load_spec(folder / SPEC)
+    manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    if manifest.get("format") != FORMAT:
+        raise ValueError(f"{folder / MANIFEST}: expected format {FORMAT}, got {manifest.get('format')!r}")
+    runs = read_table(folder, "runs", manifest["tables"]["runs"]).to_pylist()
+    if [run["id"] for run in runs] != [task.id for task in plan(spec)]:
+        raise ValueError(f"{folder}: the runs are not those that {SPEC} plans: made by another version, or edited")
+    made_by = {row["id"]: row for row in read_table(folder, "provenance", manifest["tables"]["provenance"]).to_pylist()}
+    study = Study(root / spec.name)
+    study.make_folders()
+    new = 0
+    with study.lock(), Ledger.open_or_create(study.ledger, spec) as ledger:
+        by_id = {run["id"]: run for run in runs}
+        for run_id, rows in _unstacked(folder, manifest["tables"]):
+            new += _take_over(study, ledger, by_id[run_id], made_by[run_id], rows)
+    return study, new
+
+
+def _take_over(study: Study, ledger: Ledger, run: dict[str, Any], made_by: dict[str, Any], rows: Rows) -> bool:
+    """Record a run that is not done here; whether it was so."""
+    found = digest(rows)
+    if found != run["digest"]:
+        raise ValueError(
+            f"run {run['id']}: the exported rows are damaged: their digest is not the one in the run table"
+        )
+    here = ledger.entry(run["id"])
+    if here.result is not None:
+        if here.result.digest != found:
+            raise ValueError(f"run {run['id']} is done here with other rows than in the export")
+        return False
+    summary = {key: value for key, value in run.items() if key not in IDENTITY}
+    steps = len(next(iter(rows.values())))
+    entry = Entry(
+        task=here.task,
+        state="done",
+        attempts=made_by["attempts"],
+        started=made_by["started"],
+        heartbeat=None,
+        finished=made_by["finished"],
+        seconds=made_by["seconds"],
+        progress=Progress(steps, steps),
+        provenance=Provenance(*(made_by[name] or "" for name in MADE_BY)),
+        failure=None,
+        result=Result(write_rows(study.rows(run["id"]), rows), found, summary),
+    )
+    ledger.adopt(entry)
+    return True
+
+
+def _stored_rows(study: Study, entry: Entry) -> Rows:
+    assert entry.result is not None
+    return read_rows(study.rows(entry.task.id), entry.result.checksum)
+
+
+def _runs_table(entries: list[Entry]) -> Any:
+    """One line per run of the study; only done and not done are told apart, since the rest is circumstance."""
+    import pyarrow as pa
+
+    keys = list(dict.fromkeys(key for entry in entries if entry.result for key in entry.result.summary))
+    columns: dict[str, Any] = {
+        "id": [entry.task.id for entry in entries],
+        "problem": [entry.task.problem for entry in entries],
+        "method": [entry.task.method for entry in entries],
+        "variant": [entry.task.variant for entry in entries],
+        "seed": pa.array([entry.task.seed for entry in entries], pa.int64()),
+        "state": ["done" if entry.result else "planned" for entry in entries],
+        "digest": pa.array([entry.result.digest if entry.result else None for entry in entries], pa.string()),
+    }
+    for key in keys:
+        values = pa.array([entry.result.summary.get(key) if entry.result else None for entry in entries])
+        columns[key] = values.cast(pa.string()) if pa.types.is_null(values.type) else values
+    return pa.table(columns)
+
+
+def _provenance_table(done: list[Entry]) -> Any:
+    import pyarrow as pa
+
+    columns: dict[str, Any] = {
+        "id": pa.array([entry.task.id for entry in done], pa.string()),
+        "attempts": pa.array([entry.attempts for entry in done], pa.int64()),
+        "started": pa.array([entry.started for entry in done], pa.float64()),
+        "finished": pa.array([entry.finished for entry in done], pa.float64()),
+        "seconds": pa.array([entry.seconds for entry in done], pa.float64()),
+    }
+    for name in MADE_BY:
+        columns[name] = pa.array([getattr(entry.provenance, name, None) for entry in done], pa.string())
+    return pa.table(columns)
+
+
+def _stacked(rows: list[tuple[str, Rows]], *, timings: bool) -> Any:
+    """The rows of all runs below one another, with the run's id in front."""
+    import pyarrow as pa
+
+    names = [name for name in rows[0][1] if is_timing(name) == timings]
+    for run_id, columns in rows:
+        found = [name for name in columns if is_timing(name) == timings]
+        if found != names:
+            raise ValueError(
+                f"run {run_id}: expected columns {', '.join(names)} as in the others, got {', '.join(found)}"
+            )
+    lengths = [len(next(iter(columns.values()))) for _, columns in rows]
+    ids = np.repeat([run_id for run_id, _ in rows], lengths)
+    return pa.table({"id": ids, **{name: np.concatenate([columns[name] for _, columns in rows]) for name in names}})
+
+
+def _unstacked(folder: Path, types: dict[str, dict[str, str]]) -> Iterator[tuple[str, Rows]]:
+    """The rows of each run, the times beside the rest."""
+    if "rows" not in types:
+        return
+    tables = [read_table(folder, name, types[name]) for name in ("rows", "timings")]
+    ids = tables[0]["id"].to_numpy(zero_copy_only=False)
+    if tables[1]["id"].to_pylist() != ids.tolist():
+        raise ValueError(f"{folder}: rows and timings do not belong together")
+    columns = {name: table[name].to_numpy() for table in tables for name in table.column_names if name != "id"}
+    starts = [0, *(np.flatnonzero(ids[1:] != ids[:-1]) + 1).tolist(), len(ids)]
+    for start, stop in pairwise(starts):
+        yield str(ids[start]), {name: np.ascontiguousarray(values[start:stop]) for name, values in columns.items()}

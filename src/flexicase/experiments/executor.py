@@ -1,0 +1,203 @@
+"""Where runs are made: on this machine, each in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import IO, Protocol, TypeAlias
+
+from flexicase.experiments.jobs import Progress, Task
+from flexicase.experiments.ledger import Result
+from flexicase.experiments.study import Study
+
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "ARROW_NUM_THREADS"), "1")
+LOG_TAIL = 2000
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A run has made a step."""
+
+    run_id: str
+    progress: Progress
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run has come to its end and its rows are written."""
+
+    run_id: str
+    result: Result
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A run has ended badly.
+
+    Attributes:
+        run_id: Which.
+        reason: Why, as far as is known.
+        full_disk: Whether it could not write, which is no fault of the run.
+    """
+
+    run_id: str
+    reason: str
+    full_disk: bool = False
+
+
+Event: TypeAlias = Moved | Finished | Failed
+
+
+class Executor(Protocol):
+    """Makes runs somewhere. Every run that is started ends in one `Finished` or `Failed`, unless it is stopped."""
+
+    @property
+    def free(self) -> int:
+        """How many more runs can be started now."""
+
+    @property
+    def running(self) -> list[str]:
+        """Ids of the runs that were started and have not ended."""
+
+    def start(self, task: Task) -> None:
+        """Start a run."""
+
+    def events(self, timeout: float) -> list[Event]:
+        """What has happened since the last call; waits for something to happen, at most ``timeout`` seconds."""
+
+    def kill(self, run_id: str) -> None:
+        """End a run at once; it fails."""
+
+    def stop(self) -> None:
+        """End all runs; what they have saved stays."""
+
+
+class LocalExecutor:
+    """Runs on this machine, each in a process of its own with one thread.
+
+    Args:
+        study: Where they write.
+        workers: How many at a time.
+        nice: By how much to lower their priority.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from flexicase.experiments.executor import LocalExecutor
+        >>> from flexicase.experiments.study import Study
+        >>> LocalExecutor(Study(Path("studies/tiny")), workers=2).free
+        2
+    """
+
+    def __init__(self, study: Study, workers: int, nice: int = 0) -> None:
+        """Remember; no process is started yet."""
+        self.study, self.workers, self.nice = study, workers, nice
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._listeners: dict[str, threading.Thread] = {}
+        self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+
+    @property
+    def free(self) -> int:
+        """How many more runs can be started now."""
+        return self.workers - len(self._processes)
+
+    @property
+    def running(self) -> list[str]:
+        """Ids of the runs that were started and have not ended."""
+        return list(self._processes)
+
+    def start(self, task: Task) -> None:
+        """Start a run."""
+        with open(self.study.log(task.id), "ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-c", "from flexicase.experiments import worker; worker.main()"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                env={**os.environ, **ONE_THREAD},
+                start_new_session=True,  # Ctrl-C is for the coordinator, which then stops its workers
+            )
+        self._processes[task.id] = process
+        self._listeners[task.id] = threading.Thread(target=self._listen, args=(task.id, process), daemon=True)
+        self._listeners[task.id].start()
+        order = {"folder": str(self.study.folder.resolve()), "task": asdict(task), "nice": self.nice}
+        assert process.stdin is not None
+        with suppress(BrokenPipeError):  # if it died at once, the listener tells
+            process.stdin.write(json.dumps(order).encode() + b"\n")
+            process.stdin.flush()
+
+    def events(self, timeout: float) -> list[Event]:
+        """What has happened since the last call; waits for something to happen, at most ``timeout`` seconds."""
+        found: list[Event] = []
+        deadline = time.monotonic() + timeout
+        try:
+            while True:
+                left = 0.0 if found else max(0.0, deadline - time.monotonic())
+                found.append(self._events.get(timeout=left) if left else self._events.get_nowait())
+        except queue.Empty:
+            pass
+        for event in found:
+            if not isinstance(event, Moved):
+                self._forget(event.run_id)
+        return found
+
+    def kill(self, run_id: str) -> None:
+        """End a run at once; it fails."""
+        self._processes[run_id].kill()
+
+    def stop(self) -> None:
+        """End all runs; what they have saved stays. `events` then has the last words of those that were faster."""
+        for process in self._processes.values():
+            process.kill()
+        for listener in self._listeners.values():
+            listener.join()
+
+    def _forget(self, run_id: str) -> None:
+        process = self._processes.pop(run_id)
+        self._listeners.pop(run_id).join()
+        if process.stdin is not None:
+            with suppress(BrokenPipeError):
+                process.stdin.close()
+
+    def _listen(self, run_id: str, process: subprocess.Popen[bytes]) -> None:
+        """Pass on what a worker says; its last word is its result, or why there is none."""
+        assert process.stdout is not None
+        last: Event | None = None
+        with process.stdout as messages:
+            for event in _read(run_id, messages):
+                if isinstance(event, Moved):
+                    self._events.put(event)
+                else:
+                    last = event
+        code = process.wait()
+        self._events.put(last or Failed(run_id, self._why(run_id, code)))
+
+    def _why(self, run_id: str, code: int) -> str:
+        how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+        try:
+            tail = self.study.log(run_id).read_bytes()[-LOG_TAIL:].decode(errors="replace").strip()
+        except OSError:
+            tail = ""
+        return f"worker {how}" + (f": {tail.splitlines()[-1]}" if tail else "")
+
+
+def _read(run_id: str, messages: IO[bytes]) -> Iterator[Event]:
+    for line in messages:
+        try:
+            message = json.loads(line)
+        except ValueError:
+            continue  # cut off by the worker's death
+        if "progress" in message:
+            yield Moved(run_id, Progress(**message["progress"]))
+        elif "result" in message:
+            yield Finished(run_id, Result(**message["result"]))
+        else:
+            yield Failed(run_id, message["failure"], message["full_disk"])

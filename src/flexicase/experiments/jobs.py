@@ -1,0 +1,116 @@
+"""Kinds of runs: what a study's ``kind`` names, and what a kind must offer."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+from numpy.typing import NDArray
+from pydantic import BaseModel
+
+from flexicase.checks import nearest
+
+Scalar: TypeAlias = str | int | float | bool | None
+KINDS = {"gp": "flexicase.experiments.gp:GpJob"}
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run to be made: everything its outcome depends on.
+
+    Attributes:
+        id: Derived from all the rest; see `flexicase.experiments.plan`.
+        kind: The kind of job.
+        problem: Name of the problem.
+        method: Name of the method.
+        variant: Which of the study's variants this is; a name only, the settings say what it means.
+        seed: The seed.
+        settings: All settings of the job.
+    """
+
+    id: str
+    kind: str
+    problem: str
+    method: str
+    variant: str
+    seed: int
+    settings: dict[str, Any]
+
+
+class Progress(NamedTuple):
+    """How far a run is.
+
+    Attributes:
+        step: Steps (generations, epochs) done.
+        steps: Steps that it will take at most.
+        note: A few words on how it goes.
+    """
+
+    step: int
+    steps: int
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a finished run leaves.
+
+    Attributes:
+        rows: Columns of equal length, one entry per step: whole numbers, floats or bools. Columns whose name starts
+            with ``seconds`` hold times; all others depend on the task alone, to the last bit.
+        summary: Facts about the whole run, which depend on the task alone; ``success``: whether it reached its goal.
+    """
+
+    rows: dict[str, NDArray[Any]]
+    summary: dict[str, Scalar]
+
+
+class Job(Protocol):
+    """A kind of run.
+
+    Attributes:
+        settings: The pydantic model of its settings. A setting that is added later must default to None, which means
+            "as before": settings that are None are no part of a run's id.
+    """
+
+    settings: type[BaseModel]
+
+    def check(self, problem: str, method: str) -> None:
+        """Raise ValueError if the problem or the method does not exist."""
+
+    def run(self, task: Task, save: Path, report: Callable[[Progress], None]) -> Outcome:
+        """Make a run, or go on with one that was interrupted.
+
+        Args:
+            task: The run.
+            save: A folder of this run's own, which outlives the process; whatever lies there is from an earlier
+                attempt at the same task.
+            report: To be called after every step.
+        """
+
+
+def job_of(kind: str) -> Job:
+    """The job that a kind names.
+
+    Args:
+        kind: A known name, or ``"package.module:Class"``.
+
+    Raises:
+        ValueError: There is no such kind; the message says what went wrong.
+
+    Example:
+        >>> from flexicase.experiments.jobs import job_of
+        >>> type(job_of("gp")).__name__
+        'GpJob'
+    """
+    module, colon, name = KINDS.get(kind, kind).partition(":")
+    if not colon:
+        raise ValueError(f"unknown kind {kind!r}{nearest(kind, KINDS)} (a job of your own: 'package.module:Class')")
+    try:
+        job: Job = getattr(importlib.import_module(module), name)()
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"cannot load job {kind!r}: {error}") from error
+    return job

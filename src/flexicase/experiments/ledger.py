@@ -1,0 +1,374 @@
+"""The ledger: one SQLite file that says of every run what has become of it."""
+
+from __future__ import annotations
+
+import errno
+import json
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, TypeAlias
+
+from flexicase.experiments.jobs import Progress, Scalar, Task
+from flexicase.experiments.plan import plan
+from flexicase.experiments.provenance import Provenance
+from flexicase.experiments.spec import Spec, what_changed
+
+State: TypeAlias = Literal["planned", "running", "done", "failed", "quarantined"]
+STATES: tuple[State, ...] = ("planned", "running", "done", "failed", "quarantined")
+FORMAT = 1
+
+SCHEMA = """
+CREATE TABLE study (format INTEGER NOT NULL, name TEXT NOT NULL, content TEXT NOT NULL, text TEXT NOT NULL);
+CREATE TABLE runs (
+    id TEXT PRIMARY KEY,
+    position INTEGER NOT NULL UNIQUE,
+    kind TEXT NOT NULL, problem TEXT NOT NULL, method TEXT NOT NULL, variant TEXT NOT NULL,
+    seed INTEGER NOT NULL, settings TEXT NOT NULL,
+    state TEXT NOT NULL DEFAULT 'planned'
+        CHECK (state IN ('planned', 'running', 'done', 'failed', 'quarantined')),
+    attempts INTEGER NOT NULL DEFAULT 0,
+    started REAL, heartbeat REAL, finished REAL, seconds REAL NOT NULL DEFAULT 0,
+    step INTEGER NOT NULL DEFAULT 0, steps INTEGER NOT NULL DEFAULT 0, note TEXT NOT NULL DEFAULT '',
+    version TEXT, machine TEXT, command TEXT,
+    failure TEXT, checksum TEXT, digest TEXT, summary TEXT,
+    CHECK (state != 'done' OR (checksum IS NOT NULL AND digest IS NOT NULL AND summary IS NOT NULL))
+) WITHOUT ROWID;
+CREATE INDEX runs_by_state ON runs (state, position);
+"""
+
+
+class ChangedSpecError(ValueError):
+    """A study of this name exists, and it is another one; the message says what differs."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What is recorded when a run is done.
+
+    Attributes:
+        checksum: Of the file with its rows.
+        digest: Of those rows that must be the same when the run is made again.
+        summary: Facts about the whole run.
+    """
+
+    checksum: str
+    digest: str
+    summary: dict[str, Scalar]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A run as the ledger has it.
+
+    Attributes:
+        task: The run.
+        state: What has become of it.
+        attempts: Attempts that came to an end by themselves, well or badly.
+        started: When the last attempt began, in seconds since 1970.
+        heartbeat: When it last gave a sign of life.
+        finished: When it was done.
+        seconds: Time spent on it, over all attempts.
+        progress: How far it is.
+        provenance: What made the last attempt.
+        failure: Why the last attempt failed.
+        result: What it gave.
+    """
+
+    task: Task
+    state: State
+    attempts: int
+    started: float | None
+    heartbeat: float | None
+    finished: float | None
+    seconds: float
+    progress: Progress
+    provenance: Provenance | None
+    failure: str | None
+    result: Result | None
+
+
+class Ledger:
+    r"""A study's ledger. Any process may read it, at any time; one may write, the holder of the study's lock.
+
+    Args:
+        path: The SQLite file.
+        read_only: Refuse every change.
+
+    Raises:
+        FileNotFoundError: There is none; `Ledger.create` makes one.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from flexicase.experiments import Ledger, parse_spec
+        >>> spec = parse_spec('name = "t"\nproblems = ["mirror-image"]\nmethods = ["lexicase"]\nseeds = 3')
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with Ledger.create(Path(folder) / "ledger.sqlite", spec) as ledger:
+        ...         ledger.counts()["planned"]
+        3
+    """
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        """Open it."""
+        if not path.exists():
+            raise FileNotFoundError(errno.ENOENT, "No such ledger", str(path))
+        self.path = path
+        self._connection = _connect(path)
+        self._connection.execute(f"PRAGMA query_only = {int(read_only)}")
+        try:
+            self._check_format()
+        except BaseException:
+            self.close()
+            raise
+
+    @classmethod
+    def create(cls, path: Path, spec: Spec) -> Ledger:
+        """A new ledger with every run of the study planned; on the disk completely or not at all."""
+        tasks = plan(spec)
+        connection = _connect(path)
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            for statement in SCHEMA.split(";\n"):
+                connection.execute(statement)
+            content = json.dumps(spec.content())
+            connection.execute("INSERT INTO study VALUES (?, ?, ?, ?)", (FORMAT, spec.name, content, spec.text))
+            connection.executemany(
+                "INSERT INTO runs (id, position, kind, problem, method, variant, seed, settings) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (t.id, position, t.kind, t.problem, t.method, t.variant, t.seed, json.dumps(t.settings))
+                    for position, t in enumerate(tasks)
+                ],
+            )
+            connection.execute("COMMIT")
+        finally:
+            connection.close()
+        return cls(path)
+
+    @classmethod
+    def open_or_create(cls, path: Path, spec: Spec) -> Ledger:
+        """The study's ledger, made if there is none yet.
+
+        Raises:
+            ChangedSpecError: It is that of another study.
+        """
+        try:
+            ledger = cls(path)
+        except FileNotFoundError:
+            return cls.create(path, spec)
+        try:
+            ledger.check_same(spec)
+        except BaseException:
+            ledger.close()
+            raise
+        return ledger
+
+    def close(self) -> None:
+        """Close it."""
+        self._connection.close()
+
+    def __enter__(self) -> Ledger:
+        """Itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it."""
+        self.close()
+
+    @property
+    def text(self) -> str:
+        """The TOML text of the study."""
+        (text,) = self._connection.execute("SELECT text FROM study").fetchone()
+        return str(text)
+
+    def check_same(self, spec: Spec) -> None:
+        """Raise `ChangedSpecError` if this is the ledger of another study."""
+        (content,) = self._connection.execute("SELECT content FROM study").fetchone()
+        changes = what_changed(json.loads(content), json.loads(json.dumps(spec.content())))
+        if changes:
+            raise ChangedSpecError(
+                f"study {spec.name!r} has been started with other contents: {'; '.join(changes)} "
+                "(give the changed study another name)"
+            )
+
+    def entries(self, *states: State) -> list[Entry]:
+        """Runs in the order of the plan, all or those in certain states."""
+        wanted = states or STATES
+        marks = ", ".join("?" * len(wanted))
+        found = self._connection.execute(f"SELECT * FROM runs WHERE state IN ({marks}) ORDER BY position", wanted)
+        return [_entry(row) for row in found]
+
+    def entry(self, run_id: str) -> Entry:
+        """One run.
+
+        Raises:
+            KeyError: There is none of this id.
+        """
+        row = self._connection.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchone()
+        if row is None:
+            raise KeyError(run_id)
+        return _entry(row)
+
+    def next_task(self) -> Task | None:
+        """The next run to be made: the planned ones first, then those that failed and may be tried again."""
+        for state in ("planned", "failed"):
+            row = self._connection.execute(
+                "SELECT * FROM runs WHERE state = ? ORDER BY attempts, position LIMIT 1", (state,)
+            ).fetchone()
+            if row is not None:
+                return _entry(row).task
+        return None
+
+    def counts(self) -> dict[State, int]:
+        """How many runs are in each state."""
+        found = dict(self._connection.execute("SELECT state, count(*) FROM runs GROUP BY state").fetchall())
+        return {state: found.get(state, 0) for state in STATES}
+
+    def start(self, run_id: str, provenance: Provenance) -> None:
+        """An attempt begins."""
+        now = time.time()
+        with self._transaction():
+            self._update(
+                run_id,
+                "state = 'running', started = ?, heartbeat = ?, version = ?, machine = ?, command = ?",
+                (now, now, provenance.version, provenance.machine, provenance.command),
+            )
+
+    def beat(self, signs: Mapping[str, Progress]) -> None:
+        """Signs of life of running runs."""
+        now = time.time()
+        with self._transaction():
+            for run_id, progress in signs.items():
+                self._update(run_id, "heartbeat = ?, step = ?, steps = ?, note = ?", (now, *progress))
+
+    def finish(self, run_id: str, result: Result) -> None:
+        """A run is done: when this returns, that is on the disk."""
+        now = time.time()
+        with self._transaction():
+            self._update(
+                run_id,
+                "state = 'done', attempts = attempts + 1, finished = ?, seconds = seconds + ? - started, "
+                "failure = NULL, note = '', checksum = ?, digest = ?, summary = ?",
+                (now, now, result.checksum, result.digest, json.dumps(result.summary)),
+            )
+
+    def fail(self, run_id: str, failure: str, limit: int) -> State:
+        """An attempt has failed; after ``limit`` of them the run is quarantined.
+
+        Returns:
+            The run's new state.
+        """
+        with self._transaction():
+            self._update(
+                run_id,
+                "state = CASE WHEN attempts + 1 >= ? THEN 'quarantined' ELSE 'failed' END, "
+                "attempts = attempts + 1, seconds = seconds + ? - started, failure = ?",
+                (limit, time.time(), failure),
+            )
+        return self.entry(run_id).state
+
+    def release(self, *states: State) -> int:
+        """Put all runs in certain states back into the plan; what stopped them does not count as an attempt.
+
+        Returns:
+            How many there were.
+        """
+        marks = ", ".join("?" * len(states))
+        with self._transaction():
+            return self._connection.execute(
+                "UPDATE runs SET seconds = seconds + CASE state WHEN 'running' THEN heartbeat - started ELSE 0 END, "
+                "attempts = CASE state WHEN 'quarantined' THEN 0 ELSE attempts END, state = 'planned' "
+                f"WHERE state IN ({marks})",
+                states,
+            ).rowcount
+
+    def redo(self, run_id: str, reason: str) -> None:
+        """What a finished run left is lost: plan it again."""
+        with self._transaction():
+            self._update(
+                run_id,
+                "state = 'planned', attempts = 0, seconds = 0, step = 0, finished = NULL, failure = ?, "
+                "checksum = NULL, digest = NULL, summary = NULL",
+                (reason,),
+            )
+
+    def adopt(self, entry: Entry) -> None:
+        """Record a run that was done elsewhere."""
+        if entry.result is None:
+            raise ValueError(f"run {entry.task.id} has no result to adopt")
+        made_by = entry.provenance or Provenance("", "", "")
+        with self._transaction():
+            self._update(
+                entry.task.id,
+                "state = 'done', attempts = ?, started = ?, finished = ?, seconds = ?, step = ?, steps = ?, "
+                "version = ?, machine = ?, command = ?, failure = NULL, checksum = ?, digest = ?, summary = ?",
+                (
+                    *(entry.attempts, entry.started, entry.finished, entry.seconds, *entry.progress[:2]),
+                    *(made_by.version, made_by.machine, made_by.command),
+                    *(entry.result.checksum, entry.result.digest, json.dumps(entry.result.summary)),
+                ),
+            )
+
+    def _check_format(self) -> None:
+        tables = self._connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'study'").fetchone()
+        if tables[0] == 0:  # whoever was creating it did not live to commit
+            raise FileNotFoundError(errno.ENOENT, "No such ledger", str(self.path))
+        (found,) = self._connection.execute("SELECT format FROM study").fetchone()
+        if found != FORMAT:
+            raise ValueError(f"{self.path}: expected ledger format {FORMAT}, got {found}: made by another version")
+
+    def _update(self, run_id: str, assignments: str, values: tuple[Any, ...]) -> None:
+        changed = self._connection.execute(f"UPDATE runs SET {assignments} WHERE id = ?", (*values, run_id)).rowcount
+        if changed != 1:
+            raise KeyError(run_id)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=30.0, isolation_level=None)
+    connection.row_factory = sqlite3.Row
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    return connection
+
+
+def _entry(row: sqlite3.Row) -> Entry:
+    done = row["state"] == "done"
+    return Entry(
+        task=Task(
+            id=row["id"],
+            kind=row["kind"],
+            problem=row["problem"],
+            method=row["method"],
+            variant=row["variant"],
+            seed=row["seed"],
+            settings=json.loads(row["settings"]),
+        ),
+        state=row["state"],
+        attempts=row["attempts"],
+        started=row["started"],
+        heartbeat=row["heartbeat"],
+        finished=row["finished"],
+        seconds=row["seconds"],
+        progress=Progress(row["step"], row["steps"], row["note"]),
+        provenance=None if row["version"] is None else Provenance(row["version"], row["machine"], row["command"]),
+        failure=row["failure"],
+        result=Result(row["checksum"], row["digest"], json.loads(row["summary"])) if done else None,
+    )

@@ -1,0 +1,27 @@
+"""The studies that come with flexicase, one TOML file each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from flexicase.checks import check_choice
+
+PRESETS = ("smoke", "laptop", "paper")
+TARGETS = {"table2": "gp", "fig1": "gp", "fig2": "gp"}
+
+
+def preset_path(study: str, preset: str) -> Path:
+    """The TOML file of a study that comes with flexicase.
+
+    Args:
+        study: ``"gp"``: the paper's five methods on Mirror Image and Last Index of Zero.
+        preset: Its size: ``"smoke"``, ``"laptop"`` or ``"paper"``.
+
+    Example:
+        >>> from flexicase.experiments import preset_path
+        >>> preset_path("gp", "paper").name
+        'gp-paper.toml'
+    """
+    check_choice(study, "study", dict.fromkeys(TARGETS.values()))
+    check_choice(preset, "preset", PRESETS)
+    return Path(__file__).parent / f"{study}-{preset}.toml"

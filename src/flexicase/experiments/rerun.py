@@ -1,0 +1,151 @@
+"""A run made again from its id, and compared with what is stored."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from flexicase.experiments.executor import Failed, Finished, LocalExecutor, Moved
+from flexicase.experiments.jobs import Progress, Scalar
+from flexicase.experiments.ledger import Entry, Ledger
+from flexicase.experiments.rows import Rows, is_timing, read_rows
+from flexicase.experiments.study import Study, studies_in
+
+POLL_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How a repeated run compares with the stored one.
+
+    Attributes:
+        run_id: The run.
+        rows: How many rows are stored.
+        columns: The columns that were compared: all but times.
+        differences: What is not the same to the last bit, one line per column; empty if nothing.
+
+    Example:
+        >>> from flexicase.experiments import Comparison
+        >>> Comparison("0123456789abcdef", rows=2, columns=["generation"], differences=[]).identical
+        True
+    """
+
+    run_id: str
+    rows: int
+    columns: list[str]
+    differences: list[str]
+
+    @property
+    def identical(self) -> bool:
+        """Whether everything is the same to the last bit."""
+        return not self.differences
+
+
+def find_run(root: Path, prefix: str) -> tuple[Study, Entry]:
+    """The run of any study below ``root`` whose id starts with ``prefix``.
+
+    Raises:
+        ValueError: There is none, or more than one.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from flexicase.experiments import find_run
+        >>> find_run(Path("no-such-folder"), "0123")
+        Traceback (most recent call last):
+        ...
+        ValueError: no run's id starts with '0123' in the studies of no-such-folder
+    """
+    found = []
+    for study in studies_in(root):
+        with Ledger(study.ledger, read_only=True) as ledger:
+            found += [(study, entry) for entry in ledger.entries() if entry.task.id.startswith(prefix)]
+    if not found:
+        raise ValueError(f"no run's id starts with {prefix!r} in the studies of {root}")
+    if len({entry.task.id for _, entry in found}) > 1:
+        raise ValueError(f"{len(found)} runs' ids start with {prefix!r} in the studies of {root}: give more digits")
+    return next((pair for pair in found if pair[1].result is not None), found[0])
+
+
+def rerun(study: Study, entry: Entry, report: Callable[[Progress], None] | None = None) -> Comparison:
+    """Make a finished run again, in a process and a folder of its own, and compare.
+
+    Args:
+        study: The study that has it.
+        entry: The run.
+        report: Is told how far it is.
+
+    Raises:
+        ValueError: The run is not done, so that there is nothing to compare with.
+        RuntimeError: The repeated run failed.
+        DamagedRowsError: The stored rows are not what was recorded.
+    """
+    if entry.result is None:
+        raise ValueError(f"run {entry.task.id} is {entry.state}, not done: there is nothing to compare with")
+    stored = read_rows(study.rows(entry.task.id), entry.result.checksum)
+    with tempfile.TemporaryDirectory() as folder:
+        elsewhere = Study(Path(folder))
+        elsewhere.make_folders()
+        outcome = _make(LocalExecutor(elsewhere, workers=1), entry, report)
+        again = read_rows(elsewhere.rows(entry.task.id), outcome.result.checksum)
+    differences = differences_of(stored, again)
+    before, after = entry.result.summary, outcome.result.summary
+    differences += [
+        f"summary {key!r}: {before.get(key)!r:.80} is stored, {after.get(key)!r:.80} found"
+        for key in dict.fromkeys([*before, *after])
+        if not _same(before.get(key), after.get(key))
+    ]
+    columns = [name for name in stored if not is_timing(name)]
+    return Comparison(entry.task.id, len(next(iter(stored.values()))), columns, differences)
+
+
+def _make(executor: LocalExecutor, entry: Entry, report: Callable[[Progress], None] | None) -> Finished:
+    executor.start(entry.task)
+    try:
+        while True:
+            for event in executor.events(POLL_SECONDS):
+                if isinstance(event, Finished):
+                    return event
+                if isinstance(event, Failed):
+                    raise RuntimeError(f"run {entry.task.id} failed: {event.reason}")
+                if isinstance(event, Moved) and report is not None:
+                    report(event.progress)
+    finally:
+        executor.stop()
+
+
+def _same(one: Scalar, other: Scalar) -> bool:
+    return one == other or (one != one and other != other)  # noqa: PLR0124 - NaN is the same as NaN here
+
+
+def differences_of(stored: Rows, again: Rows) -> list[str]:
+    """Where two runs' rows differ, times aside, to the last bit.
+
+    Args:
+        stored: Columns by name, each (n_steps,).
+        again: The same of the other run.
+
+    Example:
+        >>> import numpy as np
+        >>> from flexicase.experiments.rerun import differences_of
+        >>> differences_of({"error": np.array([2.0, 1.0])}, {"error": np.array([2.0, 0.5])})
+        ["column 'error', row 1: 1.0 is stored, 0.5 found"]
+    """
+    found = []
+    names = [name for name in dict.fromkeys([*stored, *again]) if not is_timing(name)]
+    for name in names:
+        if name not in stored or name not in again:
+            found.append(f"column {name!r} is only in the {'stored' if name in stored else 'repeated'} rows")
+            continue
+        one, other = stored[name], again[name]
+        if one.dtype != other.dtype or len(one) != len(other):
+            found.append(f"column {name!r}: {len(one)} × {one.dtype} are stored, {len(other)} × {other.dtype} found")
+        elif one.tobytes() != other.tobytes():
+            width = one.dtype.itemsize
+            bytes_one, bytes_other = (np.frombuffer(c.tobytes(), f"V{width}") for c in (one, other))
+            row = int(np.flatnonzero(bytes_one != bytes_other)[0])
+            found.append(f"column {name!r}, row {row}: {one[row]} is stored, {other[row]} found")
+    return found

@@ -1,0 +1,214 @@
+"""What a study is: problems × methods × variants × seeds, read from a TOML file and checked."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
+
+from flexicase.checks import nearest
+from flexicase.experiments.jobs import job_of
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+Names = Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)]
+Seed = Annotated[int, Field(ge=0, lt=2**63)]
+BASE_VARIANT = "base"
+FILE_NAME = r"^[a-z0-9][a-z0-9._-]*$"
+
+
+class SpecError(ValueError):
+    r"""A study that cannot be run as it is written; the message says which key and why.
+
+    Example:
+        >>> from flexicase.experiments import SpecError, parse_spec
+        >>> try:
+        ...     parse_spec('name = "tiny"\nproblems = ["mirror-image"]\nmethod = ["lexicase"]\nseeds = 2')
+        ... except SpecError as error:
+        ...     print(error)
+        study: unknown key 'method'; did you mean 'methods'?
+    """
+
+
+class Spec(BaseModel):
+    r"""A checked study.
+
+    Attributes:
+        name: Its name, which is also the name of its folder.
+        description: A line for people; changing it does not change the study.
+        kind: What a run is: a known name (``"gp"``), or ``"package.module:Class"`` of a job of one's own.
+        problems: Names of problems.
+        methods: Names of selection methods.
+        seeds: The seeds, or how many, counted from 0.
+        settings: The settings of every run, complete with the defaults of the kind.
+        variants: For each variant by name, the settings that differ from ``settings``.
+
+    Example:
+        >>> from flexicase.experiments import parse_spec
+        >>> spec = parse_spec('name = "tiny"\nproblems = ["mirror-image"]\nmethods = ["lexicase"]\nseeds = 2')
+        >>> spec.seeds
+        [0, 1]
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    name: str = Field(pattern=FILE_NAME)
+    description: str = ""
+    kind: str = "gp"
+    problems: Names
+    methods: Names
+    seeds: Annotated[list[Seed], Field(min_length=1)]
+    settings: dict[str, Any] = {}
+    variants: dict[Annotated[str, Field(pattern=FILE_NAME)], dict[str, Any]] = {}
+    _text: str = PrivateAttr(default="")
+
+    @property
+    def text(self) -> str:
+        """The TOML text that it was read from."""
+        return self._text
+
+    @field_validator("seeds", mode="before")
+    @classmethod
+    def _count_of_seeds(cls, seeds: Any) -> Any:
+        return list(range(seeds)) if isinstance(seeds, int) and not isinstance(seeds, bool) else seeds
+
+    @field_validator("problems", "methods", "seeds")
+    @classmethod
+    def _without_repetition(cls, values: list[Any]) -> list[Any]:
+        for value in values:
+            if values.count(value) > 1:
+                raise ValueError(f"{value!r} stands there twice")
+        return values
+
+    def settings_of(self, variant: str) -> dict[str, Any]:
+        """The complete settings of a variant's runs, without those that are None."""
+        return {**self.settings, **self.variants.get(variant, {})}
+
+    def variant_names(self) -> list[str]:
+        """The variants, or one called ``"base"`` if the study names none."""
+        return list(self.variants) or [BASE_VARIANT]
+
+    def content(self) -> dict[str, Any]:
+        """What makes two studies the same: everything but the description and the way it is written."""
+        return self.model_dump(exclude={"description"})
+
+
+def load_spec(path: str | Path) -> Spec:
+    """Read and check a study.
+
+    Args:
+        path: A TOML file.
+
+    Raises:
+        OSError: The file cannot be read.
+        SpecError: It is no valid study; the message names the file, the key, and what was expected.
+
+    Example:
+        >>> from flexicase.experiments import load_spec, preset_path
+        >>> load_spec(preset_path("gp", "paper")).settings["population"]
+        1000
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise SpecError(f"{path}: not a text file (byte {error.start} is not UTF-8)") from error
+    return parse_spec(text, str(path))
+
+
+def parse_spec(text: str, name: str = "study") -> Spec:
+    r"""Check a study given as TOML text.
+
+    Args:
+        text: The TOML.
+        name: What to call it in messages.
+
+    Raises:
+        SpecError: It is no valid study.
+
+    Example:
+        >>> from flexicase.experiments import parse_spec
+        >>> parse_spec('name = "t"\nproblems = ["mirror-image"]\nmethods = ["lexicase"]\nseeds = [7]').kind
+        'gp'
+    """
+    try:
+        raw = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SpecError(f"{name}: not valid TOML: {error}") from error
+    try:
+        spec = Spec.model_validate(raw)
+    except ValidationError as error:
+        raise SpecError(f"{name}: {'; '.join(_complaints(error, Spec))}") from error
+    return _complete(spec, text, name)
+
+
+def _complete(spec: Spec, text: str, name: str) -> Spec:
+    """The study with every run's settings spelt out, after the kind of job has checked them."""
+    try:
+        job = job_of(spec.kind)
+    except ValueError as error:
+        raise SpecError(f"{name}: kind: {error}") from error
+    settings = _checked_settings(job.settings, spec.settings, f"{name}: settings")
+    variants = {}
+    for variant, changes in spec.variants.items():
+        full = _checked_settings(job.settings, {**spec.settings, **changes}, f"{name}: variants.{variant}")
+        variants[variant] = {key: value for key, value in full.items() if settings.get(key) != value}
+    complete = spec.model_copy(update={"settings": settings, "variants": variants})
+    complete._text = text
+    for problem in spec.problems:
+        for method in spec.methods:
+            try:
+                job.check(problem, method)
+            except (ValueError, TypeError) as error:
+                raise SpecError(f"{name}: {error}") from error
+    return complete
+
+
+def _checked_settings(model: type[BaseModel], given: Mapping[str, Any], where: str) -> dict[str, Any]:
+    try:
+        return model.model_validate(given, strict=True).model_dump(exclude_none=True)
+    except ValidationError as error:
+        raise SpecError(f"{where}: {'; '.join(_complaints(error, model))}") from error
+
+
+def _complaints(error: ValidationError, model: type[BaseModel]) -> Iterator[str]:
+    """One phrase per problem: which key, what was expected, what was found."""
+    for detail in error.errors():
+        place = ".".join(str(part) for part in detail["loc"])
+        if detail["type"] == "extra_forbidden":
+            yield f"unknown key {place!r}{nearest(str(detail['loc'][-1]), model.model_fields)}"
+        elif detail["type"] == "missing":
+            yield f"{place!r} is missing"
+        else:
+            message = detail["msg"].removeprefix("Value error, ").removeprefix("Input ")
+            yield f"{place}: {message[:1].lower()}{message[1:]}, got {detail['input']!r:.80}"
+
+
+def what_changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """How two studies' contents differ, one line per key.
+
+    Example:
+        >>> from flexicase.experiments.spec import what_changed
+        >>> what_changed({"settings": {"population": 1000}}, {"settings": {"population": 500}})
+        ['settings.population: 1000 -> 500']
+    """
+    flat_before, flat_after = dict(_flat(before)), dict(_flat(after))
+    keys = [*flat_before, *(key for key in flat_after if key not in flat_before)]
+    return [
+        f"{key}: {flat_before.get(key, 'nothing')} -> {flat_after.get(key, 'nothing')}"
+        for key in keys
+        if flat_before.get(key) != flat_after.get(key)
+    ]
+
+
+def _flat(content: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in content.items():
+        if isinstance(value, Mapping) and value:
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value

@@ -1,0 +1,79 @@
+"""The process of one run: reads its task from standard input, tells on standard output how it goes.
+
+Messages are lines of JSON. Standard input stays open for as long as the coordinator lives; when it ends, so does the
+worker, wherever it is: everything that it leaves behind is written all or nothing.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import sys
+import threading
+import traceback
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any, NoReturn
+
+from flexicase.experiments.jobs import Progress, Task, job_of
+from flexicase.experiments.ledger import Result
+from flexicase.experiments.lock import FileLock
+from flexicase.experiments.rows import check_rows, digest, write_rows
+from flexicase.experiments.study import Study
+
+FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
+ORPHANED = 3
+PREDECESSOR_SECONDS = 60.0
+
+
+def make_run(study: Study, task: Task, messages: IO[str]) -> None:
+    """Make a run, write its rows, and tell about it.
+
+    Args:
+        study: Where rows and saves go.
+        task: The run.
+        messages: Takes the messages.
+    """
+    save = study.save(task.id)
+    save.mkdir(parents=True, exist_ok=True)
+
+    def report(progress: Progress) -> None:
+        _tell(messages, {"progress": progress._asdict()})
+
+    with FileLock(save / "lock", f"run {task.id}", PREDECESSOR_SECONDS):  # a predecessor may be about to end
+        outcome = job_of(task.kind).run(task, save, report)
+        rows = check_rows(outcome.rows)
+        result = Result(write_rows(study.rows(task.id), rows), digest(rows), outcome.summary)
+    _tell(messages, {"result": asdict(result)})
+
+
+def _tell(messages: IO[str], message: dict[str, Any]) -> None:
+    messages.write(json.dumps(message) + "\n")
+    messages.flush()
+
+
+def _end_with(lifeline: IO[bytes]) -> None:
+    lifeline.read()
+    os._exit(ORPHANED)
+
+
+def main() -> NoReturn:
+    """Make the run that standard input describes, and exit."""
+    messages = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # whatever a job prints goes to its log
+    order = json.loads(sys.stdin.buffer.readline())
+    threading.Thread(target=_end_with, args=(sys.stdin.buffer,), daemon=True).start()
+    if order["nice"]:
+        os.nice(order["nice"])
+    code = 0
+    try:
+        make_run(Study(Path(order["folder"])), Task(**order["task"]), messages)
+    except Exception as error:
+        traceback.print_exc()
+        full = isinstance(error, OSError) and error.errno in FULL_DISK
+        _tell(messages, {"failure": f"{type(error).__name__}: {error}", "full_disk": full})
+        code = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)  # without waiting for the thread that watches standard input

@@ -1,0 +1,146 @@
+"""Checkpoints of runs: written in one piece, checked when read, the previous one kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from flexicase.gp.evolution import State
+from flexicase.gp.judging import Carried
+from flexicase.gp.population import Population
+from flexicase.gp.records import Generation
+
+MAGIC = b"flexicase run 1\n"
+NEWEST, PREVIOUS, UNFINISHED = "run.checkpoint", "run.checkpoint.previous", "run.checkpoint.tmp"
+DIGEST = 32
+
+
+class DamagedCheckpoint(ValueError):
+    """A file that is not a whole checkpoint."""
+
+
+class Keeper:
+    """Keeps the last two checkpoints of a run in a folder.
+
+    Args:
+        folder: The folder; it is made when something is saved.
+        settings: What the run is, as plain values; a checkpoint of anything else is refused.
+
+    >>> import tempfile
+    >>> Keeper(Path(tempfile.mkdtemp()), {"seed": 1}).load() is None
+    True
+    """
+
+    def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
+        """Nothing is read or written yet."""
+        self.folder = folder
+        self.settings = json.loads(json.dumps(settings))
+
+    def save(self, state: State) -> None:
+        """Write a checkpoint; whatever happens meanwhile, one that was there before stays."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        unfinished, newest = self.folder / UNFINISHED, self.folder / NEWEST
+        with open(unfinished, "wb") as file:
+            file.write(_to_bytes(state, self.settings))
+            file.flush()
+            os.fsync(file.fileno())
+        if newest.exists():
+            os.replace(newest, self.folder / PREVIOUS)
+        os.replace(unfinished, newest)
+        _sync_folder(self.folder)
+
+    def load(self) -> State | None:
+        """The newest checkpoint that is whole; None if there is none at all.
+
+        Raises:
+            DamagedCheckpoint: There are checkpoints, but none is whole.
+            ValueError: The checkpoint is of a run with other settings.
+        """
+        found = read(self.folder)
+        if found is None:
+            return None
+        settings, state = found
+        _check_settings(self.folder, self.settings, settings)
+        return state
+
+
+def read(folder: Path) -> tuple[dict[str, Any], State] | None:
+    """The settings and the state of the newest whole checkpoint in a folder; None if there is none.
+
+    Raises:
+        DamagedCheckpoint: There are checkpoints, but none is whole.
+    """
+    problems = []
+    for name in (NEWEST, PREVIOUS):
+        path = folder / name
+        try:
+            return _from_bytes(path.read_bytes())
+        except FileNotFoundError:
+            continue
+        except DamagedCheckpoint as error:
+            problems.append(f"{path}: {error}")
+    if problems:
+        raise DamagedCheckpoint("; ".join(problems))
+    return None
+
+
+def _to_bytes(state: State, settings: dict[str, Any]) -> bytes:
+    population = state.population.to_bytes()
+    header = {
+        "settings": settings,
+        "generation": state.generation,
+        "records": [record.as_dict() for record in state.records],
+        "judge": state.judge,
+        "population": len(population),
+        "carried": state.carried.errors.shape,
+    }
+    text = json.dumps(header).encode()
+    body = struct.pack("<Q", len(text)) + text + population
+    body += state.carried.individuals.astype("<i8").tobytes() + state.carried.errors.astype("<f8").tobytes()
+    return MAGIC + hashlib.sha256(body).digest() + body
+
+
+def _from_bytes(data: bytes) -> tuple[dict[str, Any], State]:
+    if not data.startswith(MAGIC):
+        raise DamagedCheckpoint("not a checkpoint of this version")
+    start = len(MAGIC) + DIGEST
+    body = data[start:]
+    if len(data) < start + 8 or hashlib.sha256(body).digest() != data[len(MAGIC) : start]:
+        raise DamagedCheckpoint("the file is damaged or cut short")
+    (length,) = struct.unpack_from("<Q", body)
+    header = json.loads(body[8 : 8 + length])
+    at = 8 + length
+    population = Population.from_bytes(body[at : at + header["population"]])
+    at += header["population"]
+    copies, n_errors = header["carried"]
+    carried = Carried(
+        np.frombuffer(body, "<i8", copies, at).astype(np.int64),
+        np.frombuffer(body, "<f8", copies * n_errors, at + 8 * copies).reshape(copies, n_errors).astype(np.float64),
+    )
+    records = tuple(Generation.from_dict(record) for record in header["records"])
+    return header["settings"], State(header["generation"], population, carried, header["judge"], records)
+
+
+def _check_settings(folder: Path, expected: dict[str, Any], found: dict[str, Any]) -> None:
+    for name in expected | found:
+        if expected.get(name) != found.get(name):
+            raise ValueError(
+                f"the checkpoint in {folder} is of a run with {name}={found.get(name)!r:.80}, "
+                f"this run has {name}={expected.get(name)!r:.80}"
+            )
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name == "nt":
+        return  # folders cannot be opened there
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,111 @@
+"""Genetic programming runs."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from flexicase.checks import check_number
+from flexicase.gp.checkpoint import Keeper
+from flexicase.gp.evolution import Evolution
+from flexicase.gp.records import Generation, Run
+from flexicase.gp.setup import SIMPLIFICATION_STEPS, Setup
+from flexicase.gp.variation import Variation
+from flexicase.problems import Problem
+from flexicase.push.instructions import Profile
+from flexicase.rng import Seed
+from flexicase.selection.api import Method
+from flexicase.selection.fast import FastLexicase
+
+#: Called with the record of each generation as it ends.
+Callback = Callable[[Generation], object]
+
+
+def evolve(
+    problem: str | Problem,
+    method: str | Method = "lexicase",
+    population: int | None = None,
+    generations: int | None = None,
+    seed: Seed = 0,
+    threads: int | None = None,
+    callback: Callback | None = None,
+    *,
+    partial: bool | FastLexicase = False,
+    variation: Variation | None = None,
+    simplification_steps: int = SIMPLIFICATION_STEPS,
+    profile: Profile = "W",
+    save: str | Path | None = None,
+    save_every: float = 30.0,
+    resume: bool = False,
+) -> Run:
+    """Evolve programs that solve a problem.
+
+    A run goes on until an individual has no error on the training cases, or until ``generations`` is reached; then
+    the best program is made smaller and tried on the test cases. Seed and settings decide everything but the times.
+
+    Args:
+        problem: A problem or its name.
+        method: How parents are selected: a name (`flexicase.methods` lists them) or an object.
+        population: Individuals; what the problem says if None.
+        generations: The last generation, the random one being number 0; what the problem says if None.
+        seed: An int, a `numpy.random.Generator`, a `SeedSequence`, or None for fresh randomness.
+        threads: Threads to use; all processors if None.
+        callback: Called with the record of each generation.
+        partial: True runs programs only on the cases that selection looks at (Algorithm 1, with the order and bias of
+            ``method``, one of the paper's five); a `flexicase.FastLexicase` does so in its way.
+        variation: How children are made; what the problem says if None.
+        simplification_steps: Attempts to make the program of a solution smaller.
+        profile: The list of instructions that genes are drawn from.
+        save: Folder for checkpoints, written from time to time, on Ctrl-C and at the end.
+        save_every: Least seconds between checkpoints; ``math.inf`` for none but on Ctrl-C and at the end.
+        resume: Go on from the checkpoint in ``save``; the outcome is that of an uninterrupted run. Without a
+            checkpoint the run starts anew.
+
+    Raises:
+        TypeError: An argument is of the wrong type.
+        ValueError: An argument makes no sense, or the checkpoint is of other settings; nothing has happened.
+        KeyboardInterrupt: Ctrl-C; a checkpoint was written if ``save`` was given.
+
+    >>> run = evolve("simple-regression", population=50, generations=2, seed=1, threads=1)
+    >>> len(run.records), run.records[0].events > 50
+    (3, True)
+    """
+    setup = Setup.of(
+        problem, method, population, generations, seed, partial, variation, simplification_steps, profile, threads
+    )
+    if not check_number(save_every, "save_every") >= 0:
+        raise ValueError(f"save_every must not be negative, got {save_every!r}")
+    if resume and save is None:
+        raise ValueError("resume=True needs the folder of the checkpoint as save")
+    evolution = Evolution(setup)
+    keeper = None if save is None else Keeper(Path(save), setup.as_dict())
+    if keeper is not None and resume:
+        state = keeper.load()
+        if state is not None:
+            evolution.load(state)
+    return drive(evolution, keeper, math.inf if save is None else save_every, callback)
+
+
+def drive(evolution: Evolution, keeper: Keeper | None, save_every: float, callback: Callback | None) -> Run:
+    """Run to the end, with checkpoints."""
+    saved = time.monotonic()
+    try:
+        while True:
+            record, finished = evolution.step()
+            if callback is not None:
+                callback(record)
+            if finished:
+                break
+            if keeper is not None and time.monotonic() - saved >= save_every:
+                keeper.save(evolution.state())
+                saved = time.monotonic()
+        run = evolution.outcome()
+    except KeyboardInterrupt:
+        if keeper is not None:
+            keeper.save(evolution.state())
+        raise
+    if keeper is not None:
+        keeper.save(evolution.state())
+    return run

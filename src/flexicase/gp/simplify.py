@@ -1,0 +1,50 @@
+"""Automatic simplification: take away what a program does not need."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexicase import _native
+from flexicase.push.evaluate import Evaluator
+from flexicase.push.program import Program
+from flexicase.rng import Key, key_from_seed
+
+
+def simplify(program: Program, evaluator: Evaluator, steps: int = 5000, key: Key | None = None) -> Program:
+    """A smaller program with the same errors.
+
+    Each step deletes one or two random points (four times in five) or one pair of parentheses, and keeps the result
+    if all errors stay as they are. Removing parentheses also puts the elements of vectors in the vectors' places.
+
+    Args:
+        program: The program.
+        evaluator: Whose errors must not change.
+        steps: How often to try.
+        key: Random bits; fixed ones by default.
+
+    >>> evaluator = Evaluator([[1], [2]], [2, 4], stack="integer")
+    >>> print(simplify(Program("(5 in1 (in1 true) integer_add)"), evaluator, steps=200))
+    (in1 in1 integer_add)
+    """
+    key = key_from_seed(0) if key is None else key
+    return _simplify(program, evaluator, steps, key)
+
+
+def _simplify(program: Program, evaluator: Evaluator, steps: int, key: Key) -> Program:
+    errors = evaluator.errors([program], 1)
+    rejected: set[str] = set()
+    for step in range(steps):
+        candidate = Program.from_native(_native.gp_smaller(program.native, key.k0, key.k1, step))
+        text = str(candidate)
+        if text in rejected:
+            continue
+        if _same(evaluator.errors([candidate], 1), errors):
+            program = candidate
+        else:
+            rejected.add(text)
+    return program
+
+
+def _same(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
+    return bool((a == b).all())

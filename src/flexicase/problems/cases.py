@@ -1,0 +1,198 @@
+"""Cases, and the domains they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from flexicase.checks import check_count
+from flexicase.problems.draws import Rng, pick, shuffled
+from flexicase.push.values import Value
+
+#: The inputs of one case, ``in1`` first.
+Inputs = tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Cases:
+    """Inputs and the right answers to them.
+
+    Attributes:
+        inputs: The inputs of each case.
+        expected: The right answer of each case; a tuple where a problem asks for several.
+
+    >>> cases = Cases([(1,), (2,)], [1, 4])
+    >>> len(cases), list(cases)
+    (2, [((1,), 1), ((2,), 4)])
+    """
+
+    inputs: list[Inputs] = field(default_factory=list)
+    expected: list[Value] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if len(self.inputs) != len(self.expected):
+            raise ValueError(
+                f"inputs and expected must be of one length, got {len(self.inputs)} and {len(self.expected)}"
+            )
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+    def __iter__(self) -> Iterator[tuple[Inputs, Value]]:
+        return zip(self.inputs, self.expected, strict=True)
+
+    def __add__(self, other: Cases) -> Cases:
+        return Cases(self.inputs + other.inputs, self.expected + other.expected)
+
+
+class Domain(Protocol):
+    """Where cases come from: how many are for training and for testing, and what they are in one run."""
+
+    @property
+    def n_train(self) -> int:
+        """Number of training cases."""
+
+    @property
+    def n_test(self) -> int:
+        """Number of test cases."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there are more cases than those that every run trains on."""
+
+    def sample(self, rng: Rng) -> tuple[list[Inputs], list[Inputs]]:
+        """The inputs of one run, for training and for testing."""
+
+    def one(self, rng: Rng) -> Inputs:
+        """The inputs of one more case."""
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A list that every run uses as it is: for training or, with ``test``, for testing.
+
+    >>> Fixed([(1,), (2,)]).n_train, Fixed([(1,), (2,)], test=True).n_train
+    (2, 0)
+    """
+
+    inputs: Sequence[Inputs]
+    test: bool = False
+
+    @property
+    def n_train(self) -> int:
+        """Number of training cases."""
+        return 0 if self.test else len(self.inputs)
+
+    @property
+    def n_test(self) -> int:
+        """Number of test cases."""
+        return len(self.inputs) if self.test else 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there are more cases than those that every run trains on."""
+        return self.test
+
+    def sample(self, rng: Rng) -> tuple[list[Inputs], list[Inputs]]:
+        """The inputs of one run, for training and for testing."""
+        return ([], list(self.inputs)) if self.test else (list(self.inputs), [])
+
+    def one(self, rng: Rng) -> Inputs:
+        """The inputs of one more case: one of the list."""
+        return pick(rng, self.inputs)
+
+
+@dataclass(frozen=True)
+class Split:
+    """A list that is shuffled and divided anew for each run.
+
+    >>> Split([(n,) for n in range(10)], train=7, test=3).n_test
+    3
+    """
+
+    inputs: Sequence[Inputs]
+    train: int
+    test: int
+
+    def __post_init__(self) -> None:
+        if check_count(self.train, "train") + check_count(self.test, "test") > len(self.inputs):
+            raise ValueError(f"train and test must not exceed {len(self.inputs)} cases, got {self.train} + {self.test}")
+
+    @property
+    def n_train(self) -> int:
+        """Number of training cases."""
+        return self.train
+
+    @property
+    def n_test(self) -> int:
+        """Number of test cases."""
+        return self.test
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there are more cases than those that every run trains on."""
+        return True
+
+    def sample(self, rng: Rng) -> tuple[list[Inputs], list[Inputs]]:
+        """The inputs of one run, for training and for testing."""
+        order = shuffled(rng, self.inputs)
+        return order[: self.train], order[self.train : self.train + self.test]
+
+    def one(self, rng: Rng) -> Inputs:
+        """The inputs of one more case: one of the list."""
+        return pick(rng, self.inputs)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Random cases, drawn anew for each run, training and test cases independently.
+
+    Attributes:
+        draw: Gives the inputs of one case from a NumPy generator; a list of several cases if they belong together.
+        train: Number of training cases.
+        test: Number of test cases.
+
+    >>> Drawn(lambda rng: (int(rng.integers(10)),), train=20, test=100).n_train
+    20
+    """
+
+    draw: Callable[[Rng], Inputs | list[Inputs]]
+    train: int
+    test: int = 0
+
+    def __post_init__(self) -> None:
+        if not callable(self.draw):
+            raise TypeError(f"draw must be a function of a NumPy generator, got {self.draw!r}")
+        check_count(self.train, "train")
+        check_count(self.test, "test")
+
+    @property
+    def n_train(self) -> int:
+        """Number of training cases."""
+        return self.train
+
+    @property
+    def n_test(self) -> int:
+        """Number of test cases."""
+        return self.test
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there are more cases than those that every run trains on."""
+        return True
+
+    def sample(self, rng: Rng) -> tuple[list[Inputs], list[Inputs]]:
+        """The inputs of one run, for training and for testing."""
+        return self._several(rng, self.train), self._several(rng, self.test)
+
+    def one(self, rng: Rng) -> Inputs:
+        """The inputs of one more case."""
+        return self._several(rng, 1)[0]
+
+    def _several(self, rng: Rng, count: int) -> list[Inputs]:
+        cases: list[Inputs] = []
+        while len(cases) < count:
+            drawn = self.draw(rng)
+            cases.extend(drawn if isinstance(drawn, list) else [drawn])
+        return cases[:count]

@@ -1,0 +1,191 @@
+"""What a program-synthesis problem is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from flexicase.checks import check_count
+from flexicase.problems.cases import Cases, Domain, Inputs
+from flexicase.problems.draws import generator
+from flexicase.problems.settings import Settings
+from flexicase.push.evaluate import Evaluator
+from flexicase.push.generators import Generator
+from flexicase.push.instructions import InstructionSet, Profile
+from flexicase.push.limits import Limits
+from flexicase.push.measures import Measure
+from flexicase.push.values import Value
+from flexicase.rng import Seed
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A task for programs: cases, errors, and what programs are made of.
+
+    Attributes:
+        name: Its name, in lower case with hyphens.
+        description: What a program must do.
+        answer: The right answer to the inputs, given one by one; a tuple if there are several.
+        domains: Where its cases come from.
+        measures: The errors of each case.
+        stacks: Stacks whose instructions programs may use.
+        generators: What else random genes are made of: constants, random constants, inputs, tags.
+        settings: What a run uses.
+        edge: Fixed cases to try a program on; those of the fixed domains if None.
+        title: Its name for people.
+
+    >>> from flexicase.push import RandomInteger, Symbol
+    >>> from flexicase.problems import Drawn, draws
+    >>> problem = Problem(
+    ...     name="double",
+    ...     description="Twice an integer.",
+    ...     answer=lambda n: 2 * n,
+    ...     domains=[Drawn(lambda rng: (draws.integer(rng, -100, 100),), train=20, test=50)],
+    ...     measures=[Measure("integer", "absolute", penalty=1000)],
+    ...     stacks=["exec", "integer"],
+    ...     generators=[RandomInteger(-10, 10), Symbol("in1")],
+    ... )
+    >>> train, test = problem.sample(seed=1)
+    >>> len(train), len(test)
+    (20, 50)
+    """
+
+    name: str
+    description: str
+    answer: Callable[..., Value]
+    domains: Sequence[Domain]
+    measures: Sequence[Measure]
+    stacks: Sequence[str]
+    generators: Sequence[Generator]
+    settings: Settings = field(default_factory=Settings)
+    edge: Callable[[], Cases] | None = None
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise ValueError(f"name must be a text that is not empty, got {self.name!r}")
+        if not callable(self.answer):
+            raise TypeError(f"answer must be a function of the inputs, got {self.answer!r}")
+        for name in ("domains", "measures", "stacks", "generators"):
+            values = getattr(self, name)
+            if isinstance(values, str):
+                raise TypeError(f"{name} must be several, got the text {values!r}")
+            self._set(name, tuple(values))
+        if not self.domains:
+            raise ValueError("domains must not be empty")
+        if not self.measures:
+            raise ValueError("measures must not be empty")
+        InstructionSet.of_stacks(*self.stacks)
+        self._set("title", self.title or self.name.replace("-", " ").title())
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def genes(self, profile: Profile = "W") -> tuple[Generator, ...]:
+        """What random genes are drawn from: the generators, then each instruction of the stacks.
+
+        >>> from flexicase import problems
+        >>> len(problems.load("mirror-image").genes())
+        110
+        """
+        return (*self.generators, *InstructionSet.of_stacks(*self.stacks, profile=profile))
+
+    def limits(self, profile: Profile = "W") -> Limits:
+        """What a run of a program may use.
+
+        >>> from flexicase import problems
+        >>> problems.load("mirror-image").limits().steps
+        600
+        """
+        return Limits(steps=self.settings.steps, points=self.settings.max_points, keep_nan=profile == "W")
+
+    def cases(self, inputs: Iterable[Inputs]) -> Cases:
+        """Cases of the inputs, with the right answers.
+
+        >>> from flexicase import problems
+        >>> problems.load("sum-of-squares").cases([(1,), (2,), (3,)]).expected
+        [1, 5, 14]
+        """
+        listed = [tuple(case) for case in inputs]
+        return Cases(listed, [self.answer(*case) for case in listed])
+
+    def sample(self, seed: Seed = None) -> tuple[Cases, Cases]:
+        """The training and the test cases of a run; the same seed gives the same cases.
+
+        >>> from flexicase import problems
+        >>> train, test = problems.load("mirror-image").sample(seed=7)
+        >>> len(train), len(test)
+        (100, 1000)
+        """
+        rng = generator(seed)
+        train: list[Inputs] = []
+        test: list[Inputs] = []
+        for domain in self.domains:
+            for_training, for_testing = domain.sample(rng)
+            train += for_training
+            test += for_testing
+        return self.cases(train), self.cases(test)
+
+    def edge_cases(self) -> Cases:
+        """The fixed cases to try a program on.
+
+        >>> from flexicase import problems
+        >>> len(problems.load("mirror-image").edge_cases())
+        23
+        """
+        if self.edge is not None:
+            return self.edge()
+        return self.cases(
+            case for domain in self.domains if not domain.is_open for case in domain.sample(generator(0))[0]
+        )
+
+    def fresh(self, n: int, seed: Seed = None) -> Cases:
+        """New cases from the domains that are not fixed, each as often as runs use it.
+
+        Args:
+            n: Number of cases.
+            seed: The same seed gives the same cases.
+
+        >>> from flexicase import problems
+        >>> len(problems.load("mirror-image").fresh(5, seed=1))
+        5
+        """
+        check_count(n, "n")
+        domains = [domain for domain in self.domains if domain.is_open]
+        if not domains and n:
+            raise ValueError(f"{self.name} has fixed cases only, so that there are no fresh ones")
+        rng = generator(seed)
+        uses = np.array([domain.n_train + domain.n_test for domain in domains], dtype=np.float64)
+        bounds = np.cumsum(uses / uses.sum())[:-1] if n else uses
+        chosen = np.searchsorted(bounds, rng.random(n), side="right")
+        return self.cases(domains[i].one(rng) for i in chosen)
+
+    def evaluator(self, cases: Cases, profile: Profile = "W") -> Evaluator:
+        """What runs programs on the cases and measures their errors.
+
+        >>> from flexicase import problems
+        >>> from flexicase.push import Program
+        >>> problem = problems.load("mirror-image")
+        >>> evaluator = problem.evaluator(problem.edge_cases())
+        >>> evaluator.errors([Program("(in1 in2 vector_integer_reverse vector_integer_eq)")]).sum().item()
+        0.0
+        """
+        if not len(cases):
+            raise ValueError(f"cases must not be empty ({self.name})")
+        return Evaluator(cases.inputs, cases.expected, measures=self.measures, limits=self.limits(profile))
+
+    def success(self, errors: ArrayLike) -> bool:
+        """Whether these errors of one program on the test cases make a run a success.
+
+        Args:
+            errors: (n_errors,) the errors.
+
+        >>> from flexicase import problems
+        >>> problems.load("mirror-image").success([0, 0, 1])
+        False
+        """
+        return bool(np.sum(errors) <= self.settings.error_threshold)

@@ -1,0 +1,79 @@
+import pytest
+
+from flexicase.experiments import SpecError, load_spec, parse_spec, plan, preset_path
+from flexicase.experiments.presets import PRESETS
+from flexicase.experiments.spec import what_changed
+from flexicase.selection.registry import PAPER_METHODS
+
+from .walk import KIND, study_text
+
+GOOD = study_text(length=7)
+
+
+def test_settings_are_complete_with_the_defaults_of_the_kind():
+    assert parse_spec(GOOD).settings == {"length": 7, "pause": 0.0, "padding": 0}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("methods =", "method =", "unknown key 'method'; did you mean 'methods'?"),
+        ("length = 7", "lenght = 7", "study: settings: unknown key 'lenght'; did you mean 'length'?"),
+        ("length = 7", 'length = "7"', "settings: length: should be a valid integer, got '7'"),
+        ("seeds = 3", "seeds = 0", "seeds: "),
+        ("seeds = 3", "seeds = [1, 2, 1]", "seeds: 1 stands there twice"),
+        ("seeds = 3", "seeds = true", "seeds: should be a valid list, got True"),
+        ("seeds = 3", "seeds = [-1]", "seeds.0: should be greater than or equal to 0, got -1"),
+        ("seeds = 3", "", "'seeds' is missing"),
+        ('name = "walks"', 'name = "../walks"', "name: "),
+        ("none", "non", "problem must be one of none"),
+        (KIND, "gq", "unknown kind 'gq'; did you mean 'gp'?"),
+        (KIND, "no.such:Job", "cannot load job 'no.such:Job'"),
+        ("seeds = 3", "seeds =", "not valid TOML"),
+    ],
+)
+def test_a_mistake_is_refused_with_the_key_and_the_reason(before, after, message):
+    assert before in GOOD
+    with pytest.raises(SpecError, match=".") as caught:
+        parse_spec(GOOD.replace(before, after))
+    assert message in str(caught.value)
+
+
+def test_a_file_that_is_no_text_is_named(tmp_path):
+    (tmp_path / "bad.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(SpecError, match="bad.toml: not a text file"):
+        load_spec(tmp_path / "bad.toml")
+
+
+def test_variants_change_settings_and_are_checked_too():
+    spec = parse_spec(GOOD + "\n[variants.short]\nlength = 2\n[variants.long]\nlength = 9\n")
+    assert [task.settings["length"] for task in plan(spec)[:2]] == [2, 9]
+    assert len({task.id for task in plan(spec)}) == 3 * 2 * 2
+    with pytest.raises(SpecError, match=r"variants.short: unknown key 'lengt'; did you mean 'length'"):
+        parse_spec(GOOD + "\n[variants.short]\nlengt = 2\n")
+
+
+def test_how_a_study_is_written_does_not_matter():
+    other = GOOD.replace("seeds = 3", "seeds = [0, 1, 2] # three\ndescription = 'walks'") + "\npause = 0.0"
+    assert parse_spec(other).content() == parse_spec(GOOD).content()
+
+
+def test_what_changed_names_every_key():
+    changed = parse_spec(GOOD.replace("length = 7", "length = 8").replace("seeds = 3", "seeds = 4"))
+    assert what_changed(parse_spec(GOOD).content(), changed.content()) == [
+        "seeds: [0, 1, 2] -> [0, 1, 2, 3]",
+        "settings.length: 7 -> 8",
+    ]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_presets_have_the_papers_methods_and_problems(preset):
+    spec = load_spec(preset_path("gp", preset))
+    assert sorted(spec.methods) == sorted(PAPER_METHODS)
+    assert spec.problems == ["mirror-image", "last-index-of-zero"]
+
+
+def test_the_paper_preset_is_the_papers_study():
+    spec = load_spec(preset_path("gp", "paper"))
+    assert spec.settings == {"population": 1000, "generations": 300}
+    assert len(plan(spec)) == 500
