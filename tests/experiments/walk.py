@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from flexicase.experiments import Outcome, Progress
-from flexicase.experiments.atomic import write_atomically
+from flexicase.atomic import write_atomically
 
 KIND = "tests.experiments.walk:Walk"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -11,11 +11,13 @@ from flexicase.report import paper
 from flexicase.report.curves import mean_curve, per_generation
 from flexicase.report.results import Results
 from flexicase.report.statistics import fisher_exact, holm
-from flexicase.report.successes import BASELINE, LEVEL, Cell, differs, success_table
+from flexicase.report.successes import LEVEL, Cell, baseline_rate, differs, p_text, success_table
 
 Verdict = Literal["agrees", "differs", "open"]
 #: Means over fewer active runs than this are not compared.
 ENOUGH_RUNS = 5
+#: With fewer runs per method than this, that nothing is significant says nothing.
+TELLING_RUNS = 30
 
 
 @dataclass(frozen=True)
@@ -42,36 +44,38 @@ def claims(results: Results) -> list[Claim]:
     cells = [cell for cell in success_table(results) if cell.published is not None]
     problems = list(dict.fromkeys(cell.problem for cell in cells))
     found = [_none_better(cells), _hard_first_not_worse(cells)]
-    found += [_easy_first_worse(cell) for cell in cells if (cell.problem, cell.method) in paper.WORSE]
+    easy = [cell for cell in cells if (cell.problem, cell.method) in paper.WORSE and cell.p_value is not None]
+    found += [_easy_first_worse(cell, baseline_rate(cells, cell.problem)) for cell in easy]
     found += [_fewest(results, problem) for problem in problems]
-    found += [_rates(cells)]
+    found += [_rates(cells, results.settings)]
     return [claim for claim in found if claim is not None]
-
-
-def _p(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}" if value >= 0.001 else f"{value:.1e}"
 
 
 def _compared(cell: Cell) -> str:
     return (
         f"{paper.title(cell.method)} on {paper.title(cell.problem)} {cell.successes}/{cell.runs} "
-        f"(p = {_p(cell.p_value)}, adjusted {_p(cell.adjusted)})"
+        f"(p = {p_text(cell.p_value)}, adjusted {p_text(cell.adjusted)})"
     )
 
 
-def _baseline_rate(cells: list[Cell], problem: str) -> float:
-    return next(cell.rate for cell in cells if cell.problem == problem and cell.method == BASELINE)
+def _absence(tested: list[Cell], contradicted: bool) -> Verdict:
+    """The verdict on a claim that something is not there."""
+    if contradicted:
+        return "differs"
+    return "agrees" if min(cell.runs for cell in tested) >= TELLING_RUNS else "open"
 
 
 def _none_better(cells: list[Cell]) -> Claim | None:
     tested = [cell for cell in cells if cell.p_value is not None]
     if not tested:
         return None
-    better = [cell for cell in tested if differs(cell) and cell.rate > _baseline_rate(cells, cell.problem)]
-    evidence = "; ".join(map(_compared, better)) or f"the smallest p-value of a better rate is {_p(_least(cells, 1))}"
+    better = [cell for cell in tested if differs(cell) and cell.rate > baseline_rate(cells, cell.problem)]
+    evidence = (
+        "; ".join(map(_compared, better)) or f"the smallest p-value of a better rate is {p_text(_least(cells, 1))}"
+    )
     return Claim(
         "No method solves significantly more runs than lexicase selection.",
-        "differs" if better else "agrees",
+        _absence(tested, bool(better)),
         f"Fisher's exact test, two-sided, 5 % level: {evidence}.",
     )
 
@@ -80,19 +84,17 @@ def _hard_first_not_worse(cells: list[Cell]) -> Claim | None:
     tested = [cell for cell in cells if cell.method in paper.HARD_FIRST and cell.p_value is not None]
     if not tested:
         return None
-    worse = [cell for cell in tested if differs(cell) and cell.rate < _baseline_rate(cells, cell.problem)]
+    worse = [cell for cell in tested if differs(cell) and cell.rate < baseline_rate(cells, cell.problem)]
     return Claim(
         "No hard-first method (Num-Nonzeros) solves significantly fewer runs than lexicase selection.",
-        "differs" if worse else "agrees",
+        _absence(tested, bool(worse)),
         f"Fisher's exact test, two-sided, 5 % level: {'; '.join(map(_compared, worse or tested))}.",
     )
 
 
-def _easy_first_worse(cell: Cell) -> Claim | None:
-    if cell.p_value is None:
-        return None
+def _easy_first_worse(cell: Cell, baseline: float) -> Claim:
     where = f"{paper.title(cell.method)} on {paper.title(cell.problem)}"
-    worse = differs(cell) and cell.adjusted is not None
+    worse = differs(cell) and cell.rate < baseline
     return Claim(
         f"{where} solves significantly fewer runs than lexicase selection.",
         "agrees" if worse else "open",
@@ -105,7 +107,7 @@ def _least(cells: list[Cell], sign: int) -> float | None:
     p_values = [
         cell.p_value
         for cell in cells
-        if cell.p_value is not None and sign * (cell.rate - _baseline_rate(cells, cell.problem)) > 0
+        if cell.p_value is not None and sign * (cell.rate - baseline_rate(cells, cell.problem)) > 0
     ]
     return min(p_values, default=None)
 
@@ -125,7 +127,7 @@ def _fewest(results: Results, problem: str) -> Claim | None:
     tests = {method: _fewer_p_value(results, problem, method) for method in others}
     adjusted = dict(zip(tests, holm([p for p in tests.values()]), strict=True))
     verdict: Verdict = "agrees" if lowest > 0.95 and max(adjusted.values()) < LEVEL else "differs"
-    details = ", ".join(f"{paper.title(m)} {_p(p)}" for m, p in adjusted.items())
+    details = ", ".join(f"{paper.title(m)} {p_text(p)}" for m, p in adjusted.items())
     return Claim(
         f"Ranked shuffle with Num-Nonzeros makes fewer evaluations per generation than every other method on "
         f"{paper.title(problem)}, consistently.",
@@ -146,20 +148,28 @@ def _fewer_p_value(results: Results, problem: str, other: str) -> float:
     return float(mannwhitneyu(mine, theirs, alternative="less").pvalue)
 
 
-def _rates(cells: list[Cell]) -> Claim | None:
+def _rates(cells: list[Cell], settings: dict[str, Any]) -> Claim | None:
+    statement = "The success counts of the paper's table."
     if not cells:
         return None
+    if any(settings.get(name, value) != value for name, value in paper.SETTINGS.items()):
+        sizes = ", ".join(f"{name} {settings.get(name, value)} for {value}" for name, value in paper.SETTINGS.items())
+        return Claim(statement, "open", f"This study is not the paper's ({sizes}): its counts are not comparable.")
     published = [(cell, cell.published) for cell in cells if cell.published is not None]
     adjusted = holm([fisher_exact(cell.successes, cell.runs, number, paper.RUNS) for cell, number in published])
     other = [(cell, number, p) for (cell, number), p in zip(published, adjusted, strict=True) if p < LEVEL]
     details = "; ".join(
         f"{paper.title(cell.method)} on {paper.title(cell.problem)} {cell.successes}/{cell.runs} against the paper's "
-        f"{number}/{paper.RUNS} (adjusted p = {_p(p)})"
+        f"{number}/{paper.RUNS} (adjusted p = {p_text(p)})"
         for cell, number, p in other
     )
     return Claim(
-        "The success counts of the paper's table.",
+        statement,
         "differs" if other else "agrees",
         f"Fisher's exact test of each count against the published one, Holm-adjusted over {len(cells)} cells: "
-        + (f"{details}." if other else f"none differs at the 5 % level; the smallest adjusted p is {_p(min(adjusted))}."),
+        + (
+            f"{details}."
+            if other
+            else f"none differs at the 5 % level; the smallest adjusted p is {p_text(min(adjusted))}."
+        ),
     )

@@ -32,26 +32,32 @@ class Curve:
     active: NDArray[np.int64]
 
 
-def mean_curve(runs: list[Run], column: str, *, breeding: bool = True) -> Curve:
-    """The mean of a column in each generation, over the runs that reach it.
+def mean_curve(runs: list[Run], column: str) -> Curve:
+    """The mean of a column in each generation, over the runs that select parents in it: all but the last of a run.
 
     Args:
         runs: Runs of one method on one problem.
         column: The column.
-        breeding: Only generations in which parents were selected: the last one of a run has none.
     """
-    series = [np.asarray(run.columns[column], dtype=np.float64) for run in runs]
-    if breeding:
-        series = [values[np.asarray(run.columns["events"]) > 0] for values, run in zip(series, runs, strict=True)]
-    longest = max((len(values) for values in series), default=0)
-    table = np.full((len(series), longest), np.nan)
-    for row, values in zip(table, series, strict=True):
-        row[: len(values)] = values
+    table = _by_generation(runs, column)
     active = (~np.isnan(table)).sum(axis=0)
     mean = np.nansum(table, axis=0) / np.maximum(active, 1)
     spread = np.nansum((table - mean) ** 2, axis=0) / np.maximum(active - 1, 1)
     half = WIDTH * np.sqrt(spread / np.maximum(active, 1))
-    return Curve(np.arange(longest, dtype=np.int64), mean, mean - half, mean + half, active.astype(np.int64))
+    return Curve(np.arange(active.size, dtype=np.int64), mean, mean - half, mean + half, active.astype(np.int64))
+
+
+def median_curve(runs: list[Run], column: str) -> Curve:
+    """As `mean_curve`, with the median in place of the mean and quartiles in place of its interval.
+
+    Args:
+        runs: Runs of one method on one problem.
+        column: The column.
+    """
+    table = _by_generation(runs, column)
+    low, middle, high = np.nanquantile(table, (0.25, 0.5, 0.75), axis=0)
+    active = (~np.isnan(table)).sum(axis=0)
+    return Curve(np.arange(active.size, dtype=np.int64), middle, low, high, active.astype(np.int64))
 
 
 def totals(runs: list[Run], column: str) -> NDArray[np.float64]:
@@ -71,3 +77,12 @@ def per_generation(runs: list[Run], column: str) -> NDArray[np.float64]:
     """
     bred = [(np.asarray(run.columns[column], dtype=np.float64), np.asarray(run.columns["events"]) > 0) for run in runs]
     return np.array([values[active].mean() for values, active in bred if active.any()])
+
+
+def _by_generation(runs: list[Run], column: str) -> NDArray[np.float64]:
+    """(runs, generations) values, NaN where a run has ended."""
+    selecting = [np.asarray(run.columns["events"]) > 0 for run in runs]
+    table = np.full((len(runs), max((int(mask.sum()) for mask in selecting), default=0)), np.nan)
+    for row, run, mask in zip(table, runs, selecting, strict=True):
+        row[: mask.sum()] = np.asarray(run.columns[column], dtype=np.float64)[mask]
+    return table

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 PROBLEMS = ("mirror-image", "last-index-of-zero")
 RUNS = 50
+SETTINGS = {"population": 1000, "generations": 300}
 
 #: Successful runs out of 50, by problem and method.
 SUCCESSES: dict[tuple[str, str], int] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,12 +56,14 @@ class Results:
     Attributes:
         name: The study's name.
         spec: Its TOML text.
+        settings: The settings that it gives.
         planned: How many runs it has, finished or not.
         runs: The finished ones, in the order of the plan.
     """
 
     name: str
     spec: str
+    settings: dict[str, Any]
     planned: int
     runs: tuple[Run, ...]
 
@@ -101,7 +104,8 @@ def read_results(folder: Path) -> Results:
     columns = _columns_by_run(folder, manifest)
     spec = (folder / "study.toml").read_text(encoding="utf-8")
     runs = tuple(_run(line, columns[line["id"]], made_by[line["id"]]) for line in lines if line["id"] in columns)
-    return Results(_name(spec), spec, len(lines), runs)
+    content = _parsed(spec)
+    return Results(content["name"], spec, content.get("settings", {}), len(lines), runs)
 
 
 def _run(line: dict[str, Any], columns: dict[str, NDArray[Any]], made_by: dict[str, Any]) -> Run:
@@ -121,11 +125,9 @@ def _columns_by_run(folder: Path, manifest: dict[str, dict[str, str]]) -> dict[s
     }
 
 
-def _name(spec: str) -> str:
-    import sys
-
+def _parsed(spec: str) -> dict[str, Any]:
     if sys.version_info >= (3, 11):
         import tomllib
     else:
         import tomli as tomllib
-    return str(tomllib.loads(spec)["name"])
+    return tomllib.loads(spec)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase.report import paper
-from flexicase.report.curves import mean_curve, per_generation, totals
+from flexicase.report.curves import Curve, mean_curve, median_curve, per_generation, totals
 from flexicase.report.figures import COUNTS
 from flexicase.report.results import Results, Run
 from flexicase.report.statistics import kaplan_meier
@@ -83,7 +83,10 @@ def _evaluations(results: Results) -> Section:
                 title=f"{paper.title(problem)}: mean evaluations per generation.",
                 x="generation",
                 y="evaluations",
-                views={count: {"label": label, "lines": _curves(results, problem, count)} for count, label in COUNTS.items()},
+                views={
+                    count: {"label": label, "lines": _curves(results, problem, count)}
+                    for count, label in COUNTS.items()
+                },
             )
             for problem in results.problems
         ],
@@ -149,9 +152,9 @@ def _time(results: Results) -> Section:
     charts = [
         _single(
             f"time-{problem}",
-            f"{paper.title(problem)}: mean seconds of selection per generation.",
+            f"{paper.title(problem)}: median seconds of selection per generation, with quartiles.",
             "seconds",
-            _curves(results, problem, "seconds_select"),
+            _curves(results, problem, "seconds_select", median_curve),
         )
         for problem in results.problems
     ]
@@ -187,9 +190,11 @@ def _lines(results: Results, problem: str, values: Callable[[list[Run]], Line]) 
     return lines
 
 
-def _curves(results: Results, problem: str, column: str) -> list[Line]:
+def _curves(
+    results: Results, problem: str, column: str, curve_of: Callable[[list[Run], str], Curve] = mean_curve
+) -> list[Line]:
     def values(runs: list[Run]) -> Line:
-        curve = mean_curve(runs, column)
+        curve = curve_of(runs, column)
         drawn = {"y": curve.mean, "low": curve.low, "high": curve.high}
         rounded = {key: [float(f"{value:.6g}") for value in points] for key, points in drawn.items()}
         return {"x": curve.generation.tolist(), **rounded, "active": curve.active.tolist()}
@@ -207,5 +212,12 @@ def _survival(runs: list[Run]) -> Line:
 def _quartiles(values: NDArray[np.float64]) -> str:
     if not values.size:
         return "–"
-    low, middle, high = (f"{q:,.0f}" if q >= 100 else f"{q:.3g}" for q in np.quantile(values, (0.25, 0.5, 0.75)))
+    low, middle, high = map(_short, np.quantile(values, (0.25, 0.5, 0.75)).tolist())
     return f"{middle} [{low}–{high}]"
+
+
+def _short(value: float) -> str:
+    for size, unit in ((1e6, " M"), (1e3, " k")):
+        if value >= size:
+            return f"{value / size:.3g}{unit}" if value < 1000 * size else f"{value / size:,.0f}{unit}"
+    return f"{value:.3g}"

@@ -57,6 +57,20 @@ def differs(cell: Cell, adjusted: bool = False) -> bool:
     return p is not None and p < LEVEL
 
 
+def baseline_rate(cells: list[Cell], problem: str) -> float:
+    """The success rate of lexicase on a problem."""
+    return next(cell.rate for cell in cells if cell.problem == problem and cell.method == BASELINE)
+
+
+def p_text(p: float | None) -> str:
+    """A p-value as tables print it; nothing where there is none.
+
+    >>> p_text(0.0421), p_text(0.00042), p_text(None)
+    ('0.042', '4e-04', '')
+    """
+    return "" if p is None else f"{p:.3f}" if p >= 0.001 else f"{p:.0e}"
+
+
 def _of_problem(results: Results, problem: str) -> list[Cell]:
     cells = [_cell(results, problem, method) for method in paper.in_order(results.methods(problem))]
     baseline = next((cell for cell in cells if cell.method == BASELINE), None)

@@ -11,7 +11,7 @@ from flexicase.report import paper
 from flexicase.report.claims import claims
 from flexicase.report.results import Results
 from flexicase.report.sections import sections
-from flexicase.report.successes import Cell, differs, success_table
+from flexicase.report.successes import Cell, baseline_rate, differs, p_text, success_table
 
 RESOURCES = Path(__file__).parent / "page"
 
@@ -33,8 +33,7 @@ def render(results: Results) -> str:
         title="Lexicase selection at scale: the program-synthesis study",
         done=len(results.runs),
         planned=results.planned,
-        problems=[paper.title(problem) for problem in results.problems],
-        success_rows=_success_rows(results),
+        success_tables=_success_tables(results),
         claims=claims(results),
         sections=parts,
         spec=results.spec.strip(),
@@ -57,34 +56,30 @@ def _origin(results: Results) -> dict[str, str]:
     return {"versions": distinct("version"), "machines": distinct("machine"), "commands": distinct("command")}
 
 
-def _success_rows(results: Results) -> list[dict[str, Any]]:
-    cells = {(cell.problem, cell.method): cell for cell in success_table(results)}
-    methods = paper.in_order(tuple(dict.fromkeys(method for _, method in cells)))
+def _success_tables(results: Results) -> list[dict[str, Any]]:
+    cells = success_table(results)
     return [
         {
-            "title": paper.title(method),
-            "cells": [_shown(cells[problem, method], cells) if (problem, method) in cells else None
-                      for problem in results.problems],
+            "id": problem,
+            "problem": paper.title(problem),
+            "rows": [_shown(cell, cells) for cell in cells if cell.problem == problem],
         }
-        for method in methods
+        for problem in results.problems
     ]
 
 
-def _shown(cell: Cell, cells: dict[tuple[str, str], Cell]) -> dict[str, Any]:
+def _shown(cell: Cell, cells: list[Cell]) -> dict[str, Any]:
     mark = ""
     if differs(cell):
-        mark = "worse" if cell.rate < cells[cell.problem, "lexicase"].rate else "better"
+        mark = "worse" if cell.rate < baseline_rate(cells, cell.problem) else "better"
     return {
+        "title": paper.title(cell.method),
         "successes": cell.successes,
         "runs": cell.runs,
         "interval": f"{cell.interval.low:.2f}–{cell.interval.high:.2f}",
-        "p": _p_value(cell.p_value),
-        "adjusted": _p_value(cell.adjusted),
+        "p": p_text(cell.p_value),
+        "adjusted": p_text(cell.adjusted),
         "published": "" if cell.published is None else f"{cell.published}/{paper.RUNS}",
         "mark": mark,
         "paper_mark": "worse" if (cell.problem, cell.method) in paper.WORSE else "",
     }
-
-
-def _p_value(p: float | None) -> str:
-    return "" if p is None else f"{p:.3f}" if p >= 0.001 else f"{p:.0e}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flexicase.files import write_atomically
+from flexicase.atomic import write_atomically
 from flexicase.report import paper
 from flexicase.report.curves import mean_curve
 from flexicase.report.figures import COUNTS, draw_evaluations

@@ -132,16 +132,20 @@
       const height = TOP + MAIN + (this.hasActive ? GAP + SMALL : 0) + BOTTOM;
       this.svg.replaceChildren();
       this.svg.setAttribute("viewBox", `0 0 ${WIDTH} ${height}`);
-      const id = `clip-${this.spec.id}`;
-      const clip = make("clipPath", { id }, this.svg);
-      make("rect", { x: LEFT, y: 0, width: WIDTH - LEFT - RIGHT, height }, clip);
       this.drawAxes(r, s, height);
-      const area = make("g", { "clip-path": `url(#${id})` }, this.svg);
+      const area = this.clipped("main", TOP - 2, MAIN + 4);
       for (const line of r.shown) this.drawLine(area, line, s, r);
-      if (this.hasActive) this.drawActive(area, r, s);
+      if (this.hasActive) this.drawActive(this.clipped("small", TOP + MAIN + GAP - 2, SMALL + 4), r, s);
       this.cursor = make("line", { class: "cursor", y1: TOP, y2: height - BOTTOM, visibility: "hidden" }, this.svg);
       this.brush = make("rect", { class: "brush", y: TOP, height: MAIN, visibility: "hidden" }, this.svg);
       this.current = { r, s };
+    }
+
+    clipped(name, y, height) {
+      const id = `${this.spec.id}-${name}`;
+      const clip = make("clipPath", { id }, this.svg);
+      make("rect", { x: LEFT, y, width: WIDTH - LEFT - RIGHT, height }, clip);
+      return make("g", { "clip-path": `url(#${id})` }, this.svg);
     }
 
     drawAxes(r, s, height) {
