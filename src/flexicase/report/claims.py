@@ -70,9 +70,8 @@ def _none_better(cells: list[Cell]) -> Claim | None:
     if not tested:
         return None
     better = [cell for cell in tested if differs(cell) and cell.rate > baseline_rate(cells, cell.problem)]
-    evidence = (
-        "; ".join(map(_compared, better)) or f"the smallest p-value of a better rate is {p_text(_least(cells, 1))}"
-    )
+    least = p_text(_least(cells, 1)) or "that of none: no rate is better"
+    evidence = "; ".join(map(_compared, better)) or f"the smallest p-value of a better rate is {least}"
     return Claim(
         "No method solves significantly more runs than lexicase selection.",
         _absence(tested, bool(better)),
@@ -125,15 +124,15 @@ def _fewest(results: Results, problem: str) -> Claim | None:
     best = curves[paper.FEWEST].mean[:length]
     lowest = np.mean([all(best[g] < curves[m].mean[g] for m in others) for g in range(length)])
     tests = {method: _fewer_p_value(results, problem, method) for method in others}
-    adjusted = dict(zip(tests, holm([p for p in tests.values()]), strict=True))
+    adjusted = dict(zip(tests, holm(list(tests.values())), strict=True))
     verdict: Verdict = "agrees" if lowest > 0.95 and max(adjusted.values()) < LEVEL else "differs"
     details = ", ".join(f"{paper.title(m)} {p_text(p)}" for m, p in adjusted.items())
     return Claim(
         f"Ranked shuffle with Num-Nonzeros makes fewer evaluations per generation than every other method on "
         f"{paper.title(problem)}, consistently.",
         verdict,
-        f"It has the lowest mean in {100 * lowest:.0f} % of the {length} generations in which every method has at least "
-        f"{ENOUGH_RUNS} active runs. Mean evaluations per generation of a run, Mann–Whitney test one-sided, "
+        f"It has the lowest mean in {100 * lowest:.0f} % of the {length} generations in which every method has at "
+        f"least {ENOUGH_RUNS} active runs. Mean evaluations per generation of a run, Mann–Whitney test one-sided, "
         f"Holm-adjusted p against {details}.",
     )
 
@@ -163,13 +162,13 @@ def _rates(cells: list[Cell], settings: dict[str, Any]) -> Claim | None:
         f"{number}/{paper.RUNS} (adjusted p = {p_text(p)})"
         for cell, number, p in other
     )
+    if other:
+        outcome = f"{details}."
+    else:
+        outcome = f"none differs at the 5 % level; the smallest adjusted p is {p_text(min(adjusted))}."
     return Claim(
         statement,
         "differs" if other else "agrees",
         f"Fisher's exact test of each count against the published one, Holm-adjusted over {len(cells)} cells: "
-        + (
-            f"{details}."
-            if other
-            else f"none differs at the 5 % level; the smallest adjusted p is {p_text(min(adjusted))}."
-        ),
+        + outcome,
     )

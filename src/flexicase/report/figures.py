@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flexicase.report import paper
 from flexicase.report.curves import Curve, mean_curve
@@ -69,7 +69,7 @@ def _draw(curves: dict[str, Curve], title: str, scale: str, stem: Path) -> list[
 
 def _draw_method(above: Axes, below: Axes, method: str, place: int, curve: Curve) -> None:
     looks = style(method, place)
-    line = {"color": looks.colour, "linestyle": DOTTED if looks.dotted else "-", "linewidth": 1.6}
+    line: dict[str, Any] = {"color": looks.colour, "linestyle": DOTTED if looks.dotted else "-", "linewidth": 1.6}
     above.plot(curve.generation, curve.mean, label=paper.title(method), **line)
     above.fill_between(curve.generation, curve.low, curve.high, color=looks.colour, alpha=0.12, linewidth=0)
     below.step(curve.generation, curve.active, where="mid", **line)

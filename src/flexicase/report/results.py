@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 from dataclasses import dataclass
@@ -111,7 +112,8 @@ def read_results(folder: Path) -> Results:
 def _run(line: dict[str, Any], columns: dict[str, NDArray[Any]], made_by: dict[str, Any]) -> Run:
     keys = ("id", "problem", "method", "variant", "seed")
     facts = {key: value for key, value in line.items() if key not in (*keys, "state", "digest")}
-    return Run(*(line[key] for key in keys), facts=facts, columns=columns, made_by=made_by)
+    identity: dict[str, Any] = {key: line[key] for key in keys}
+    return Run(**identity, facts=facts, columns=columns, made_by=made_by)
 
 
 def _columns_by_run(folder: Path, manifest: dict[str, dict[str, str]]) -> dict[str, dict[str, NDArray[Any]]]:
@@ -121,7 +123,7 @@ def _columns_by_run(folder: Path, manifest: dict[str, dict[str, str]]) -> dict[s
     starts = [0, *(np.flatnonzero(ids[1:] != ids[:-1]) + 1).tolist(), len(ids)]
     return {
         str(ids[start]): {name: values[start:stop] for name, values in columns.items()}
-        for start, stop in zip(starts, starts[1:], strict=False)
+        for start, stop in itertools.pairwise(starts)
     }
 
 

@@ -75,8 +75,8 @@ def _evaluations(results: Results) -> Section:
         "evaluations",
         "Evaluations per generation",
         "The number of evaluations of a generation is summed over all its selection events, and averaged over the runs "
-        "that are still active. Bands are 95 % intervals of the mean. The population pool counts every individual; with "
-        "distinct error vectors, individuals whose errors are the same on all cases count once.",
+        "that are still active. Bands are 95 % intervals of the mean. The population pool counts every individual; "
+        "with distinct error vectors, individuals whose errors are the same on all cases count once.",
         [
             Chart(
                 id=f"evaluations-{problem}",
@@ -128,8 +128,8 @@ def _time_to_success(results: Results) -> Section:
         for problem in results.problems
     ]
     text = (
-        "The share of runs that have not yet found a program which also solves the test cases. Runs that end without one "
-        "count as unobserved from then on."
+        "The share of runs that have not yet found a program which also solves the test cases. Runs that end without "
+        "one count as unobserved from then on."
     )
     return Section("time-to-success", "Generations to success", text, charts)
 
@@ -167,8 +167,8 @@ def _time(results: Results) -> Section:
             rows.append([paper.title(problem), paper.title(method), _quartiles(seconds), f"{100 * share:.1f} %"])
     header = ["problem", "method", "milliseconds of selection per generation", "share of the run"]
     text = (
-        "Time that selection takes on the machine that made the runs, several runs at a time: it says how methods compare, "
-        "not how fast they are on an idle machine."
+        "Time that selection takes on the machine that made the runs, several runs at a time: it says how methods "
+        "compare, not how fast they are on an idle machine."
     )
     return Section("time", "Time of selection", text, charts, Table(header, rows))
 
