@@ -40,22 +40,23 @@ def reproduce(
     if preset not in PRESETS:
         raise typer.BadParameter(f"unknown preset {preset!r}{nearest(preset, PRESETS)}", param_hint="--preset")
     options = Options(workers or os.cpu_count() or 1, attempts, nice)
-    code, results = 0, {}
+    code, pages = 0, {}
     for study in dict.fromkeys(TARGETS[target] for target in targets or TARGETS):
         spec = load_spec(preset_path(study, preset))
         code = max(code, conduct(spec, options, root, quiet=as_json))
-        results[spec.name] = publish(root / spec.name)
+        pages[spec.name] = publish(root / spec.name)
         if code == INTERRUPTED:
             break
     if as_json:
-        emit_json({name: str(folder) for name, folder in results.items()})
+        emit_json({name: str(page) for name, page in pages.items()})
     else:
-        emit("".join(f"results: {folder}\n" for folder in results.values()))
+        emit("".join(f"report: {page}\n" for page in pages.values()))
     raise typer.Exit(code)
 
 
 def publish(folder: Path) -> Path:
-    """Write what a study has found, for people; gives the place."""
+    """Write the report of a study; gives the page."""
     from flexicase.experiments import Study
+    from flexicase.report.write import write_report
 
-    return write_results(Study(folder)).folder
+    return write_report(write_results(Study(folder)).folder, folder / "report").page
