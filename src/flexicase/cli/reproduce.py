@@ -44,9 +44,9 @@ def reproduce(
     for study in dict.fromkeys(TARGETS[target] for target in targets or TARGETS):
         spec = load_spec(preset_path(study, preset))
         code = max(code, conduct(spec, options, root, quiet=as_json))
-        pages[spec.name] = publish(root / spec.name)
         if code == INTERRUPTED:
             break
+        pages[spec.name] = publish(root / spec.name)
     if as_json:
         emit_json({name: str(page) for name, page in pages.items()})
     else:
