@@ -17,7 +17,7 @@ from flexicase.experiments import (
     run_study,
 )
 from flexicase.experiments.exchange import _stacked
-from flexicase.experiments.tables import FORMATS, read_table, types_of, write_table
+from flexicase.tables import FORMATS, read_table, types_of, write_table
 
 from .conftest import entries, results
 from .walk import TROUBLE, study_text

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
+from flexicase.atomic import write_atomically
 from flexicase.experiments import Outcome, Progress
-from flexicase.experiments.atomic import write_atomically
 
 KIND = "tests.experiments.walk:Walk"
 TROUBLE, VISITS = "FLEXICASE_TEST_TROUBLE", "FLEXICASE_TEST_VISITS"

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from flexicase import __version__
-from flexicase.cli import bench, demo, doctor, evolve, methods, problems, reproduce, select, studies
+from flexicase.cli import bench, demo, doctor, evolve, methods, problems, report, reproduce, select, studies
 from flexicase.cli.failures import Group
 from flexicase.cli.output import emit
 
@@ -35,6 +35,7 @@ app.command(epilog="\b\nExample:\n  flexicase status gp-paper")(studies.status)
 app.command(epilog="\b\nExample:\n  flexicase export gp-paper --out results/gp-paper")(studies.export)
 app.command("import", epilog="\b\nExample:\n  flexicase import results/gp-paper")(studies.import_)
 app.command(epilog="\b\nExample:\n  flexicase rerun 1f0c9a2b 77ab3e51")(studies.rerun)
+app.command(epilog="\b\nExample:\n  flexicase report results/gp-paper --out report")(report.report)
 app.command(epilog="\b\nExample:\n  flexicase doctor --json")(doctor.doctor)
 app.add_typer(problems.app, name="problems")
 app.add_typer(bench.app, name="bench")

@@ -41,22 +41,23 @@ def reproduce(
         raise typer.BadParameter(f"unknown preset {preset!r}{nearest(preset, PRESETS)}", param_hint="--preset")
     options = Options(workers or os.cpu_count() or 1, attempts, nice)
     code = 0
-    results: dict[str, Path] = {}
+    pages: dict[str, Path] = {}
     for study in dict.fromkeys(TARGETS[target] for target in targets or TARGETS):
         spec = load_spec(preset_path(study, preset))
         code = max(code, conduct(spec, options, root, quiet=as_json))
-        results[spec.name] = publish(root / spec.name)
         if code == INTERRUPTED:
             break
+        pages[spec.name] = publish(root / spec.name)
     if as_json:
-        emit_json({name: str(folder) for name, folder in results.items()})
+        emit_json({name: str(page) for name, page in pages.items()})
     else:
-        emit("".join(f"{successes(root / name)}\nresults: {folder}\n" for name, folder in results.items()))
+        emit("".join(f"{successes(root / name)}\nreport: {page}\n" for name, page in pages.items()))
     raise typer.Exit(code)
 
 
 def publish(folder: Path) -> Path:
-    """Write what a study has found, for people; gives the place."""
+    """Write the report of a study; gives the page."""
     from flexicase.experiments import Study
+    from flexicase.report.write import write_report
 
-    return write_results(Study(folder)).folder
+    return write_report(write_results(Study(folder)).folder, folder / "report").page

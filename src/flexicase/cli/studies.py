@@ -126,7 +126,7 @@ def export(
 def write_results(study: Study, out: Path | None = None, style: str = "parquet") -> Exported:
     """Export a study to a folder, by default the one called ``results`` inside its own."""
     from flexicase.experiments import export_study
-    from flexicase.experiments.tables import FORMATS
+    from flexicase.tables import FORMATS
 
     if style not in FORMATS:
         raise typer.BadParameter(f"expected parquet or csv, got {style!r}", param_hint="--format")

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Literal, TypeAlias
 
-from flexicase.experiments.atomic import remove_partial_files
+from flexicase.atomic import remove_partial_files
 from flexicase.experiments.executor import Executor, Failed, Finished, LocalExecutor, Moved
 from flexicase.experiments.jobs import Progress
 from flexicase.experiments.ledger import Ledger

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from flexicase.atomic import write_atomically
 from flexicase.checks import check_choice
-from flexicase.experiments.atomic import write_atomically
 from flexicase.experiments.jobs import Progress
 from flexicase.experiments.ledger import Entry, Ledger, Result
 from flexicase.experiments.plan import plan
@@ -20,7 +20,7 @@ from flexicase.experiments.provenance import Provenance
 from flexicase.experiments.rows import Rows, digest, is_timing, read_rows, write_rows
 from flexicase.experiments.spec import load_spec
 from flexicase.experiments.study import Study
-from flexicase.experiments.tables import FORMATS, Format, read_table, types_of, write_table
+from flexicase.tables import FORMATS, Format, read_table, types_of, write_table
 
 FORMAT = 1
 SPEC, MANIFEST = "study.toml", "manifest.json"

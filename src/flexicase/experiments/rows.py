@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.experiments.atomic import write_atomically
+from flexicase.atomic import write_atomically
 
 Rows: TypeAlias = dict[str, NDArray[Any]]
 TIMING = "seconds"

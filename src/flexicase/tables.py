@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from flexicase.experiments.atomic import write_atomically
+from flexicase.atomic import write_atomically
 
 Format: TypeAlias = Literal["parquet", "csv"]
 FORMATS: tuple[Format, ...] = ("parquet", "csv")
@@ -68,7 +68,7 @@ def types_of(table: Any) -> dict[str, str]:
 
     Example:
         >>> import pyarrow as pa
-        >>> from flexicase.experiments.tables import types_of
+        >>> from flexicase.tables import types_of
         >>> types_of(pa.table({"id": ["a"], "seed": [1], "error": [0.5], "done": [True]}))
         {'id': 'string', 'seed': 'int64', 'error': 'float64', 'done': 'bool_'}
     """

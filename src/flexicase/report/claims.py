@@ -1,0 +1,174 @@
+"""What the paper says, and whether the data here agree: each claim with the test behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from flexicase.report import paper
+from flexicase.report.curves import mean_curve, per_generation
+from flexicase.report.results import Results
+from flexicase.report.statistics import fisher_exact, holm
+from flexicase.report.successes import LEVEL, Cell, baseline_rate, differs, p_text, success_table
+
+Verdict = Literal["agrees", "differs", "open"]
+#: Means over fewer active runs than this are not compared.
+ENOUGH_RUNS = 5
+#: With fewer runs per method than this, that nothing is significant says nothing.
+TELLING_RUNS = 30
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement of the paper, and what came out.
+
+    Attributes:
+        statement: What the paper says.
+        verdict: ``agrees``, ``differs``, or ``open`` where the data cannot tell.
+        evidence: The numbers and the test that decide it.
+    """
+
+    statement: str
+    verdict: Verdict
+    evidence: str
+
+
+def claims(results: Results) -> list[Claim]:
+    """The paper's statements on the problems and methods that a study has.
+
+    Args:
+        results: The study.
+    """
+    cells = [cell for cell in success_table(results) if cell.published is not None]
+    problems = list(dict.fromkeys(cell.problem for cell in cells))
+    found = [_none_better(cells), _hard_first_not_worse(cells)]
+    easy = [cell for cell in cells if (cell.problem, cell.method) in paper.WORSE and cell.p_value is not None]
+    found += [_easy_first_worse(cell, baseline_rate(cells, cell.problem)) for cell in easy]
+    found += [_fewest(results, problem) for problem in problems]
+    found += [_rates(cells, results.settings)]
+    return [claim for claim in found if claim is not None]
+
+
+def _compared(cell: Cell) -> str:
+    return (
+        f"{paper.title(cell.method)} on {paper.title(cell.problem)} {cell.successes}/{cell.runs} "
+        f"(p = {p_text(cell.p_value)}, adjusted {p_text(cell.adjusted)})"
+    )
+
+
+def _absence(tested: list[Cell], contradicted: bool) -> Verdict:
+    """The verdict on a claim that something is not there."""
+    if contradicted:
+        return "differs"
+    return "agrees" if min(cell.runs for cell in tested) >= TELLING_RUNS else "open"
+
+
+def _none_better(cells: list[Cell]) -> Claim | None:
+    tested = [cell for cell in cells if cell.p_value is not None]
+    if not tested:
+        return None
+    better = [cell for cell in tested if differs(cell) and cell.rate > baseline_rate(cells, cell.problem)]
+    least = p_text(_least(cells, 1)) or "that of none: no rate is better"
+    evidence = "; ".join(map(_compared, better)) or f"the smallest p-value of a better rate is {least}"
+    return Claim(
+        "No method solves significantly more runs than lexicase selection.",
+        _absence(tested, bool(better)),
+        f"Fisher's exact test, two-sided, 5 % level: {evidence}.",
+    )
+
+
+def _hard_first_not_worse(cells: list[Cell]) -> Claim | None:
+    tested = [cell for cell in cells if cell.method in paper.HARD_FIRST and cell.p_value is not None]
+    if not tested:
+        return None
+    worse = [cell for cell in tested if differs(cell) and cell.rate < baseline_rate(cells, cell.problem)]
+    return Claim(
+        "No hard-first method (Num-Nonzeros) solves significantly fewer runs than lexicase selection.",
+        _absence(tested, bool(worse)),
+        f"Fisher's exact test, two-sided, 5 % level: {'; '.join(map(_compared, worse or tested))}.",
+    )
+
+
+def _easy_first_worse(cell: Cell, baseline: float) -> Claim:
+    where = f"{paper.title(cell.method)} on {paper.title(cell.problem)}"
+    worse = differs(cell) and cell.rate < baseline
+    return Claim(
+        f"{where} solves significantly fewer runs than lexicase selection.",
+        "agrees" if worse else "open",
+        f"Fisher's exact test, two-sided: {_compared(cell)}"
+        + ("." if worse else "; not significant here, which does not show that the rates are equal."),
+    )
+
+
+def _least(cells: list[Cell], sign: int) -> float | None:
+    p_values = [
+        cell.p_value
+        for cell in cells
+        if cell.p_value is not None and sign * (cell.rate - baseline_rate(cells, cell.problem)) > 0
+    ]
+    return min(p_values, default=None)
+
+
+def _fewest(results: Results, problem: str) -> Claim | None:
+    """Ranked shuffle with Num-Nonzeros makes the fewest evaluations in every generation."""
+    methods = paper.in_order(results.methods(problem))
+    others = [method for method in methods if method != paper.FEWEST]
+    if paper.FEWEST not in methods or not others:
+        return None
+    curves = {method: mean_curve(results.of(problem, method), "evaluations") for method in methods}
+    length = min(int((curve.active >= ENOUGH_RUNS).sum()) for curve in curves.values())
+    if length == 0:
+        return None
+    best = curves[paper.FEWEST].mean[:length]
+    lowest = np.mean([all(best[g] < curves[m].mean[g] for m in others) for g in range(length)])
+    tests = {method: _fewer_p_value(results, problem, method) for method in others}
+    adjusted = dict(zip(tests, holm(list(tests.values())), strict=True))
+    verdict: Verdict = "agrees" if lowest > 0.95 and max(adjusted.values()) < LEVEL else "differs"
+    details = ", ".join(f"{paper.title(m)} {p_text(p)}" for m, p in adjusted.items())
+    return Claim(
+        f"Ranked shuffle with Num-Nonzeros makes fewer evaluations per generation than every other method on "
+        f"{paper.title(problem)}, consistently.",
+        verdict,
+        f"It has the lowest mean in {100 * lowest:.0f} % of the {length} generations in which every method has at "
+        f"least {ENOUGH_RUNS} active runs. Mean evaluations per generation of a run, Mann–Whitney test one-sided, "
+        f"Holm-adjusted p against {details}.",
+    )
+
+
+def _fewer_p_value(results: Results, problem: str, other: str) -> float:
+    from scipy.stats import mannwhitneyu
+
+    mine = per_generation(results.of(problem, paper.FEWEST), "evaluations")
+    theirs = per_generation(results.of(problem, other), "evaluations")
+    if not mine.size or not theirs.size:
+        return 1.0
+    return float(mannwhitneyu(mine, theirs, alternative="less").pvalue)
+
+
+def _rates(cells: list[Cell], settings: dict[str, Any]) -> Claim | None:
+    statement = "The success counts of the paper's table."
+    if not cells:
+        return None
+    if any(settings.get(name, value) != value for name, value in paper.SETTINGS.items()):
+        sizes = ", ".join(f"{name} {settings.get(name, value)} for {value}" for name, value in paper.SETTINGS.items())
+        return Claim(statement, "open", f"This study is not the paper's ({sizes}): its counts are not comparable.")
+    published = [(cell, cell.published) for cell in cells if cell.published is not None]
+    adjusted = holm([fisher_exact(cell.successes, cell.runs, number, paper.RUNS) for cell, number in published])
+    other = [(cell, number, p) for (cell, number), p in zip(published, adjusted, strict=True) if p < LEVEL]
+    details = "; ".join(
+        f"{paper.title(cell.method)} on {paper.title(cell.problem)} {cell.successes}/{cell.runs} against the paper's "
+        f"{number}/{paper.RUNS} (adjusted p = {p_text(p)})"
+        for cell, number, p in other
+    )
+    if other:
+        outcome = f"{details}."
+    else:
+        outcome = f"none differs at the 5 % level; the smallest adjusted p is {p_text(min(adjusted))}."
+    return Claim(
+        statement,
+        "differs" if other else "agrees",
+        f"Fisher's exact test of each count against the published one, Holm-adjusted over {len(cells)} cells: "
+        + outcome,
+    )

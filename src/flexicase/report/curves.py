@@ -1,0 +1,88 @@
+"""Curves over generations, and totals over runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexicase.report.results import Run
+
+#: Half the width of a 95 % interval in standard errors.
+WIDTH = 1.96
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Means over the runs that are still active in a generation.
+
+    Attributes:
+        generation: (n,) generations.
+        mean: (n,) means.
+        low: (n,) lower ends of the 95 % interval of the mean; the mean itself where a single run is left.
+        high: (n,) upper ends.
+        active: (n,) runs still active.
+    """
+
+    generation: NDArray[np.int64]
+    mean: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    active: NDArray[np.int64]
+
+
+def mean_curve(runs: list[Run], column: str) -> Curve:
+    """The mean of a column in each generation, over the runs that select parents in it: all but the last of a run.
+
+    Args:
+        runs: Runs of one method on one problem.
+        column: The column.
+    """
+    table = _by_generation(runs, column)
+    active = (~np.isnan(table)).sum(axis=0)
+    mean = np.nansum(table, axis=0) / np.maximum(active, 1)
+    spread = np.nansum((table - mean) ** 2, axis=0) / np.maximum(active - 1, 1)
+    half = WIDTH * np.sqrt(spread / np.maximum(active, 1))
+    return Curve(np.arange(active.size, dtype=np.int64), mean, mean - half, mean + half, active.astype(np.int64))
+
+
+def median_curve(runs: list[Run], column: str) -> Curve:
+    """As `mean_curve`, with the median in place of the mean and quartiles in place of its interval.
+
+    Args:
+        runs: Runs of one method on one problem.
+        column: The column.
+    """
+    table = _by_generation(runs, column)
+    low, middle, high = np.nanquantile(table, (0.25, 0.5, 0.75), axis=0)
+    active = (~np.isnan(table)).sum(axis=0)
+    return Curve(np.arange(active.size, dtype=np.int64), middle, low, high, active.astype(np.int64))
+
+
+def totals(runs: list[Run], column: str) -> NDArray[np.float64]:
+    """The sum of a column over the generations of each run.
+
+    Returns:
+        (runs,) sums.
+    """
+    return np.array([np.asarray(run.columns[column], dtype=np.float64).sum() for run in runs])
+
+
+def per_generation(runs: list[Run], column: str) -> NDArray[np.float64]:
+    """The mean of a column over the generations of each run in which parents were selected.
+
+    Returns:
+        (runs,) means; runs that never selected are left out.
+    """
+    bred = [(np.asarray(run.columns[column], dtype=np.float64), np.asarray(run.columns["events"]) > 0) for run in runs]
+    return np.array([values[active].mean() for values, active in bred if active.any()])
+
+
+def _by_generation(runs: list[Run], column: str) -> NDArray[np.float64]:
+    """(runs, generations) values, NaN where a run has ended."""
+    selecting = [np.asarray(run.columns["events"]) > 0 for run in runs]
+    table = np.full((len(runs), max((int(mask.sum()) for mask in selecting), default=0)), np.nan)
+    for row, run, mask in zip(table, runs, selecting, strict=True):
+        row[: mask.sum()] = np.asarray(run.columns[column], dtype=np.float64)[mask]
+    return table

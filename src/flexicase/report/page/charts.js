@@ -1,0 +1,254 @@
+// Line charts in plain SVG. Hover to read values, click names to hide lines, drag to zoom, double-click to see all.
+"use strict";
+(() => {
+  const NS = "http://www.w3.org/2000/svg";
+  const WIDTH = 860, LEFT = 78, RIGHT = 16, TOP = 12, MAIN = 330, GAP = 34, SMALL = 70, BOTTOM = 40;
+
+  const make = (name, attributes, parent) => {
+    const node = document.createElementNS(NS, name);
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+    if (parent) parent.append(node);
+    return node;
+  };
+  const html = (name, className, parent, text) => {
+    const node = document.createElement(name);
+    if (className) node.className = className;
+    if (text !== undefined) node.textContent = text;
+    parent.append(node);
+    return node;
+  };
+  const short = (value) => {
+    if (value === null) return "–";
+    const size = Math.abs(value);
+    if (size >= 1e6) return `${+(value / 1e6).toPrecision(4)} M`;
+    if (size >= 1e4) return `${+(value / 1e3).toPrecision(4)} k`;
+    return `${+value.toPrecision(4)}`;
+  };
+
+  const ticks = (low, high, count) => {
+    const rough = (high - low) / count;
+    const power = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 5, 10].map((f) => f * power).find((s) => s >= rough);
+    const found = [];
+    for (let t = Math.ceil(low / step) * step; t <= high + step * 1e-9; t += step) found.push(+t.toPrecision(12));
+    return found;
+  };
+  const logTicks = (low, high) => {
+    const found = [];
+    for (let e = Math.floor(Math.log10(low)); 10 ** e <= high; e++)
+      for (const f of [1, 2, 5]) if (f * 10 ** e >= low && f * 10 ** e <= high) found.push(f * 10 ** e);
+    return found.length > 8 ? found.filter((t) => Number.isInteger(Math.log10(t))) : found;
+  };
+
+  class Chart {
+    constructor(box, spec) {
+      this.box = box;
+      this.spec = spec;
+      this.hidden = new Set();
+      this.view = Object.keys(spec.views)[0];
+      this.log = false;
+      this.window = null;
+      this.addControls();
+      this.svg = make("svg", { class: "chart", role: "img", "aria-label": spec.title }, box);
+      this.addLegend();
+      this.tip = html("div", "tip", box);
+      this.listen();
+      this.draw();
+    }
+
+    get lines() { return this.spec.views[this.view].lines; }
+    get hasActive() { return this.lines.some((line) => line.active); }
+
+    addControls() {
+      const bar = html("div", "controls", this.box);
+      const views = Object.entries(this.spec.views);
+      if (views.length > 1) {
+        const choice = html("select", "", bar);
+        choice.setAttribute("aria-label", "what is counted");
+        for (const [key, view] of views) html("option", "", choice, view.label).value = key;
+        choice.addEventListener("change", () => { this.view = choice.value; this.draw(); });
+      }
+      if (this.spec.log) {
+        const button = html("button", "log", bar, "log scale");
+        button.setAttribute("aria-pressed", "false");
+        button.addEventListener("click", () => {
+          this.log = !this.log;
+          button.setAttribute("aria-pressed", String(this.log));
+          this.draw();
+        });
+      }
+      html("button", "reset", bar, "show all").addEventListener("click", () => { this.window = null; this.draw(); });
+    }
+
+    addLegend() {
+      const legend = html("div", "legend", this.box);
+      for (const line of this.lines) {
+        const entry = html("button", "", legend);
+        entry.setAttribute("aria-pressed", "true");
+        entry.dataset.line = line.name;
+        const sample = make("svg", { width: 26, height: 8, "aria-hidden": "true" }, entry);
+        make("line", { x1: 0, x2: 26, y1: 4, y2: 4, class: "line", style: this.look(line) }, sample);
+        entry.append(" " + line.title);
+        entry.addEventListener("click", () => {
+          const shown = this.hidden.delete(line.name);
+          if (!shown) this.hidden.add(line.name);
+          entry.setAttribute("aria-pressed", String(shown));
+          this.draw();
+        });
+      }
+    }
+
+    look(line) {
+      const colour = (hex) => (hex === "#000000" ? "var(--ink)" : hex);
+      const dash = line.dotted ? "stroke-dasharray:2 4;stroke-width:2.6" : "stroke-width:2";
+      return `--paper:${colour(line.colour)};--safe:${colour(line.safe)};${dash}`;
+    }
+
+    ranges() {
+      const shown = this.lines.filter((line) => !this.hidden.has(line.name));
+      const every = shown.length ? shown : this.lines;
+      const xs = every.flatMap((line) => [line.x[0], line.x[line.x.length - 1]]).filter((x) => x !== undefined);
+      const [x0, x1] = this.window ?? [Math.min(...xs), Math.max(...xs)];
+      const values = every.flatMap((line) => line.y.filter((y, i) => y !== null && line.x[i] >= x0 && line.x[i] <= x1));
+      const positive = values.filter((y) => y > 0);
+      const high = Math.max(...values, 1e-9);
+      const low = this.log ? Math.min(...(positive.length ? positive : [1])) : 0;
+      return { x0, x1: Math.max(x1, x0 + 1e-9), y0: this.log ? low / 1.1 : low, y1: high * 1.08, shown };
+    }
+
+    scales(r) {
+      const inner = WIDTH - LEFT - RIGHT;
+      const f = this.log ? Math.log : (v) => v;
+      return {
+        x: (v) => LEFT + (inner * (v - r.x0)) / (r.x1 - r.x0),
+        back: (p) => r.x0 + ((p - LEFT) / inner) * (r.x1 - r.x0),
+        y: (v) => TOP + MAIN * (1 - (f(Math.max(v, this.log ? r.y0 : v)) - f(r.y0)) / (f(r.y1) - f(r.y0))),
+      };
+    }
+
+    draw() {
+      const r = this.ranges();
+      const s = this.scales(r);
+      const height = TOP + MAIN + (this.hasActive ? GAP + SMALL : 0) + BOTTOM;
+      this.svg.replaceChildren();
+      this.svg.setAttribute("viewBox", `0 0 ${WIDTH} ${height}`);
+      this.drawAxes(r, s, height);
+      const area = this.clipped("main", TOP - 2, MAIN + 4);
+      for (const line of r.shown) this.drawLine(area, line, s, r);
+      if (this.hasActive) this.drawActive(this.clipped("small", TOP + MAIN + GAP - 2, SMALL + 4), r, s);
+      this.cursor = make("line", { class: "cursor", y1: TOP, y2: height - BOTTOM, visibility: "hidden" }, this.svg);
+      this.brush = make("rect", { class: "brush", y: TOP, height: MAIN, visibility: "hidden" }, this.svg);
+      this.current = { r, s };
+    }
+
+    clipped(name, y, height) {
+      const id = `${this.spec.id}-${name}`;
+      const clip = make("clipPath", { id }, this.svg);
+      make("rect", { x: LEFT, y, width: WIDTH - LEFT - RIGHT, height }, clip);
+      return make("g", { "clip-path": `url(#${id})` }, this.svg);
+    }
+
+    drawAxes(r, s, height) {
+      for (const t of this.log ? logTicks(r.y0, r.y1) : ticks(r.y0, r.y1, 6)) {
+        make("line", { class: "grid", x1: LEFT, x2: WIDTH - RIGHT, y1: s.y(t), y2: s.y(t) }, this.svg);
+        make("text", { x: LEFT - 8, y: s.y(t) + 4, "text-anchor": "end" }, this.svg).textContent = short(t);
+      }
+      for (const t of ticks(r.x0, r.x1, 8)) {
+        make("line", { class: "grid", x1: s.x(t), x2: s.x(t), y1: TOP, y2: height - BOTTOM }, this.svg);
+        make("text", { x: s.x(t), y: height - BOTTOM + 18, "text-anchor": "middle" }, this.svg).textContent = short(t);
+      }
+      make("text", { x: (LEFT + WIDTH) / 2, y: height - 4, "text-anchor": "middle", class: "label" }, this.svg)
+        .textContent = this.spec.x;
+      make("text", { transform: `translate(16 ${TOP + MAIN / 2}) rotate(-90)`, "text-anchor": "middle", class: "label" },
+        this.svg).textContent = this.spec.y;
+    }
+
+    drawLine(area, line, s, r) {
+      if (line.low) {
+        const floor = (v) => s.y(this.log ? Math.max(v, r.y0) : v);
+        const up = line.x.map((x, i) => `${s.x(x)},${s.y(line.high[i])}`);
+        const down = line.x.map((x, i) => `${s.x(x)},${floor(line.low[i])}`).reverse();
+        make("polygon", { class: "band", points: [...up, ...down].join(" "), style: this.look(line) }, area);
+      }
+      const step = this.spec.steps;
+      let path = "";
+      line.x.forEach((x, i) => {
+        if (line.y[i] === null) return;
+        const y = s.y(line.y[i]);
+        path += path ? (step ? `H${s.x(x)}V${y}` : `L${s.x(x)} ${y}`) : `M${s.x(x)} ${y}`;
+      });
+      make("path", { class: "line", d: path || "M0 0", style: this.look(line), "data-line": line.name }, area);
+    }
+
+    drawActive(area, r, s) {
+      const top = TOP + MAIN + GAP;
+      const most = Math.max(...this.lines.flatMap((line) => line.active ?? [0]), 1);
+      const y = (v) => top + SMALL * (1 - v / (most * 1.05));
+      for (const t of [0, most]) make("text", { x: LEFT - 8, y: y(t) + 4, "text-anchor": "end" }, this.svg).textContent = t;
+      make("text", { x: LEFT, y: top - 8, class: "label" }, this.svg).textContent = "runs still active";
+      for (const line of r.shown) {
+        if (!line.active) continue;
+        const path = line.x.map((x, i) => `${i ? "L" : "M"}${s.x(x)} ${y(line.active[i])}`).join("");
+        make("path", { class: "line thin", d: path || "M0 0", style: this.look(line) }, area);
+      }
+    }
+
+    place(event) {
+      const box = this.svg.getBoundingClientRect();
+      return ((event.clientX - box.left) / box.width) * WIDTH;
+    }
+
+    listen() {
+      let from = null;
+      this.svg.addEventListener("pointerdown", (event) => { from = this.place(event); });
+      this.svg.addEventListener("pointermove", (event) => {
+        const at = this.place(event);
+        this.hover(at, event);
+        if (from === null) return;
+        this.brush.setAttribute("visibility", "visible");
+        this.brush.setAttribute("x", Math.min(from, at));
+        this.brush.setAttribute("width", Math.abs(at - from));
+      });
+      window.addEventListener("pointerup", (event) => {
+        if (from === null) return;
+        const ends = [from, this.place(event)].sort((a, b) => a - b).map((p) => Math.max(LEFT, Math.min(WIDTH - RIGHT, p)));
+        from = null;
+        if (ends[1] - ends[0] > 8) this.window = ends.map(this.current.s.back);
+        this.draw();
+      });
+      this.svg.addEventListener("dblclick", () => { this.window = null; this.draw(); });
+      this.svg.addEventListener("pointerleave", () => {
+        this.tip.style.display = "none";
+        this.cursor.setAttribute("visibility", "hidden");
+      });
+    }
+
+    hover(at, event) {
+      const { r, s } = this.current;
+      const x = s.back(at);
+      if (x < r.x0 || x > r.x1 || !r.shown.length) return;
+      this.tip.replaceChildren();
+      const all = [...new Set(r.shown.flatMap((line) => line.x))];
+      const nearest = all.reduce((best, v) => (Math.abs(v - x) < Math.abs(best - x) ? v : best), all[0]);
+      html("b", "", this.tip, `${this.spec.x} ${short(nearest)}`);
+      for (const line of r.shown) {
+        let i = line.x.findLastIndex((v) => v <= nearest);
+        if (i < 0 || (!this.spec.steps && line.x[i] !== nearest)) continue;
+        const runs = line.active ? ` (${line.active[i]} runs)` : "";
+        html("div", "", this.tip, `${line.title}: ${short(line.y[i])}${runs}`);
+      }
+      for (const mark of ["x1", "x2"]) this.cursor.setAttribute(mark, s.x(nearest));
+      this.cursor.setAttribute("visibility", "visible");
+      const box = this.box.getBoundingClientRect();
+      this.tip.style.display = "block";
+      const left = event.clientX - box.left + 16;
+      this.tip.style.left = `${left + this.tip.offsetWidth > box.width ? left - this.tip.offsetWidth - 32 : left}px`;
+      this.tip.style.top = `${event.clientY - box.top + 12}px`;
+    }
+  }
+
+  const charts = JSON.parse(document.getElementById("charts").textContent);
+  for (const spec of charts) new Chart(document.getElementById(spec.id), spec);
+  const palette = document.getElementById("palette");
+  palette.addEventListener("change", () => document.body.classList.toggle("safe", palette.checked));
+})();

@@ -1,0 +1,135 @@
+"""The results of a study, as exported: one line per run, one row per generation."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexicase.tables import read_table
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run.
+
+    Attributes:
+        id: Its id.
+        problem: The problem.
+        method: The selection method.
+        variant: Which variant of the study it belongs to; empty if there is one only.
+        seed: Its seed.
+        facts: What is known of the whole run, such as ``success``.
+        columns: Its rows: one (generations,) array for each column, times included.
+        made_by: Version, machine and command that made it.
+    """
+
+    id: str
+    problem: str
+    method: str
+    variant: str
+    seed: int
+    facts: dict[str, Any]
+    columns: dict[str, NDArray[Any]]
+    made_by: dict[str, Any]
+
+    @property
+    def success(self) -> bool:
+        """Whether the run reached its goal."""
+        return bool(self.facts["success"])
+
+    @property
+    def generations(self) -> int:
+        """Generations that were evaluated."""
+        return len(self.columns["generation"])
+
+
+@dataclass(frozen=True)
+class Results:
+    """The finished runs of a study.
+
+    Attributes:
+        name: The study's name.
+        spec: Its TOML text.
+        settings: The settings that it gives.
+        planned: How many runs it has, finished or not.
+        runs: The finished ones, in the order of the plan.
+    """
+
+    name: str
+    spec: str
+    settings: dict[str, Any]
+    planned: int
+    runs: tuple[Run, ...]
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """The problems, in the order of the plan."""
+        return tuple(dict.fromkeys(run.problem for run in self.runs))
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """The variants, in the order of the plan."""
+        return tuple(dict.fromkeys(run.variant for run in self.runs))
+
+    def methods(self, problem: str) -> tuple[str, ...]:
+        """The methods used on a problem, in the order of the plan."""
+        return tuple(dict.fromkeys(run.method for run in self.runs if run.problem == problem))
+
+    def of(self, problem: str, method: str) -> list[Run]:
+        """The runs of a method on a problem."""
+        return [run for run in self.runs if run.problem == problem and run.method == method]
+
+
+def read_results(folder: Path) -> Results:
+    """Read what ``flexicase export`` wrote.
+
+    Args:
+        folder: The export.
+
+    Raises:
+        FileNotFoundError: There is none.
+        ValueError: A file is damaged, or it holds no finished run.
+    """
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["tables"]
+    if "rows" not in manifest:
+        raise ValueError(f"{folder}: no run of this study is finished yet")
+    lines = read_table(folder, "runs", manifest["runs"]).to_pylist()
+    made_by = {line["id"]: line for line in read_table(folder, "provenance", manifest["provenance"]).to_pylist()}
+    columns = _columns_by_run(folder, manifest)
+    spec = (folder / "study.toml").read_text(encoding="utf-8")
+    runs = tuple(_run(line, columns[line["id"]], made_by[line["id"]]) for line in lines if line["id"] in columns)
+    content = _parsed(spec)
+    return Results(content["name"], spec, content.get("settings", {}), len(lines), runs)
+
+
+def _run(line: dict[str, Any], columns: dict[str, NDArray[Any]], made_by: dict[str, Any]) -> Run:
+    keys = ("id", "problem", "method", "variant", "seed")
+    facts = {key: value for key, value in line.items() if key not in (*keys, "state", "digest")}
+    identity: dict[str, Any] = {key: line[key] for key in keys}
+    return Run(**identity, facts=facts, columns=columns, made_by=made_by)
+
+
+def _columns_by_run(folder: Path, manifest: dict[str, dict[str, str]]) -> dict[str, dict[str, NDArray[Any]]]:
+    tables = [read_table(folder, name, manifest[name]) for name in ("rows", "timings") if name in manifest]
+    ids = np.asarray(tables[0]["id"].to_pylist())
+    columns = {name: table[name].to_numpy() for table in tables for name in table.column_names if name != "id"}
+    starts = [0, *(np.flatnonzero(ids[1:] != ids[:-1]) + 1).tolist(), len(ids)]
+    return {
+        str(ids[start]): {name: values[start:stop] for name, values in columns.items()}
+        for start, stop in itertools.pairwise(starts)
+    }
+
+
+def _parsed(spec: str) -> dict[str, Any]:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    return tomllib.loads(spec)

@@ -1,0 +1,90 @@
+"""The success table: how many runs of each method solved each problem, and what can be said of the difference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from flexicase.report import paper
+from flexicase.report.results import Results
+from flexicase.report.statistics import Interval, fisher_exact, holm, wilson
+
+BASELINE = "lexicase"
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A method on a problem.
+
+    Attributes:
+        problem: The problem.
+        method: The method.
+        successes: Runs that solved it.
+        runs: Finished runs.
+        interval: 95 % interval of the success rate.
+        p_value: That the rate is the baseline's; None for the baseline itself.
+        adjusted: The same, adjusted for all methods of the problem.
+        published: Successes out of 50 in the paper; None where it has none.
+    """
+
+    problem: str
+    method: str
+    successes: int
+    runs: int
+    interval: Interval
+    p_value: float | None = None
+    adjusted: float | None = None
+    published: int | None = None
+
+    @property
+    def rate(self) -> float:
+        """Share of the runs that succeeded."""
+        return self.successes / self.runs
+
+
+def success_table(results: Results) -> list[Cell]:
+    """One cell for each problem and method of a study, the paper's order first.
+
+    Args:
+        results: The study.
+    """
+    return [cell for problem in results.problems for cell in _of_problem(results, problem)]
+
+
+def differs(cell: Cell, adjusted: bool = False) -> bool:
+    """Whether a cell is significantly different from the baseline, at the 5 % level."""
+    p = cell.adjusted if adjusted else cell.p_value
+    return p is not None and p < LEVEL
+
+
+def baseline_rate(cells: list[Cell], problem: str) -> float:
+    """The success rate of lexicase on a problem."""
+    return next(cell.rate for cell in cells if cell.problem == problem and cell.method == BASELINE)
+
+
+def p_text(p: float | None) -> str:
+    """A p-value as tables print it; nothing where there is none.
+
+    >>> p_text(0.0421), p_text(0.00042), p_text(None)
+    ('0.042', '4e-04', '')
+    """
+    return "" if p is None else f"{p:.3f}" if p >= 0.001 else f"{p:.0e}"
+
+
+def _of_problem(results: Results, problem: str) -> list[Cell]:
+    cells = [_cell(results, problem, method) for method in paper.in_order(results.methods(problem))]
+    baseline = next((cell for cell in cells if cell.method == BASELINE), None)
+    if baseline is None:
+        return cells
+    others = [cell for cell in cells if cell is not baseline]
+    p_values = [fisher_exact(c.successes, c.runs, baseline.successes, baseline.runs) for c in others]
+    adjusted = holm(p_values)
+    tested = {c.method: replace(c, p_value=p, adjusted=q) for c, p, q in zip(others, p_values, adjusted, strict=True)}
+    return [tested.get(cell.method, cell) for cell in cells]
+
+
+def _cell(results: Results, problem: str, method: str) -> Cell:
+    runs = results.of(problem, method)
+    successes = sum(run.success for run in runs)
+    published = paper.SUCCESSES.get((problem, method))
+    return Cell(problem, method, successes, len(runs), wilson(successes, len(runs)), published=published)

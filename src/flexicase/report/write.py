@@ -1,0 +1,79 @@
+"""Everything a report consists of, written to one folder."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flexicase.atomic import write_atomically
+from flexicase.report import paper
+from flexicase.report.curves import mean_curve
+from flexicase.report.figures import COUNTS, draw_evaluations
+from flexicase.report.results import Results, read_results
+from flexicase.report.successes import success_table
+from flexicase.report.webpage import render
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was written.
+
+    Attributes:
+        page: The page.
+        files: Tables and pictures beside it.
+    """
+
+    page: Path
+    files: list[Path]
+
+
+def write_report(export: Path, folder: Path) -> Report:
+    """Write the page of a study, and its tables and figures as files.
+
+    Args:
+        export: What ``flexicase export`` wrote.
+        folder: Where the report goes; made if need be.
+
+    Raises:
+        FileNotFoundError: There is no such export.
+        ValueError: It is damaged, or holds no finished run.
+    """
+    results = read_results(export)
+    folder.mkdir(parents=True, exist_ok=True)
+    files = [_write_csv(folder / "successes.csv", _success_lines(results))]
+    files.append(_write_csv(folder / "evaluations.csv", _evaluation_lines(results)))
+    files += draw_evaluations(results, folder)
+    page = folder / "report.html"
+    write_atomically(page, render(results).encode())
+    return Report(page, files)
+
+
+def _write_csv(path: Path, lines: list[list[Any]]) -> Path:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(lines)
+    write_atomically(path, text.getvalue().encode())
+    return path
+
+
+def _success_lines(results: Results) -> list[list[Any]]:
+    header = ["problem", "method", "successes", "runs", "low", "high", "p", "p_holm", "paper_successes", "paper_runs"]
+    lines: list[list[Any]] = [header]
+    for c in success_table(results):
+        published = [c.published, paper.RUNS] if c.published is not None else [None, None]
+        lines.append([c.problem, c.method, c.successes, c.runs, *c.interval, c.p_value, c.adjusted, *published])
+    return lines
+
+
+def _evaluation_lines(results: Results) -> list[list[Any]]:
+    lines: list[list[Any]] = [["problem", "method", "count", "generation", "mean", "low", "high", "active"]]
+    for problem in results.problems:
+        for method in paper.in_order(results.methods(problem)):
+            for count in COUNTS:
+                curve = mean_curve(results.of(problem, method), count)
+                columns = (curve.generation, curve.mean, curve.low, curve.high, curve.active)
+                points = zip(*(column.tolist() for column in columns), strict=True)
+                lines += [[problem, method, count, *point] for point in points]
+    return lines

@@ -1,0 +1,79 @@
+"""A verdict must follow from the data: the same statement has to come out either way."""
+
+from dataclasses import replace
+
+import pytest
+
+from flexicase.report.claims import claims
+
+
+def verdict(results, words):
+    found = [claim for claim in claims(results) if words in claim.statement]
+    assert len(found) == 1, words
+    return found[0]
+
+
+def with_success(results, rule):
+    """The same runs with other outcomes, each of them six times over."""
+    runs = [
+        replace(run, facts={"success": rule(run)}, seed=run.seed + 8 * copy)
+        for copy in range(6)
+        for run in results.runs
+    ]
+    return replace(results, runs=tuple(runs), settings={})
+
+
+def test_few_runs_leave_the_absence_of_a_difference_open(results):
+    same = replace(results, runs=tuple(replace(run, facts={"success": False}) for run in results.runs))
+    assert verdict(same, "significantly more runs").verdict == "open"
+
+
+def test_many_equal_runs_agree_that_no_method_is_better(results):
+    assert verdict(with_success(results, lambda run: run.seed % 2 == 0), "significantly more runs").verdict == "agrees"
+
+
+def test_a_better_method_contradicts_the_paper(results):
+    better = with_success(results, lambda run: run.method == "ranked-num-nonzeros")
+    claim = verdict(better, "significantly more runs")
+    assert claim.verdict == "differs"
+    assert "48/48" in claim.evidence
+
+
+def test_a_worse_hard_first_method_contradicts_the_paper(results):
+    worse = with_success(results, lambda run: run.method != "ranked-num-nonzeros")
+    assert verdict(worse, "No hard-first method").verdict == "differs"
+
+
+@pytest.mark.parametrize(("solves", "expected"), [(False, "agrees"), (True, "open")])
+def test_easy_first_on_last_index_of_zero(results, solves, expected):
+    changed = with_success(results, lambda run: run.method == "lexicase" or solves)
+    assert verdict(changed, "Weighted – Num-Zeros on Last Index of Zero").verdict == expected
+
+
+def test_easy_first_that_is_better_does_not_agree_with_worse(results):
+    changed = with_success(results, lambda run: run.method == "weighted-num-zeros")
+    assert verdict(changed, "Weighted – Num-Zeros on Last Index of Zero").verdict != "agrees"
+
+
+def test_fewest_evaluations_agree_where_the_method_has_them(results):
+    claim = verdict(with_success(results, lambda run: True), "on Mirror Image, consistently")
+    assert claim.verdict == "agrees"
+    assert "100 % of the" in claim.evidence
+
+
+def test_fewest_evaluations_differ_where_another_has_them(results):
+    swapped = {"lexicase": "ranked-num-nonzeros", "ranked-num-nonzeros": "lexicase"}
+    runs = tuple(replace(run, method=swapped.get(run.method, run.method)) for run in results.runs)
+    assert verdict(replace(results, runs=runs), "on Mirror Image, consistently").verdict == "differs"
+
+
+def test_counts_of_a_smaller_study_are_not_compared_with_the_papers(results):
+    claim = verdict(results, "success counts")
+    assert claim.verdict == "open"
+    assert "population 10 for 1000" in claim.evidence
+
+
+def test_counts_far_from_the_papers_differ(results):
+    claim = verdict(with_success(results, lambda run: False), "success counts")
+    assert claim.verdict == "differs"
+    assert "0/48 against the paper's 43/50" in claim.evidence

@@ -1,0 +1,37 @@
+"""Marks in the success table decide what a reader believes."""
+
+import pytest
+
+from flexicase.report.statistics import fisher_exact, holm, wilson
+from flexicase.report.successes import differs, success_table
+
+
+def cell_of(results, problem, method):
+    return next(c for c in success_table(results) if (c.problem, c.method) == (problem, method))
+
+
+def test_counts_intervals_and_published_numbers(results):
+    cell = cell_of(results, "mirror-image", "lexicase")
+    assert (cell.successes, cell.runs, cell.published) == (6, 8, 43)
+    assert cell.interval == wilson(6, 8)
+    assert cell.p_value is None
+    assert not differs(cell)
+
+
+def test_p_values_are_fishers_against_lexicase_and_adjusted_within_a_problem(results):
+    cells = [cell_of(results, "mirror-image", m) for m in ("ranked-num-nonzeros", "weighted-num-zeros")]
+    raw = [fisher_exact(0, 8, 6, 8)] * 2
+    assert [cell.p_value for cell in cells] == pytest.approx(raw)
+    assert [cell.adjusted for cell in cells] == pytest.approx(holm(raw))
+    assert all(map(differs, cells))
+
+
+def test_equal_counts_do_not_differ(results):
+    cell = cell_of(results, "last-index-of-zero", "weighted-num-zeros")
+    assert cell.p_value == 1.0
+    assert not differs(cell)
+
+
+def test_rows_are_in_the_papers_order(results):
+    methods = [c.method for c in success_table(results) if c.problem == "mirror-image"]
+    assert methods == ["lexicase", "ranked-num-nonzeros", "weighted-num-zeros"]
