@@ -8,8 +8,13 @@ from pathlib import Path
 TEMPORARY = ".partial"
 
 
-def write_atomically(path: Path, content: bytes) -> None:
+def write_atomically(path: Path, content: bytes, *, keep: Path | None = None) -> None:
     """Write a file so that, whatever happens, it holds either the old content or all of the new.
+
+    Args:
+        path: The file.
+        content: What it shall hold.
+        keep: Where the old content stays, beside the new; in between, the old content may be only there.
 
     Raises:
         OSError: It could not be written; nothing is left behind but what was there before.
@@ -20,6 +25,8 @@ def write_atomically(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
+        if keep is not None and path.exists():
+            os.replace(path, keep)
         os.replace(temporary, path)
     except OSError:
         temporary.unlink(missing_ok=True)
@@ -34,6 +41,8 @@ def remove_partial_files(folder: Path, name: str = "") -> None:
 
 
 def _sync_folder(folder: Path) -> None:
+    if os.name == "nt":
+        return  # folders cannot be opened there
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

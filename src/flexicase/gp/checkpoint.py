@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import struct
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from flexicase.atomic import write_atomically
 from flexicase.gp.evolution import State
 from flexicase.gp.judging import Carried
 from flexicase.gp.population import Population
 from flexicase.gp.records import Generation
 
 MAGIC = b"flexicase run 1\n"
-NEWEST, PREVIOUS, UNFINISHED = "run.checkpoint", "run.checkpoint.previous", "run.checkpoint.tmp"
+NEWEST, PREVIOUS = "run.checkpoint", "run.checkpoint.previous"
 DIGEST = 32
 
 
@@ -45,15 +45,8 @@ class Keeper:
     def save(self, state: State) -> None:
         """Write a checkpoint; whatever happens meanwhile, one that was there before stays."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        unfinished, newest = self.folder / UNFINISHED, self.folder / NEWEST
-        with open(unfinished, "wb") as file:
-            file.write(_to_bytes(state, self.settings))
-            file.flush()
-            os.fsync(file.fileno())
-        if newest.exists():
-            os.replace(newest, self.folder / PREVIOUS)
-        os.replace(unfinished, newest)
-        _sync_folder(self.folder)
+        content = _to_bytes(state, self.settings)
+        write_atomically(self.folder / NEWEST, content, keep=self.folder / PREVIOUS)
 
     def load(self) -> State | None:
         """The newest checkpoint that is whole; None if there is none at all.
@@ -135,12 +128,3 @@ def _check_settings(folder: Path, expected: dict[str, Any], found: dict[str, Any
                 f"this run has {name}={expected.get(name)!r:.80}"
             )
 
-
-def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":
-        return  # folders cannot be opened there
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
