@@ -134,13 +134,18 @@ double number(Text text, double target, const Question& question) {
   return rounded(error < question.penalty ? error : question.penalty, question.decimals);
 }
 
+// How far a number is from the target; one with more digits than a double can hold says nothing.
+double apart(std::optional<double> value, double target, double penalty) {
+  return value && std::isfinite(*value) ? std::fabs(*value - target) : penalty;
+}
+
 // The last part between white space.
 double last_integer(Text text, double target, double penalty) {
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
   std::size_t start = text.size();
   while (start && !is_space(text[start - 1])) --start;
   const Text last = text.substr(start);
-  return is_integer(last) ? std::fabs(integer_value(last) - target) : penalty;
+  return apart(is_integer(last) ? std::optional(integer_value(last)) : std::nullopt, target, penalty);
 }
 
 // The number right after the first label; with `point`, digits on both sides of a point.
@@ -167,10 +172,8 @@ double text_error(const Question& question, Text text, const Item& target) {
     case Measure::letter: return letter(text, question.label, target.text[0], question.penalty);
     case Measure::number: return number(text, value_of(target), question);
     case Measure::last_integer: return last_integer(text, value_of(target), question.penalty);
-    case Measure::integer_after: {
-      const std::optional<double> value = number_after(text, question.label, false);
-      return value ? std::fabs(*value - value_of(target)) : question.penalty;
-    }
+    case Measure::integer_after:
+      return apart(number_after(text, question.label, false), value_of(target), question.penalty);
     case Measure::decimal_after: {
       const std::optional<double> value = number_after(text, question.label, true);
       if (!value) return question.penalty;

@@ -124,6 +124,14 @@ def test_rounding_is_to_the_nearest_ties_upward(answer: float, decimals: int, va
     assert error(Measure("float", "rounded", decimals=decimals), 0.0, answer) == value
 
 
+def test_numbers_that_no_float_holds_say_nothing() -> None:
+    endless = "9" * 400
+    assert printed(endless, "last_integer", 1, penalty=9) == 9
+    assert printed("n: " + endless, "integer_after", 1, label="n: ", penalty=9) == 9
+    assert math.isfinite(printed(f"n: {endless}.5", "decimal_after", 1, label="n: ", penalty=9))
+    assert printed(endless, "integer_line_values", [1], penalty=9) == 9
+
+
 def test_newlines_and_characters() -> None:
     assert printed("a\n\nb\n", "newlines", 1) == 2
     assert printed("ab", "last_character", "xc", penalty=9) == 1
