@@ -103,6 +103,7 @@ class Evolution:
             distinct_errors=verdict.distinct,
             events=verdict.events,
             evaluations=verdict.evaluations,
+            evaluations_distinct=None if verdict.distinct is None else 0,
             genome_size=float(state.population.sizes.mean()),
             program_size=float(sizes.mean()),
         )
