@@ -95,7 +95,7 @@ def half_done(tmp_path):
         first, second = (entry.task.id for entry in ledger.entries())
         for run_id in (first, second):
             ledger.start(run_id, Provenance("1", "m", "c"))
-        ledger.finish(first, Result("c", "d", {"success": True}), Progress(2, 2))
+        ledger.finish(first, Result("c", "d", {"success": True}), Progress(2, 2), Provenance("1", "m", "c"))
         yield ledger, {second: Progress(1, 2, "best error 0.5")}
 
 

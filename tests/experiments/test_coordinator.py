@@ -116,3 +116,16 @@ def test_going_on_with_another_version_is_told(walks, monkeypatch):
     monkeypatch.setattr("flexicase.experiments.coordinator.version", lambda: "9.9")
     _, (note,), study = walks(seeds=1)
     assert note == f"some finished runs were made by version {entries(study)[0].provenance.version}; this is 9.9"
+
+
+def test_a_version_that_changes_under_way_is_told_and_recorded(walks, monkeypatch):
+    """Each run is a new process and imports what is there then."""
+    monkeypatch.setattr("flexicase.experiments.provenance.version", lambda: "9.9")
+    _, notes, study = walks(seeds=1)
+    versions = {entry.provenance.version for entry in entries(study)}
+    assert len(versions) == 1
+    assert "9.9" not in versions
+    assert sorted(notes) == sorted(
+        f"run {entry.task.id} was made by version {entry.provenance.version}; the study was started by 9.9"
+        for entry in entries(study)
+    )

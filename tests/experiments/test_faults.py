@@ -15,7 +15,7 @@ from flexicase.experiments import Ledger, Study, parse_spec
 from .conftest import entries, results
 from .walk import study_text
 
-SLOW = {"length": 8, "pause": 0.1}
+SLOW = {"length": 8, "pause": 0.2}
 DEADLINE = 60.0
 
 
@@ -105,8 +105,10 @@ def test_a_second_coordinator_is_told_and_the_first_goes_on(flexicase, spec, tmp
     path, study = spec(**SLOW, seeds=1), Study(tmp_path / "studies" / "walks")
     first = flexicase("run", path, "--workers", 2)
     wait_until(visits)
+    first.send_signal(signal.SIGSTOP)  # it shall not be finished before the second looks
     second = flexicase("run", path)
     output, errors = second.communicate(timeout=DEADLINE)
+    first.send_signal(signal.SIGCONT)
     assert (second.returncode, output) == (1, "")
     expected = (
         rf"flexicase: error: study 'walks' is locked by process {first.pid} on .* one process at a time runs a study"

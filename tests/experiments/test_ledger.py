@@ -30,7 +30,7 @@ def test_a_run_from_plan_to_end(ledger):
     assert ledger.entry(task.id).state == "running"
     ledger.beat({task.id: Progress(3, 5, "well")})
     assert ledger.entry(task.id).progress == Progress(3, 5, "well")
-    ledger.finish(task.id, RESULT, Progress(5, 5))
+    ledger.finish(task.id, RESULT, Progress(5, 5), HERE)
     entry = ledger.entry(task.id)
     assert (entry.state, entry.attempts, entry.result, entry.provenance) == ("done", 1, RESULT, HERE)
     assert entry.seconds >= 0
@@ -48,7 +48,7 @@ def test_a_run_that_fails_is_tried_after_the_others_and_then_quarantined(ledger)
         if task.id == first.id:
             assert ledger.fail(task.id, "it fell again", limit=2) == "quarantined"
         else:
-            ledger.finish(task.id, RESULT, Progress(5, 5))
+            ledger.finish(task.id, RESULT, Progress(5, 5), HERE)
     assert order[-1] == first.id
     assert len(order) == 4
     assert ledger.entry(first.id).failure == "it fell again"
@@ -67,10 +67,10 @@ def test_nothing_is_done_without_a_result(ledger):
     task = ledger.next_task()
     ledger.start(task.id, HERE)
     with pytest.raises(sqlite3.IntegrityError, match="CHECK"):
-        ledger.finish(task.id, Result(None, "d", {}), Progress(5, 5))
+        ledger.finish(task.id, Result(None, "d", {}), Progress(5, 5), HERE)
     assert ledger.entry(task.id).state == "running"
     with pytest.raises(KeyError):
-        ledger.finish("no such run", RESULT, Progress(5, 5))
+        ledger.finish("no such run", RESULT, Progress(5, 5), HERE)
 
 
 def test_readers_cannot_write_and_see_what_is_committed(ledger):
@@ -113,7 +113,7 @@ with Ledger(Path(sys.argv[1])) as ledger:
     print("ready", flush=True)
     while (task := ledger.next_task()) is not None:
         ledger.start(task.id, Provenance("1", "m", "c"))
-        ledger.finish(task.id, Result("c", "d", {"padding": "x" * 3000}), Progress(1, 1))
+        ledger.finish(task.id, Result("c", "d", {"padding": "x" * 3000}), Progress(1, 1), Provenance("1", "m", "c"))
         print(task.id, flush=True)
 """
 

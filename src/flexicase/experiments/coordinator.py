@@ -69,7 +69,7 @@ def run_study(
     monitor: Monitor | None = None,
     executor: Callable[[Study, Options], Executor] | None = None,
 ) -> Ending:
-    """Make all runs of a study that are not done yet, in ``root / spec.name``.
+    r"""Make all runs of a study that are not done yet, in ``root / spec.name``.
 
     May be called again at any time, after whatever has happened: finished runs are kept, interrupted ones go on from
     where they last saved.
@@ -93,9 +93,10 @@ def run_study(
     Example:
         >>> import tempfile
         >>> from pathlib import Path
-        >>> from flexicase.experiments import load_spec, preset_path, run_study
-        >>> with tempfile.TemporaryDirectory() as folder:  # doctest: +SKIP
-        ...     run_study(Path(folder), load_spec(preset_path("gp", "smoke")))
+        >>> from flexicase.experiments import parse_spec, run_study
+        >>> text = 'name = "t"\nproblems = ["digits"]\nmethods = ["lexicase"]\nseeds = 1\n[settings]\n'
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     run_study(Path(folder), parse_spec(text + "population = 10\ngenerations = 1"))
         'complete'
     """
     options, monitor = options or Options(), monitor or Monitor()
@@ -211,7 +212,13 @@ class Coordinator:
             self.ledger.fail(event.run_id, str(error), self.options.attempts)
             self.monitor.noted(f"{error}; run {event.run_id} will be made again")
             return
-        self.ledger.finish(event.run_id, event.result, progress)
+        made_by = Provenance(event.version, event.machine, self.provenance.command)
+        self.ledger.finish(event.run_id, event.result, progress, made_by)
+        if event.version != self.provenance.version:
+            was = self.provenance.version
+            self.monitor.noted(
+                f"run {event.run_id} was made by version {event.version}; the study was started by {was}"
+            )
         _tidy(self.study, event.run_id)
 
     def _end_hung(self) -> None:

@@ -33,10 +33,19 @@ class Moved:
 
 @dataclass(frozen=True)
 class Finished:
-    """A run has come to its end and its rows are written."""
+    """A run has come to its end and its rows are written.
+
+    Attributes:
+        run_id: Which.
+        result: What it gave.
+        version: The version of flexicase that made it, which may have changed since the study was started.
+        machine: The machine that made it.
+    """
 
     run_id: str
     result: Result
+    version: str
+    machine: str
 
 
 @dataclass(frozen=True)
@@ -198,6 +207,6 @@ def _read(run_id: str, messages: IO[bytes]) -> Iterator[Event]:
         if "progress" in message:
             yield Moved(run_id, Progress(**message["progress"]))
         elif "result" in message:
-            yield Finished(run_id, Result(**message["result"]))
+            yield Finished(run_id, Result(**message["result"]), message["version"], message["machine"])
         else:
             yield Failed(run_id, message["failure"], message["full_disk"])

@@ -248,15 +248,19 @@ class Ledger:
             for run_id, progress in signs.items():
                 self._update(run_id, "heartbeat = ?, step = ?, steps = ?, note = ?", (now, *progress))
 
-    def finish(self, run_id: str, result: Result, progress: Progress) -> None:
-        """A run is done, as far as its progress said last: when this returns, that is on the disk."""
+    def finish(self, run_id: str, result: Result, progress: Progress, provenance: Provenance) -> None:
+        """A run is done: when this returns, that is on the disk."""
         now = time.time()
         with self._transaction():
             self._update(
                 run_id,
                 "state = 'done', attempts = attempts + 1, finished = ?, seconds = seconds + ? - started, "
-                "failure = NULL, step = ?, steps = ?, note = '', checksum = ?, digest = ?, summary = ?",
-                (now, now, *progress[:2], result.checksum, result.digest, json.dumps(result.summary)),
+                "failure = NULL, step = ?, steps = ?, note = '', version = ?, machine = ?, command = ?, "
+                "checksum = ?, digest = ?, summary = ?",
+                (
+                    *(now, now, *progress[:2], provenance.version, provenance.machine, provenance.command),
+                    *(result.checksum, result.digest, json.dumps(result.summary)),
+                ),
             )
 
     def fail(self, run_id: str, failure: str, limit: int) -> State:

@@ -19,6 +19,7 @@ from typing import IO, Any, NoReturn
 from flexicase.experiments.jobs import Progress, Task, job_of
 from flexicase.experiments.ledger import Result
 from flexicase.experiments.lock import FileLock
+from flexicase.experiments.provenance import machine, version
 from flexicase.experiments.rows import check_rows, digest, write_rows
 from flexicase.experiments.study import Study
 
@@ -45,7 +46,7 @@ def make_run(study: Study, task: Task, messages: IO[str]) -> None:
         outcome = job_of(task.kind).run(task, save, report)
         rows = check_rows(outcome.rows)
         result = Result(write_rows(study.rows(task.id), rows), digest(rows), outcome.summary)
-    _tell(messages, {"result": asdict(result)})
+    _tell(messages, {"result": asdict(result), "version": version(), "machine": machine()})
 
 
 def _tell(messages: IO[str], message: dict[str, Any]) -> None:
