@@ -25,12 +25,7 @@ std::size_t digits_at(Text text, std::size_t at) {
   return end - at;
 }
 
-// Numbers of hundreds of digits count as the largest that leaves errors finite.
-double decimal(Text text) {
-  constexpr double kLargest = 1e300;
-  const double value = std::strtod(std::string(text.begin(), text.end()).c_str(), nullptr);
-  return std::clamp(value, -kLargest, kLargest);
-}
+double decimal(Text text) { return std::strtod(std::string(text.begin(), text.end()).c_str(), nullptr); }
 
 // An optional minus and digits.
 bool is_integer(Text text) {
