@@ -34,3 +34,23 @@ def test_the_text_shows_tags_and_output() -> None:
     text = str(trace('(5 tag_integer_3 "a" print_string)'))
     assert "tag: 3=5" in text
     assert 'output: "a"' in text
+
+
+def test_the_table_has_a_line_per_step_and_a_column_per_stack(capsys: pytest.CaptureFixture[str]) -> None:
+    trace("(1 2 integer_add true)").show()
+    lines = [line.split() for line in capsys.readouterr().out.splitlines() if line.strip()]
+    assert lines[0] == ["step", "executed", "exec", "integer", "boolean"]
+    assert ["4", "integer_add", "true", "3"] in lines
+    assert ["5", "true", "3", "true"] in lines
+    assert lines[-1] == ["5", "steps,", "normal"]
+
+
+def test_markup_in_strings_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    """An evolved string such as [bold] must not be taken for a command to the terminal."""
+    trace('("[bold]x[/bold]")').show()
+    assert "[bold]x[/bold]" in capsys.readouterr().out
+
+
+def test_long_stacks_are_cut() -> None:
+    step = trace("(" + " ".join(map(str, range(20))) + ")").steps[-1]
+    assert step.shown()["integer"] == "19 18 17 16 15 14 …"

@@ -127,4 +127,3 @@ def _check_settings(folder: Path, expected: dict[str, Any], found: dict[str, Any
                 f"the checkpoint in {folder} is of a run with {name}={found.get(name)!r:.80}, "
                 f"this run has {name}={expected.get(name)!r:.80}"
             )
-

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flexicase import _native
 from flexicase.push.limits import Limits
@@ -12,7 +12,12 @@ from flexicase.push.run import State
 from flexicase.push.text import unparse
 from flexicase.push.values import Value
 
+if TYPE_CHECKING:
+    from rich.table import Table
+
 _DEFAULT = Limits()
+#: Items of a stack that a table shows.
+SHOWN_ITEMS = 6
 
 
 class Step(NamedTuple):
@@ -31,9 +36,19 @@ class Step(NamedTuple):
     state: State
 
     def __str__(self) -> str:
-        shown = {name: items for name, items in self.state.stacks.items() if name != "output" or items != [""]}
-        stacks = (f"{name}: {' '.join(_text(name, item) for item in items)}" for name, items in shown.items())
+        stacks = (f"{name}: {' '.join(_text(name, item) for item in items)}" for name, items in self._stacks().items())
         return "   ".join([unparse(self.item), *stacks])
+
+    def shown(self) -> dict[str, str]:
+        """The first items of each stack that is not empty, as text.
+
+        >>> trace("(1 2)").steps[-1].shown()
+        {'integer': '2 1'}
+        """
+        return {name: _shortened(items, name) for name, items in self._stacks().items()}
+
+    def _stacks(self) -> dict[str, list[Any]]:
+        return {name: items for name, items in self.state.stacks.items() if name != "output" or items != [""]}
 
 
 class Trace(NamedTuple):
@@ -57,12 +72,53 @@ class Trace(NamedTuple):
     def __str__(self) -> str:
         return "\n".join(map(str, self.steps))
 
+    def __rich__(self) -> Table:
+        """A table for terminals: a line per step, a column per stack, what the step changed in bold."""
+        from rich import box
+        from rich.table import Table
+
+        names = list(dict.fromkeys(name for step in self.steps for name in step.shown()))
+        table = Table(box=box.SIMPLE_HEAD, caption=f"{len(self.steps)} steps, {self.termination}")
+        table.add_column("step", justify="right", style="dim")
+        for name in ("executed", *names):
+            table.add_column(name, overflow="ellipsis", no_wrap=True)
+        before: dict[str, str] = {}
+        for number, step in enumerate(self.steps, start=1):
+            after = step.shown()
+            cells = [_cell(after.get(name, ""), after.get(name, "") != before.get(name, "")) for name in names]
+            table.add_row(str(number), _cell(_shortened([step.item], ""), False, "cyan"), *cells)
+            before = after
+        return table
+
+    def show(self) -> None:
+        """Print the table.
+
+        >>> trace("(1 2)").show()  # doctest: +ELLIPSIS +NORMALIZE_WHITESPACE
+        <BLANKLINE>
+          step   executed   exec   integer
+        ...
+                3 steps, normal
+        """
+        from rich.console import Console
+
+        Console().print(self)
+
 
 def _text(stack: str, item: Any) -> str:
     if stack == "tag":
         number, value = item
         return f"{number}={unparse(value)}"
     return unparse(item)
+
+
+def _shortened(items: list[Any], stack: str) -> str:
+    return " ".join(_text(stack, item) for item in items[:SHOWN_ITEMS]) + (" …" if len(items) > SHOWN_ITEMS else "")
+
+
+def _cell(text: str, changed: bool, style: str = "") -> Any:
+    from rich.text import Text
+
+    return Text(text, style="bold" if changed else style)
 
 
 def trace(program: Program | str, inputs: Sequence[Value] = (), limits: Limits = _DEFAULT) -> Trace:
