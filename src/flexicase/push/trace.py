@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _DEFAULT = Limits()
 #: Items of a stack that a table shows.
 SHOWN_ITEMS = 6
+#: Characters of code that a table shows.
+CODE_WIDTH = 24
 
 
 class Step(NamedTuple):
@@ -81,7 +83,8 @@ class Trace(NamedTuple):
         table = Table(box=box.SIMPLE_HEAD, caption=f"{len(self.steps)} steps, {self.termination}")
         table.add_column("step", justify="right", style="dim")
         for name in ("executed", *names):
-            table.add_column(name, overflow="ellipsis", no_wrap=True)
+            width = CODE_WIDTH if name in ("executed", "exec", "code") else None
+            table.add_column(name, overflow="ellipsis", no_wrap=True, max_width=width)
         before: dict[str, str] = {}
         for number, step in enumerate(self.steps, start=1):
             after = step.shown()
