@@ -77,12 +77,12 @@ def test_a_changed_study_is_refused_with_what_changed(run, spec):
     assert "settings.generations: 2 -> 3 (give the changed study another name)" in refused.stderr
 
 
-def test_reproduce_runs_the_preset_and_says_where_the_results_are(run, spec, tmp_path, monkeypatch):
+def test_reproduce_runs_the_preset_and_says_where_the_report_is(run, spec, tmp_path, monkeypatch):
     monkeypatch.setattr(presets, "preset_path", lambda study, preset: spec)
     monkeypatch.setattr("flexicase.experiments.preset_path", lambda study, preset: spec)
     done = run("reproduce", "fig1", "--workers", 2)
     assert done.exit_code == 0
-    assert done.stdout.endswith("random    base             0     1        1\n\nresults: studies/tiny/results\n")
+    assert done.stdout.endswith("random    base             0     1        1\n\nreport: studies/tiny/report/report.html\n")
     assert (tmp_path / "studies" / "tiny" / "results" / "rows.parquet").exists()
     assert json.loads(run("reproduce", "--json").stdout) == {"tiny": "studies/tiny/results"}
 

@@ -39,7 +39,7 @@ def test_json_array_and_lines_and_gzip(tmp_path: Path) -> None:
     for name, content in (
         ("a.json", json.dumps(records).encode()),
         ("a.jsonl", lines.encode()),
-        ("a.json.gz", gzip.compress(lines.encode(, mtime=0))),
+        ("a.json.gz", gzip.compress(lines.encode(), mtime=0)),
     ):
         problem = from_file(written(tmp_path, name, content), test=0)
         assert list(problem.edge_cases()) == expected
