@@ -82,9 +82,11 @@ def test_reproduce_runs_the_preset_and_says_where_the_report_is(run, spec, tmp_p
     monkeypatch.setattr("flexicase.experiments.preset_path", lambda study, preset: spec)
     done = run("reproduce", "fig1", "--workers", 2)
     assert done.exit_code == 0
-    assert done.stdout.endswith("random    base             0     1        1\n\nreport: studies/tiny/report/report.html\n")
+    page = "studies/tiny/report/report.html"
+    assert done.stdout.endswith(f"random    base             0     1        1\n\nreport: {page}\n")
+    assert (tmp_path / page).exists()
     assert (tmp_path / "studies" / "tiny" / "results" / "rows.parquet").exists()
-    assert json.loads(run("reproduce", "--json").stdout) == {"tiny": "studies/tiny/results"}
+    assert json.loads(run("reproduce", "--json").stdout) == {"tiny": page}
 
 
 @pytest.fixture
