@@ -6,6 +6,8 @@
 namespace flexicase::push {
 namespace {
 
+constexpr std::int64_t kFar = INT32_MAX;  // beyond any genome
+
 void alternation(Making& m, const Genes& other) {
   const double rate = m.rate(RateId::alternation_rate), deviation = m.rate(RateId::alignment_deviation);
   const Genes* parents[] = {&m.child, &other};
@@ -14,7 +16,7 @@ void alternation(Making& m, const Genes& other) {
     if (at >= parents[current]->size() || m.is_too_big(m.next.size())) break;
     if (m.chance(rate)) {
       current = 1 - current;
-      const std::int64_t jump = rounded(deviation * m.gaussian());
+      const std::int64_t jump = std::clamp(rounded(deviation * m.gaussian()), -kFar, kFar);
       at = static_cast<std::size_t>(std::max<std::int64_t>(0, static_cast<std::int64_t>(at) + jump));
     } else {
       m.next.push_back((*parents[current])[at++]);

@@ -102,7 +102,8 @@ Item read_item(Reader& reader, const std::vector<Item>& named, Arena& arena, boo
   if (kind == Kind::string) {
     const std::size_t length = reader.count(sizeof(char16_t));
     auto* text = arena.take<char16_t>(length);
-    std::memcpy(text, reader.take(length * sizeof(char16_t)).data(), length * sizeof(char16_t));
+    const std::string_view bytes = reader.take(length * sizeof(char16_t));
+    if (length) std::memcpy(text, bytes.data(), bytes.size());
     item.text = text;
     item.length = static_cast<std::uint32_t>(length);
   } else if (kind == Kind::vector && !in_vector) {

@@ -112,7 +112,7 @@ def test_alternation_without_changes_copies_one_of_the_parents():
     assert is_rate(first, 4000, 0.5)
 
 
-def jumps(sigma, rate=0.01, n=1500, length=3000):
+def jumps(sigma, rate=0.02, n=250, length=3000):
     """Places where a child goes over to the other parent, and the jump there."""
     offset, found, copied = 10 * length, [], 0
     for child in offspring(
@@ -141,7 +141,7 @@ def test_jumps_of_alternation_are_rounded_gaussians():
 
 
 def test_alternation_changes_parents_at_its_rate():
-    n, length, rate = 2000, 500, 0.02
+    n, length, rate = 400, 500, 0.02
     switches = steps = 0
     parents = [numbered(0, length), numbered(10_000, length)]
     for child in offspring("alternation", parents, n, max_points=LONG, alternation_rate=rate, alignment_deviation=0.0):
