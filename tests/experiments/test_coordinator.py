@@ -122,10 +122,6 @@ def test_a_version_that_changes_under_way_is_told_and_recorded(walks, monkeypatc
     """Each run is a new process and imports what is there then."""
     monkeypatch.setattr("flexicase.experiments.provenance.version", lambda: "9.9")
     _, notes, study = walks(seeds=1)
-    versions = {entry.provenance.version for entry in entries(study)}
-    assert len(versions) == 1
-    assert "9.9" not in versions
-    assert sorted(notes) == sorted(
-        f"run {entry.task.id} was made by version {entry.provenance.version}; the study was started by 9.9"
-        for entry in entries(study)
-    )
+    (found,) = {entry.provenance.version for entry in entries(study)}
+    assert found != "9.9"
+    assert notes == [f"runs are now made by version {found}; the study was started by 9.9"]
