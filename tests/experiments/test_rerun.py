@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from flexicase.experiments import Ledger, find_run, parse_spec, rerun
+from flexicase.experiments import Ledger, Study, find_run, parse_spec, rerun
 from flexicase.experiments.rerun import differences_of
 from flexicase.experiments.rows import write_rows
 
@@ -26,23 +26,27 @@ def test_a_run_made_again_is_the_same_and_a_difference_is_found(walks):
     assert any(line.startswith("summary 'last': None is stored, ") for line in comparison.differences)
 
 
-def test_a_run_is_found_by_the_start_of_its_id(walks, tmp_path):
-    _, _, study = walks(seeds=1)
-    for entry in entries(study):
-        assert find_run(tmp_path / "studies", entry.task.id[:8])[1] == entry
+@pytest.fixture
+def planned(tmp_path):
+    """The folder of a study that has not been started."""
+    (tmp_path / "walks").mkdir()
+    Ledger.create(tmp_path / "walks" / "ledger.sqlite", parse_spec(study_text(seeds=1))).close()
+    return tmp_path
+
+
+def test_a_run_is_found_by_the_start_of_its_id(planned):
+    for entry in entries(Study(planned / "walks")):
+        assert find_run(planned, entry.task.id[:8])[1] == entry
     with pytest.raises(ValueError, match="no run's id starts with 'zz'"):
-        find_run(tmp_path / "studies", "zz")
+        find_run(planned, "zz")
     with pytest.raises(ValueError, match="2 runs' ids start with ''"):
-        find_run(tmp_path / "studies", "")
+        find_run(planned, "")
 
 
-def test_a_run_that_is_not_done_cannot_be_compared(tmp_path):
-    path = tmp_path / "walks" / "ledger.sqlite"
-    path.parent.mkdir()
-    with Ledger.create(path, parse_spec(study_text())) as ledger:
-        run_id = ledger.next_task().id
-    study, entry = find_run(tmp_path, run_id)
-    with pytest.raises(ValueError, match=f"run {run_id} is planned, not done"):
+def test_a_run_that_is_not_done_cannot_be_compared(planned):
+    study = Study(planned / "walks")
+    entry = entries(study)[0]
+    with pytest.raises(ValueError, match=f"run {entry.task.id} is planned, not done"):
         rerun(study, entry)
 
 

@@ -142,6 +142,11 @@ class Coordinator:
     stopping: bool = False
     progress: dict[str, Progress] = field(default_factory=dict)
     heard: dict[str, float] = field(default_factory=dict)
+    versions: set[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """So far there is one version of flexicase at work."""
+        self.versions = {self.provenance.version}
 
     def run(self) -> Ending:
         """Go on until everything is done, or a signal comes."""
@@ -214,11 +219,10 @@ class Coordinator:
             return
         made_by = Provenance(event.version, event.machine, self.provenance.command)
         self.ledger.finish(event.run_id, event.result, progress, made_by)
-        if event.version != self.provenance.version:
+        if event.version not in self.versions:
+            self.versions.add(event.version)
             was = self.provenance.version
-            self.monitor.noted(
-                f"run {event.run_id} was made by version {event.version}; the study was started by {was}"
-            )
+            self.monitor.noted(f"runs are now made by version {event.version}; the study was started by {was}")
         _tidy(self.study, event.run_id)
 
     def _end_hung(self) -> None:
