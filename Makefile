@@ -20,8 +20,8 @@ help: ## list these targets
 
 venv: .venv/.built ## set up .venv and build the native kernels
 
-demo: .venv/.built ## show the five methods of the paper on a small error matrix
-	@$(WITH_VENV) flexicase demo
+demo: .venv/.built ## the paper's study at its smallest size: five methods, two problems, one report
+	@$(WITH_VENV) flexicase reproduce --preset smoke --dir out
 
 test: ## everything that must pass: lint, types, native tests, pytest
 	@$(MAKE) --no-print-directory lint
