@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase.checks import check_choice
+from flexicase.extras import require
 
 Header: TypeAlias = Literal["auto", "yes", "no"]
 HEADERS = ("auto", "yes", "no")
@@ -94,11 +95,10 @@ def _read_numpy(file: IO[bytes], name: str) -> NDArray[Any]:
 
 
 def _read_parquet(file: IO[bytes], name: str) -> NDArray[Any]:
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ImportError as error:
-        raise ImportError(f"{name}: reading Parquet needs pyarrow: pip install 'flexicase[report]'") from error
+    require(f"{name}: reading Parquet needs", "pyarrow")
+    import pyarrow as pa
+    from pyarrow import parquet
+
     try:
         table = parquet.read_table(file)
     except (pa.ArrowException, OSError) as error:

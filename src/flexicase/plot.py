@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexicase.checks import check_count
+from flexicase.extras import require
 from flexicase.selection.api import Method, Selection, select
 from flexicase.selection.bias import Bias
 from flexicase.selection.bias import case_weights as weigh
@@ -245,10 +246,9 @@ def _style(label: str, i: int) -> dict[str, Any]:
 
 
 def _axes(ax: Axes | None) -> Axes:
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError("pictures need matplotlib: pip install 'flexicase[report]'") from error
+    require("pictures need", "matplotlib")
+    from matplotlib import pyplot
+
     return ax if ax is not None else pyplot.subplots(figsize=(7.0, 4.2), layout="constrained")[1]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from flexicase.extras import require
 from flexicase.gp.records import Generation, Run
 from flexicase.plot import BLACK, BLUE, RED
 
@@ -72,10 +73,9 @@ def run_picture(run: Run) -> Figure:
     >>> len(figure.axes)
     6
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError("pictures need matplotlib: pip install 'flexicase[report]'") from error
+    require("pictures need", "matplotlib")
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(11.0, 6.0), layout="constrained")
     axes = figure.subplots(2, 3, sharex=True)
     for ax, (label, lines, scale) in zip(axes.ravel(), PANELS, strict=True):

@@ -12,8 +12,11 @@ import typer
 from flexicase.cli.output import aligned, emit, emit_json
 
 EXTRAS = {
-    "matplotlib": ("report", "pictures: flexicase.plot, flexicase demo"),
-    "pyarrow": ("report", "reading Parquet files"),
+    "matplotlib": ("report", "pictures: flexicase.plot, evolve --plot, reports"),
+    "pyarrow": ("report", "Parquet files; studies: flexicase run, reproduce, report"),
+    "pydantic": ("report", "studies"),
+    "jinja2": ("report", "reports of studies"),
+    "scipy": ("report", "reports of studies"),
     "torch": ("torch", "gradient lexicase selection on neural networks"),
     "ray": ("cluster", "work on several machines"),
 }

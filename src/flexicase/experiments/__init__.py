@@ -1,9 +1,8 @@
 """Studies of many runs: a TOML file, a plan, a ledger, and runs that survive whatever happens."""
 
-import importlib.util
+from flexicase.extras import require
 
-if missing := [name for name in ("pydantic", "pyarrow") if importlib.util.find_spec(name) is None]:
-    raise ImportError(f"flexicase.experiments needs {' and '.join(missing)}: pip install 'flexicase[report]'")
+require("studies need", "pydantic", "pyarrow")
 
 from flexicase.experiments.coordinator import FullDiskError, Options, run_study
 from flexicase.experiments.exchange import Exported, export_study, import_study

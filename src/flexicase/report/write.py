@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from flexicase.atomic import write_atomically
+from flexicase.extras import require
 from flexicase.report import paper
 from flexicase.report.curves import mean_curve
 from flexicase.report.figures import COUNTS, draw_evaluations
@@ -41,6 +42,7 @@ def write_report(export: Path, folder: Path) -> Report:
         FileNotFoundError: There is no such export.
         ValueError: It is damaged, or holds no finished run.
     """
+    require("reports need", "jinja2", "matplotlib", "pyarrow", "scipy")
     results = read_results(export)
     folder.mkdir(parents=True, exist_ok=True)
     files = [_write_csv(folder / "successes.csv", _success_lines(results))]
