@@ -3,16 +3,10 @@
 #include <algorithm>
 
 #include "push/table.hpp"
+#include "push/tokens.hpp"
 
 namespace flexicase::push {
 namespace {
-
-enum class Mark : std::uint8_t { item, open, close };
-
-struct Token {
-  Mark mark;
-  Item item;
-};
 
 class Translation {
  public:

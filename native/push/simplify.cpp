@@ -4,16 +4,11 @@
 #include <vector>
 
 #include "push/population.hpp"
+#include "push/tokens.hpp"
 
 namespace flexicase::push {
 namespace {
 
-enum class Mark : std::uint8_t { item, open, close };
-
-struct Token {
-  Mark mark;
-  Item item;
-};
 using Tokens = std::vector<Token>;
 
 Tokens tokens_of(const Item& program) {

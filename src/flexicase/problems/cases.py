@@ -108,21 +108,11 @@ class Fixed:
         return pick(rng, self.inputs)
 
 
-@dataclass(frozen=True)
-class Split:
-    """A list that is shuffled and divided anew for each run.
+class _Open:
+    """A domain with more cases than those that every run trains on."""
 
-    >>> Split([(n,) for n in range(10)], train=7, test=3).n_test
-    3
-    """
-
-    inputs: Sequence[Inputs]
     train: int
     test: int
-
-    def __post_init__(self) -> None:
-        if check_count(self.train, "train") + check_count(self.test, "test") > len(self.inputs):
-            raise ValueError(f"train and test must not exceed {len(self.inputs)} cases, got {self.train} + {self.test}")
 
     @property
     def n_train(self) -> int:
@@ -139,6 +129,23 @@ class Split:
         """Whether there are more cases than those that every run trains on."""
         return True
 
+
+@dataclass(frozen=True)
+class Split(_Open):
+    """A list that is shuffled and divided anew for each run.
+
+    >>> Split([(n,) for n in range(10)], train=7, test=3).n_test
+    3
+    """
+
+    inputs: Sequence[Inputs]
+    train: int
+    test: int
+
+    def __post_init__(self) -> None:
+        if check_count(self.train, "train") + check_count(self.test, "test") > len(self.inputs):
+            raise ValueError(f"train and test must not exceed {len(self.inputs)} cases, got {self.train} + {self.test}")
+
     def sample(self, rng: Rng) -> tuple[list[Inputs], list[Inputs]]:
         """The inputs of one run, for training and for testing."""
         order = shuffled(rng, self.inputs)
@@ -150,7 +157,7 @@ class Split:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class Drawn(_Open):
     """Random cases, drawn anew for each run, training and test cases independently.
 
     Attributes:
@@ -171,21 +178,6 @@ class Drawn:
             raise TypeError(f"draw must be a function of a NumPy generator, got {self.draw!r}")
         check_count(self.train, "train")
         check_count(self.test, "test")
-
-    @property
-    def n_train(self) -> int:
-        """Number of training cases."""
-        return self.train
-
-    @property
-    def n_test(self) -> int:
-        """Number of test cases."""
-        return self.test
-
-    @property
-    def is_open(self) -> bool:
-        """Whether there are more cases than those that every run trains on."""
-        return True
 
     def sample(self, rng: Rng) -> tuple[list[Inputs], list[Inputs]]:
         """The inputs of one run, for training and for testing."""
