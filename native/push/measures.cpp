@@ -65,6 +65,27 @@ bool fits_target(Measure measure, const Item& target) {
   }
 }
 
+double measured(Machine& m, const Question& question, const Item& answer, const Item& target) {
+  switch (question.measure) {
+    case Measure::custom: return 0;
+    case Measure::mismatch: return equal(m, answer, target) ? 0 : 1;
+    case Measure::absolute: return std::fabs(value_of(answer) - value_of(target));
+    case Measure::rounded: {
+      const double error = std::fabs(value_of(answer) - value_of(target));
+      return std::isnan(error) ? error : rounded(error, question.decimals);
+    }
+    case Measure::rounded_answer: {
+      const double error = std::fabs(rounded(value_of(answer), question.decimals) - value_of(target));
+      return static_cast<double>(static_cast<float>(error));
+    }
+    case Measure::levenshtein:
+      if (answer.kind != target.kind) return question.penalty;
+      return answer.kind == Kind::string ? levenshtein(view(answer), view(target)) : levenshtein(m, answer, target);
+    case Measure::vector_difference: return vector_difference(answer, target, question.per_element);
+    default: return text_error(question, view(answer), target);
+  }
+}
+
 }  // namespace
 
 const Item* answer(Machine& m, const Question& question, Item& place) {
@@ -85,25 +106,8 @@ const char* mistake(const Question& question, const Item& target) {
 double error_of(Machine& m, const Question& question, const Item* answer, const Item& target) {
   if (question.measure == Measure::rounded_text) return rounded_text(answer, question.decimals, target);
   if (!answer) return question.penalty;
-  switch (question.measure) {
-    case Measure::custom: return 0;
-    case Measure::mismatch: return equal(m, *answer, target) ? 0 : 1;
-    case Measure::absolute:
-    case Measure::rounded: {
-      const double error = std::fabs(value_of(*answer) - value_of(target));
-      if (std::isnan(error)) return question.penalty;
-      return question.measure == Measure::rounded ? rounded(error, question.decimals) : error;
-    }
-    case Measure::rounded_answer: {
-      const double error = std::fabs(rounded(value_of(*answer), question.decimals) - value_of(target));
-      return static_cast<double>(static_cast<float>(error));
-    }
-    case Measure::levenshtein:
-      if (answer->kind != target.kind) return question.penalty;
-      return answer->kind == Kind::string ? levenshtein(view(*answer), view(target)) : levenshtein(m, *answer, target);
-    case Measure::vector_difference: return vector_difference(*answer, target, question.per_element);
-    default: return text_error(question, view(*answer), target);
-  }
+  const double error = measured(m, question, *answer, target);
+  return std::isfinite(error) ? error : question.penalty;
 }
 
 }  // namespace flexicase::push

@@ -52,6 +52,7 @@ struct Question {
 const Item* answer(Machine& m, const Question& question, Item& place);
 // Null if an error can be measured on that stack against that target, else what is wrong.
 const char* mistake(const Question& question, const Item& target);
+// Always finite: what cannot be measured, such as NaN, gets the penalty.
 double error_of(Machine& m, const Question& question, const Item* answer, const Item& target);
 
 // Measures of texts; see text_measures.cpp.

@@ -200,3 +200,16 @@ def test_wrong_measures_are_refused() -> None:
 def test_measures_refuse_stacks_and_targets_of_another_kind(name: str, stack: str, target: Value) -> None:
     with pytest.raises(ValueError, match=r"cannot be measured on that stack|must be of the kind"):
         error(Measure(stack, name), target, 1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize(
+    ("name", "stack", "target", "whole"),
+    [("absolute", "float", 1.0, False), ("vector_difference", "vector_float", [1.0, 2.0], True)],
+)
+def test_answers_without_a_finite_error_get_the_penalty(
+    name: str, stack: str, target: Value, whole: bool, value: float
+) -> None:
+    """An error that is NaN or infinite would stop the selection of a whole generation, or spoil its means."""
+    answer = [2.0, value] if whole else value
+    assert error(Measure(stack, name, penalty=77.0), target, answer) == 77.0  # type: ignore[arg-type]
