@@ -26,12 +26,9 @@ double Replay::limit(const double* errors, double best, std::int64_t at_case, co
 
 double Replay::metric(std::int64_t zeros, std::int64_t size) const {
   switch (rule_.bias) {
-    case PoolBias::num_zeros:
-      return static_cast<double>(zeros);
-    case PoolBias::split:
-      return 4.0 * static_cast<double>(zeros * (size - zeros)) / static_cast<double>(size);
-    default:
-      return static_cast<double>(size - zeros);
+    case PoolBias::num_zeros: return static_cast<double>(zeros);
+    case PoolBias::split: return 4.0 * static_cast<double>(zeros * (size - zeros)) / static_cast<double>(size);
+    default: return static_cast<double>(size - zeros);
   }
 }
 

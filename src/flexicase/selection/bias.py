@@ -72,7 +72,7 @@ class CaseStatistics:
 
     @property
     def split(self) -> Weights:
-        """(n_cases,) how evenly a case splits the population into solved (error 0) and not: 1 half and half, 0 not at all.
+        """(n_cases,) how evenly a case splits the population into error 0 and not: 1 half and half, 0 not at all.
 
         Four times the variance of right and wrong.
         """
