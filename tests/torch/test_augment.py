@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+import torch
 from torch.nn import functional
 
 import flexicase.torch as ft
-import torch
 
 
 @pytest.mark.parametrize(("padding", "flip"), [(4, 0.5), (1, 0.0), (0, 1.0), (2, 1.0)])

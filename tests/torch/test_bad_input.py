@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
+import torch
+from torch import nn
 from torch.utils.data import TensorDataset
 
 import flexicase as fx
 import flexicase.torch as ft
-import torch
 from tests.torch.training_runs import network, search
-from torch import nn
 
 
 def data_set(labels, n=None):

@@ -9,8 +9,8 @@ import sys
 import time
 
 import pytest
-
 import torch
+
 from flexicase.checkpoint import CheckpointError
 from flexicase.torch.checkpoint import NEWEST, PREVIOUS, load
 from flexicase.torch.training import TrainingError

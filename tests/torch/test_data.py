@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import flexicase.torch as ft
-import torch
 from flexicase.torch import cifar
 from flexicase.torch.data import Images
 

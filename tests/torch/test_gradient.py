@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
+from torch import nn
 from torch.utils.data import TensorDataset
 
 import flexicase.torch as ft
-import torch
 from flexicase.torch.training import deal
 from tests.torch.training_runs import fingerprint, network, search
-from torch import nn
 
 
 def test_every_case_is_trained_on_once_and_shares_differ_by_a_batch_at_most():

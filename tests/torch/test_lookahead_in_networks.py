@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 import flexicase as fx
 import flexicase.torch as ft
-import torch
 from flexicase.rng import key_from_seed
 from flexicase.torch.cases import Cases
 from flexicase.torch.selector import make_selector
@@ -146,9 +146,9 @@ def test_training_does_not_depend_on_the_blocks():
 def test_a_short_selection_makes_the_next_one_go_case_by_case():
     found = search()
     found.fit(3)
-    for before, after in zip(found.records, found.records[1:], strict=False):
-        if before.cases < 8:
-            assert after.forward_passes == after.evaluations == after.forward_calls
+    first, second, _ = found.records
+    assert first.cases < 8  # untrained networks differ soon
+    assert second.forward_passes == second.evaluations == second.forward_calls
 
 
 @pytest.mark.parametrize("selection", [fx.FastLexicase(96, order="ranked", bias="split", seed=3), "lexicase"])

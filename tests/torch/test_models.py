@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
 import flexicase.torch as ft
-import torch
 
 
 @pytest.mark.parametrize(

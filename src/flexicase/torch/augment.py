@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import torch
-from flexicase.checks import check_count, check_fraction
 from torch import Tensor
+
+from flexicase.checks import check_count, check_fraction
 
 
 class PadCropFlip:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import torch
-from flexicase.torch.cases import Cases
 from torch import Tensor, nn
+
+from flexicase.torch.cases import Cases
 
 
 def check_device(device: str | torch.device) -> torch.device:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
-from torch.utils.data import TensorDataset, default_collate
-
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
+from torch.utils.data import TensorDataset, default_collate
 
 
 @runtime_checkable

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+
 from flexicase.atomic import write_atomically
 from flexicase.checkpoint import CheckpointError, newest_whole
 

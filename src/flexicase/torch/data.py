@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
-
 import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
 from flexicase.checks import check_choice, check_count
 from flexicase.torch.augment import PadCropFlip
 from flexicase.torch.cifar import TRAINING, read_cifar10
-from torch import Tensor
 
 NAMES = ("digits", "cifar10", "fake")
 KEPT_AS_FLOATS = 2**26

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
-
 import torch
-from flexicase.torch.cases import Cases
+from numpy.typing import NDArray
 from torch import Tensor, nn
+
+from flexicase.torch.cases import Cases
 
 ErrorFunction: TypeAlias = Callable[[Tensor, Tensor], Tensor]
 Augmentation: TypeAlias = Callable[[Tensor, NDArray[np.int64]], Tensor]

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import torch
 from numpy.typing import ArrayLike, NDArray
+from torch import Tensor, nn
 from torch.nn import functional
 
-import torch
 from flexicase.checkpoint import check_settings
 from flexicase.checks import check_choice, check_count
 from flexicase.rng import Key, Lane, Seed, key_from_seed
@@ -46,7 +47,6 @@ from flexicase.torch.training import (
     sgd,
     word,
 )
-from torch import Tensor, nn
 
 
 @dataclass(frozen=True)
@@ -290,7 +290,7 @@ class GradientLexicase:
         trained = time.perf_counter()
         evaluate = self._evaluator(self._forward)
         if self._learns_lookahead:
-            self._selector.lookahead = lookahead_after(self.records[-1].cases if self.records else None)
+            self._selector.lookahead = lookahead_after([record.cases for record in self.records])
         selected = self._selector.select(evaluate, self.population, population=self.generation)
         chosen = time.perf_counter()
         parent = int(selected.indices[0])

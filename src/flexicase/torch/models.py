@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from flexicase.checks import check_count
 from torch import nn
+
+from flexicase.checks import check_count
 
 Layout: TypeAlias = tuple[int | Literal["M"], ...]
 POOL: Literal["M"] = "M"

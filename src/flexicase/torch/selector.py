@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
+from statistics import median
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import torch
 from numpy.typing import ArrayLike
 
-import torch
 from flexicase.checks import check_choice
 from flexicase.rng import Key
 from flexicase.selection.fast import BLOCK_SHARE, FastLexicase
@@ -18,6 +20,7 @@ from flexicase.selection.weights import Default, PoolBias
 SelectionName: TypeAlias = Literal["lexicase", "fast"]
 LARGEST_BLOCK = 1024
 SHORT = 8
+RECENT = 5
 
 
 def make_selector(
@@ -62,17 +65,20 @@ def make_selector(
     return made
 
 
-def lookahead_after(cases: int | None) -> LookAhead:
-    """Look-ahead for a selection, from how many cases the one before looked at.
+def lookahead_after(cases: Sequence[int]) -> LookAhead:
+    """Look-ahead for a selection, from how many cases the last few looked at.
 
     Where a handful of cases decide, computing in advance costs more than it saves: they are asked for one by one.
 
+    Args:
+        cases: Cases that each selection so far looked at.
+
     Example:
         >>> from flexicase.torch.selector import lookahead_after
-        >>> lookahead_after(3), lookahead_after(100), lookahead_after(None)
-        (1, 'auto', 'auto')
+        >>> lookahead_after([]), lookahead_after([50, 3, 2]), lookahead_after([3, 2, 9, 60, 20, 5, 100])
+        ('auto', 1, 'auto')
     """
-    return 1 if cases is not None and cases < SHORT else "auto"
+    return 1 if cases and median(cases[-RECENT:]) < SHORT else "auto"
 
 
 def selector_state(selector: FastLexicase) -> dict[str, Any]:

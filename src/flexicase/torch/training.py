@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import torch
+from torch import Tensor, nn
 from torch.optim import SGD, Optimizer
 
-import torch
 from flexicase.rng import Key, Lane, Stream, derived_key
 from flexicase.torch.cases import Cases
-from torch import Tensor, nn
 
 Transform: TypeAlias = Callable[[Tensor, torch.Generator], Tensor]
 Loss: TypeAlias = Callable[[Tensor, Tensor], Tensor]
@@ -21,12 +21,12 @@ OptimizerFactory: TypeAlias = Callable[[Iterable[nn.Parameter]], Optimizer]
 Schedule: TypeAlias = Callable[[int, int], float]
 
 
-class TrainingError(ArithmeticError):
+class TrainingError(ValueError):
     """Training has diverged; the message names the generation and the candidate.
 
     Example:
         >>> import flexicase.torch as ft
-        >>> issubclass(ft.TrainingError, ArithmeticError)
+        >>> issubclass(ft.TrainingError, ValueError)
         True
     """
 
