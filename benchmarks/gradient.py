@@ -85,7 +85,7 @@ def main() -> None:
         record = search.step()
         one, blocks = compare(search, before, generation, arguments.repeats)
         times = record.seconds_train, record.seconds_select
-        looks = search._selector.lookahead != 1
+        looks = search._selector.lookahead == "auto"
         rows.append((record.evaluations, one, blocks, *times, record.forward_passes, looks))
     table = np.array(rows)
     print(f"{arguments.network}, {arguments.selection}: {len(rows)} selections, all outcomes equal")

@@ -46,7 +46,7 @@ def algorithm_1(errors, w, order, bias, bounds, key, event):  # noqa: PLR0917
     return candidates[pick], evaluations, used, int(len(candidates) > 1)
 
 
-@pytest.mark.parametrize("lookahead", [1, 3, "auto"])
+@pytest.mark.parametrize("lookahead", [1, 3, "auto", "patient"])
 @pytest.mark.parametrize("order", DRAW)
 @pytest.mark.parametrize("default", ["max", "min"])
 @pytest.mark.parametrize("bias", BIASES)

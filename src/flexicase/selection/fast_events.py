@@ -17,6 +17,7 @@ from flexicase.selection.lookahead import BYTES_PER_PAIR, BlockSize, LookAhead
 from flexicase.selection.replay import replay
 from flexicase.selection.weights import POOL_BIASES, CaseWeights
 
+NATIVE_LOOKAHEAD = {"auto": 0, "patient": -1}
 NATIVE_ORDERS = {"uniform": 0, "weighted": 1, "ranked": 2}
 
 
@@ -111,7 +112,7 @@ def native_events(rule: EventRule, weights: CaseWeights) -> FastRun:
         weights.w_min,
         rule.epsilon,
         rule.mad,
-        0 if rule.lookahead == "auto" else min(rule.lookahead, 2**40),
+        NATIVE_LOOKAHEAD[rule.lookahead] if isinstance(rule.lookahead, str) else min(rule.lookahead, 2**40),
         rule.block_bytes // BYTES_PER_PAIR,
     )
 

@@ -92,7 +92,7 @@ class GradientLexicase:
         test_set: A data set to evaluate the parent on every ``eval_every`` generations, and after the last one.
         eval_every: See ``test_set``.
         callbacks: Called with each `Generation`.
-        lookahead: How selection asks for cases: ``"auto"`` in blocks that grow from one case, one by one while
+        lookahead: How selection asks for cases: ``"auto"`` in blocks that grow from one case, more slowly while
             selections are short; an int in blocks of that many. Never changes the outcome, up to rounding in networks.
         autocast: ``torch.bfloat16`` for mixed precision.
         compile: Whether selection runs networks through ``torch.compile``.

@@ -14,12 +14,12 @@ from numpy.typing import ArrayLike
 from flexicase.checks import check_choice
 from flexicase.rng import Key
 from flexicase.selection.fast import BLOCK_SHARE, FastLexicase
-from flexicase.selection.lookahead import BYTES_PER_PAIR, LookAhead
+from flexicase.selection.lookahead import BYTES_PER_PAIR, PATIENCE, LookAhead
 from flexicase.selection.weights import Default, PoolBias
 
 SelectionName: TypeAlias = Literal["lexicase", "fast"]
 LARGEST_BLOCK = 1024
-SHORT = 8
+SHORT = 2 * PATIENCE
 RECENT = 5
 
 
@@ -68,7 +68,7 @@ def make_selector(
 def lookahead_after(cases: Sequence[int]) -> LookAhead:
     """Look-ahead for a selection, from how many cases the last few looked at.
 
-    Where a handful of cases decide, computing in advance costs more than it saves: they are asked for one by one.
+    Where a handful of cases decide, computing in advance costs more than it saves.
 
     Args:
         cases: Cases that each selection so far looked at.
@@ -76,9 +76,9 @@ def lookahead_after(cases: Sequence[int]) -> LookAhead:
     Example:
         >>> from flexicase.torch.selector import lookahead_after
         >>> lookahead_after([]), lookahead_after([50, 3, 2]), lookahead_after([3, 2, 9, 60, 20, 5, 100])
-        ('auto', 1, 'auto')
+        ('patient', 'patient', 'auto')
     """
-    return 1 if cases and median(cases[-RECENT:]) < SHORT else "auto"
+    return "auto" if cases and median(cases[-RECENT:]) >= SHORT else "patient"
 
 
 def selector_state(selector: FastLexicase) -> dict[str, Any]:
