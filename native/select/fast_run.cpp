@@ -15,7 +15,7 @@ constexpr std::uint8_t cases_exhausted = 1;
 }  // namespace
 
 void BlockSize::begin() {
-  wanted = fixed == 0 ? 1 : fixed;
+  wanted = fixed <= 0 ? 1 : fixed;
   quiet = 0;
 }
 
@@ -27,12 +27,13 @@ void BlockSize::observe(const Replayed& step) {
   constexpr std::int64_t most_wanted = std::int64_t{1} << 40;
   if (step.last_filter < 0) {
     quiet += step.visited;
-    if (fixed == 0) wanted = std::min(wanted * 2, most_wanted);
+    if (fixed == 0 || (fixed < 0 && quiet >= patience)) wanted = std::min(wanted * 2, most_wanted);
     return;
   }
   const std::int64_t before = quiet + step.last_filter;
   quiet = step.visited - step.last_filter - 1;
-  if (fixed == 0) wanted = std::max<std::int64_t>({1, before, quiet});
+  const std::int64_t lasted = std::max(before, quiet);
+  if (fixed <= 0) wanted = fixed < 0 && lasted < patience ? 1 : std::max<std::int64_t>(1, lasted);
 }
 
 FastRun::FastRun(const FastPlan& plan) : order_(plan.order, plan.cases), replay_(plan.rule) {

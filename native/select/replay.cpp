@@ -24,6 +24,14 @@ double Replay::limit(const double* errors, double best, std::int64_t at_case, co
   return best + median(deviations_);
 }
 
+double Replay::metric(std::int64_t zeros, std::int64_t size) const {
+  switch (rule_.bias) {
+    case PoolBias::num_zeros: return static_cast<double>(zeros);
+    case PoolBias::split: return 4.0 * static_cast<double>(zeros * (size - zeros)) / static_cast<double>(size);
+    default: return static_cast<double>(size - zeros);
+  }
+}
+
 Replayed Replay::run(const Block& block, double* weights, std::vector<std::int64_t>& survivors) {
   Replayed out;
   for (std::size_t j = 0; j < block.cases.size() && survivors.size() > 1; ++j) {
@@ -36,8 +44,7 @@ Replayed Replay::run(const Block& block, double* weights, std::vector<std::int64
       zeros += errors[row] == 0.0;
     }
     const auto size = static_cast<std::int64_t>(survivors.size());
-    const std::int64_t count = rule_.bias == PoolBias::num_zeros ? zeros : size - zeros;
-    weights[c] = std::min(std::max(static_cast<double>(count) + 1.0, rule_.w_min), rule_.w_max);
+    weights[c] = std::min(std::max(metric(zeros, size) + 1.0, rule_.w_min), rule_.w_max);
     ++out.visited;
     out.evaluations += size;
     if (block.all_fresh) {

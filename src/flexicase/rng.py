@@ -46,6 +46,10 @@ class Lane(IntEnum):
     SIMPLIFICATION = 13  # what is taken out of a program
     SELECTION = 14  # the key of a generation's selection events
     CASES = 15  # the seed of a run's training and test cases
+    NETWORKS = 16  # the initial parameters of networks
+    DEALING = 17  # which network is trained on which cases
+    TRAINING = 18  # augmentation and dropout while training
+    AUGMENTATION = 19  # augmentation of a case that selection looks at
 
 
 class Key(NamedTuple):

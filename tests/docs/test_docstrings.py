@@ -20,6 +20,9 @@ PUBLIC = [name for name in flexicase.__all__ if not name.startswith("_")]
 def test_examples_of_a_module_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_METHODS", dict(registry._METHODS))  # an example registers a method
     monkeypatch.setenv("MPLBACKEND", "agg")
+    if name.startswith("flexicase.torch"):
+        pytest.importorskip("torch", reason="PyTorch is not installed (the torch extra)")
+        pytest.importorskip("sklearn", reason="scikit-learn is not installed (the torch extra)")
     outcome = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
     assert outcome.failed == 0, f"{outcome.failed} of {outcome.attempted} examples failed; see the output above"
 

@@ -47,6 +47,9 @@ def run(snippet: Snippet, path: Path, namespace: dict[str, Any]) -> None:
 def test_snippets_of_a_page_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "agg")
+    if path.name == "torch.md":
+        pytest.importorskip("torch", reason="PyTorch is not installed (the torch extra)")
+        pytest.importorskip("sklearn", reason="scikit-learn is not installed (the torch extra)")
     namespace: dict[str, Any] = {"__name__": "snippet"}
     for snippet in snippets(path.read_text(encoding="utf-8")):
         run(snippet, path, namespace)

@@ -69,6 +69,7 @@ def bias_weight(bias: str, column: Row) -> float:
         "average": statistics.fmean(column),
         "median": float(statistics.median(column)),
         "variance": float(statistics.pvariance(column)),
+        "split": 4.0 * statistics.pvariance([float(e != 0) for e in column]),
     }
     if bias in values:
         return values[bias]

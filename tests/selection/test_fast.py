@@ -22,6 +22,7 @@ DRAW = {
 BIASES = {
     "num_zeros": lambda results: 1 + sum(r == 0 for r in results),
     "num_nonzeros": lambda results: 1 + sum(r != 0 for r in results),
+    "split": lambda results: 1 + 4 * sum(r == 0 for r in results) * sum(r != 0 for r in results) / len(results),
     "spread": lambda results: 10 * (max(results) - min(results)),
 }
 
@@ -45,7 +46,7 @@ def algorithm_1(errors, w, order, bias, bounds, key, event):  # noqa: PLR0917
     return candidates[pick], evaluations, used, int(len(candidates) > 1)
 
 
-@pytest.mark.parametrize("lookahead", [1, 3, "auto"])
+@pytest.mark.parametrize("lookahead", [1, 3, "auto", "patient"])
 @pytest.mark.parametrize("order", DRAW)
 @pytest.mark.parametrize("default", ["max", "min"])
 @pytest.mark.parametrize("bias", BIASES)
@@ -94,7 +95,7 @@ def random_problem(rng: np.random.Generator):
         errors.flat[rng.integers(errors.size)] = rng.choice([np.inf, -np.inf, -1.5])
     settings = {
         "order": str(rng.choice(["weighted", "ranked", "uniform"])),
-        "bias": str(rng.choice(["num_zeros", "num_nonzeros"])),
+        "bias": str(rng.choice(["num_zeros", "num_nonzeros", "split"])),
         "default": str(rng.choice(["max", "min"])),
         "epsilon": [None, 0.5, 1.0, "mad", rng.random(n_cases)][int(rng.integers(5))],
         "w_min": float(rng.choice([1.0, 0.25, 2.5])),
@@ -317,3 +318,32 @@ def test_a_million_cases_in_bounded_memory(order: str) -> None:
     grown, memo = map(float, done.stdout.split())
     assert grown < 400
     assert memo < 192
+
+
+def test_a_case_that_nobody_solves_ends_an_event_if_asked_to() -> None:
+    """Everybody may be chosen then, also those who were out already."""
+    errors = np.array([[0, 1], [1, 1], [0, 2]])
+    for lookahead in (1, "auto", 2):
+        fast = fx.FastLexicase(2, order="uniform", on_all_fail="stop", lookahead=lookahead, seed=3)
+        s = fast.select(Evaluator(errors), 3, n=200)
+        assert set(s.ended.tolist()) == {2}
+        assert set(s.indices.tolist()) == {0, 1, 2}
+        assert sorted(set(zip(s.evaluations.tolist(), s.cases_used.tolist(), strict=True))) == [(3, 1), (5, 2)]
+    kept = fx.FastLexicase(2, order="uniform", seed=3).select(Evaluator(errors), 3, n=200)
+    assert set(kept.ended.tolist()) == {0}
+
+
+def test_look_ahead_can_be_changed_between_calls() -> None:
+    errors = np.zeros((2, 64), np.int64)
+    fast, other = fx.FastLexicase(64, seed=3, lookahead=1), fx.FastLexicase(64, seed=3)
+    evaluate = Evaluator(errors)
+    fast.select(evaluate, 2)
+    one_by_one = len(evaluate.asked)
+    fast.lookahead = "auto"
+    assert fast.lookahead == "auto"
+    fast.select(evaluate, 2, population="next")
+    assert (one_by_one, len(evaluate.asked) - one_by_one) == (64, 7)
+    other.select(Evaluator(errors), 2, n=2)
+    assert fast.weights.tolist() == other.weights.tolist()
+    with pytest.raises(ValueError, match="lookahead must be at least 1"):
+        fast.lookahead = 0

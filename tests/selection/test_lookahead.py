@@ -71,3 +71,20 @@ def test_other_values_are_refused() -> None:
         check_lookahead(1.5)
     with pytest.raises(ValueError, match="lookahead must be at least 1, got -3"):
         check_lookahead(-3)
+
+
+def test_a_patient_look_ahead_waits_for_eight_quiet_cases() -> None:
+    size = BlockSize("patient", most_bytes=80_000)
+    asked = []
+    for _ in range(11):
+        asked.append(size.cases(pool=4))
+        size.observe(visited=asked[-1], last_filter=None)
+    assert asked == [1] * 8 + [2, 4, 8]
+    size.observe(visited=16, last_filter=0)  # a filter after 22 quiet cases
+    assert size.cases(pool=2) == 22
+    size.observe(visited=3, last_filter=2)
+    assert size.cases(pool=2) > 8
+    fresh = BlockSize("patient", most_bytes=80_000)
+    fresh.observe(visited=1, last_filter=0)
+    fresh.observe(visited=1, last_filter=None)
+    assert fresh.cases(pool=3) == 1

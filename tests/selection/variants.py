@@ -16,6 +16,7 @@ BIAS_NAMES = (
     "average",
     "median",
     "variance",
+    "split",
     "num_zeros_inverse",
     "num_nonzeros_inverse",
     "average_inverse",

@@ -13,8 +13,9 @@ namespace flexicase {
 
 // How many cases to ask for next; the readable twin is flexicase/selection/lookahead.py.
 struct BlockSize {
-  std::int64_t fixed = 0;  // 0: adapts
+  std::int64_t fixed = 0;  // 0: adapts; -1: adapts once `patience` cases have filtered nobody
   std::int64_t most_pairs = 0;
+  static constexpr std::int64_t patience = 8;
   std::int64_t wanted = 1;
   std::int64_t quiet = 0;
 

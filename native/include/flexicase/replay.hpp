@@ -7,7 +7,7 @@
 
 namespace flexicase {
 
-enum class PoolBias : int { num_nonzeros = 0, num_zeros = 1 };
+enum class PoolBias : int { num_nonzeros = 0, num_zeros = 1, split = 2 };
 
 struct PoolRule {
   PoolBias bias = PoolBias::num_nonzeros;
@@ -42,6 +42,7 @@ class Replay {
 
  private:
   double limit(const double* errors, double best, std::int64_t at_case, const std::vector<std::int64_t>& pool);
+  double metric(std::int64_t zeros, std::int64_t size) const;  // of a pool of which this many solve the case
   double median(std::vector<double>& values) const;
 
   PoolRule rule_;

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from flexicase import __version__
-from flexicase.cli import bench, demo, doctor, evolve, methods, problems, report, reproduce, select, studies
+from flexicase.cli import bench, demo, doctor, evolve, methods, problems, report, reproduce, select, studies, train
 from flexicase.cli.failures import Group
 from flexicase.cli.output import emit
 
@@ -27,6 +27,9 @@ app.command(epilog="\b\nExample:\n  flexicase select errors.csv -n 100 --method 
 app.command(epilog="\b\nExample:\n  flexicase methods")(methods.methods)
 app.command(name="evolve", epilog="\b\nExample:\n  flexicase evolve mirror-image --seed 7 --plot run.png")(
     evolve.command
+)
+app.command(epilog="\b\nExample:\n  flexicase train --data digits --bias split --seed 7 --plot training.png")(
+    train.train
 )
 app.command(epilog="\b\nExample:\n  flexicase demo --out out")(demo.demo)
 app.command(epilog="\b\nExample:\n  flexicase reproduce table2 fig1 fig2 --preset smoke")(reproduce.reproduce)

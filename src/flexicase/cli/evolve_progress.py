@@ -1,20 +1,16 @@
-"""What is seen of a run while it goes on: a live line on a terminal, plain lines elsewhere."""
+"""What is seen of a run of genetic programming while it goes on."""
 
 from __future__ import annotations
 
-import sys
-import time
 from collections import deque
-from types import TracebackType
-from typing import Any
 
+from flexicase.cli.live_line import LiveLine
 from flexicase.gp import Generation
 
-SECONDS_BETWEEN_LINES = 1.0
 LOOK_BACK = 20
 
 
-class Progress:
+class Progress(LiveLine):
     """Follows a run on standard error.
 
     Args:
@@ -24,41 +20,19 @@ class Progress:
 
     def __init__(self, quiet: bool = False, last: int | None = None) -> None:
         """Nothing is shown yet."""
-        self._quiet = quiet
+        super().__init__(quiet)
         self._last = last
         self._seconds: deque[float] = deque(maxlen=LOOK_BACK)
-        self._shown = -SECONDS_BETWEEN_LINES
-        self._status: Any = None
 
     def __enter__(self) -> Progress:
         """Take over the last line of a terminal."""
-        if not self._quiet and sys.stderr.isatty():
-            from rich.console import Console
-
-            self._status = Console(stderr=True).status("starting")
-            self._status.start()
+        super().__enter__()
         return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Give the line back."""
-        if self._status is not None:
-            self._status.stop()
 
     def update(self, record: Generation) -> None:
         """Show a generation."""
         self._seconds.append(record.seconds.total)
-        if self._status is not None:
-            self._status.update(self.line(record))
-        elif not self._quiet and (time.monotonic() - self._shown >= SECONDS_BETWEEN_LINES or record.best_error == 0):
-            self._shown = time.monotonic()
-            self.note(self.line(record))
-
-    def note(self, text: str) -> None:
-        """Write a line."""
-        sys.stderr.write(f"{text}\n")
-        sys.stderr.flush()
+        self.show(self.line(record), always=record.best_error == 0)
 
     def line(self, record: Generation) -> str:
         """A generation in a line."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -16,10 +19,16 @@ from flexicase.cli.studies import DEFAULT_ROOT, AsJson, Attempts, Nice, Root, Wo
 
 def reproduce(
     targets: Annotated[
-        list[str] | None, typer.Argument(metavar="[TARGET]...", help="table2, fig1, fig2; all of them if left out.")
+        list[str] | None,
+        typer.Argument(
+            metavar="[TARGET]...", help="table2, fig1, fig2: programs; fig3, fig4, table3: images; all if left out."
+        ),
     ] = None,
     *,
-    preset: Annotated[str, typer.Option(help="smoke: two minutes; laptop: ten; paper: the full study.")] = "smoke",
+    preset: Annotated[str, typer.Option(help="smoke: minutes; laptop: half an hour; paper: the full study.")] = "smoke",
+    cifar: Annotated[
+        Path | None, typer.Option(help="Folder with CIFAR-10, for images: needed by paper, more to do for laptop.")
+    ] = None,
     workers: Workers = None,
     nice: Nice = 0,
     attempts: Attempts = 3,
@@ -28,8 +37,8 @@ def reproduce(
 ) -> None:
     """Run the studies behind the paper's tables and figures.
 
-    All targets come from the same runs: five methods on Mirror Image and Last Index of Zero. Ctrl-C stops it; the same
-    command continues.
+    Targets come from two studies: genetic programming, five methods on Mirror Image and Last Index of Zero; and images,
+    gradient lexicase and its fast variants (needs PyTorch). Ctrl-C stops it; the same command continues.
     """
     from flexicase.experiments import Options, load_spec, preset_path
     from flexicase.experiments.presets import PRESETS, TARGETS
@@ -42,7 +51,9 @@ def reproduce(
     options = Options(workers or os.cpu_count() or 1, attempts, nice)
     code = 0
     pages: dict[str, Path] = {}
-    for study in dict.fromkeys(TARGETS[target] for target in targets or TARGETS):
+    for study in _studies(
+        dict.fromkeys(TARGETS[target] for target in targets or TARGETS), preset, cifar, bool(targets)
+    ):
         spec = load_spec(preset_path(study, preset))
         code = max(code, conduct(spec, options, root, quiet=as_json))
         if code == INTERRUPTED:
@@ -53,6 +64,28 @@ def reproduce(
     else:
         emit("".join(f"{successes(root / name)}\nreport: {page}\n" for name, page in pages.items()))
     raise typer.Exit(code)
+
+
+def _studies(wanted: Iterable[str], preset: str, cifar: Path | None, named: bool) -> list[str]:
+    """The studies that can be made here; says why where one cannot."""
+    from flexicase.experiments.image import DATA_VARIABLE
+
+    if cifar is not None:
+        os.environ[DATA_VARIABLE] = str(cifar.absolute())
+    studies = list(wanted)
+    if "image" not in studies:
+        return studies
+    problem = None
+    if importlib.util.find_spec("torch") is None:
+        problem = "the image study needs PyTorch: pip install 'flexicase[torch]'"
+    elif preset == "paper" and DATA_VARIABLE not in os.environ:
+        problem = "the paper's image study needs --cifar, the folder with CIFAR-10"
+    if problem is None:
+        return [*studies, "cifar"] if preset == "laptop" and DATA_VARIABLE in os.environ else studies
+    if named:
+        raise typer.BadParameter(problem, param_hint="TARGET")
+    sys.stderr.write(f"left out: {problem}\n")
+    return [study for study in studies if study != "image"]
 
 
 def publish(folder: Path) -> Path:

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from flexicase.checks import nearest
 
 Scalar: TypeAlias = str | int | float | bool | None
-KINDS = {"gp": "flexicase.experiments.gp:GpJob"}
+KINDS = {"gp": "flexicase.experiments.gp:GpJob", "image": "flexicase.experiments.image:ImageJob"}
 
 
 @dataclass(frozen=True)

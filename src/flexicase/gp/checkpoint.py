@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from flexicase.atomic import write_atomically
+from flexicase.checkpoint import CheckpointError, check_settings, newest_whole
 from flexicase.gp.evolution import State
 from flexicase.gp.judging import Carried
 from flexicase.gp.population import Population
@@ -19,10 +20,6 @@ from flexicase.gp.records import Generation
 MAGIC = b"flexicase run 1\n"
 NEWEST, PREVIOUS = "run.checkpoint", "run.checkpoint.previous"
 DIGEST = 32
-
-
-class CheckpointError(ValueError):
-    """A file that is not a whole checkpoint."""
 
 
 class Keeper:
@@ -59,7 +56,7 @@ class Keeper:
         if found is None:
             return None
         settings, state = found
-        _check_settings(self.folder, self.settings, settings)
+        check_settings(f"the checkpoint in {self.folder}", self.settings, settings)
         return state
 
 
@@ -69,18 +66,7 @@ def read(folder: Path) -> tuple[dict[str, Any], State] | None:
     Raises:
         CheckpointError: There are checkpoints, but none is whole.
     """
-    problems = []
-    for name in (NEWEST, PREVIOUS):
-        path = folder / name
-        try:
-            return _from_bytes(path.read_bytes())
-        except FileNotFoundError:
-            continue
-        except CheckpointError as error:
-            problems.append(f"{path}: {error}")
-    if problems:
-        raise CheckpointError("; ".join(problems))
-    return None
+    return newest_whole(folder, (NEWEST, PREVIOUS), _from_bytes)
 
 
 def _to_bytes(state: State, settings: dict[str, Any]) -> bytes:
@@ -118,12 +104,3 @@ def _from_bytes(data: bytes) -> tuple[dict[str, Any], State]:
     )
     records = tuple(Generation.from_dict(record) for record in header["records"])
     return header["settings"], State(header["generation"], population, carried, header["judge"], records)
-
-
-def _check_settings(folder: Path, expected: dict[str, Any], found: dict[str, Any]) -> None:
-    for name in expected | found:
-        if expected.get(name) != found.get(name):
-            raise ValueError(
-                f"the checkpoint in {folder} is of a run with {name}={found.get(name)!r:.80}, "
-                f"this run has {name}={expected.get(name)!r:.80}"
-            )

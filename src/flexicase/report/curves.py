@@ -11,6 +11,8 @@ from flexicase.report.results import Run
 
 #: Half the width of a 95 % interval in standard errors.
 WIDTH = 1.96
+#: Generations of the moving average of `last_curve`, and how many of its last values are kept.
+WINDOW, LAST = 20, 50
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,28 @@ def median_curve(runs: list[Run], column: str) -> Curve:
     low, middle, high = np.nanquantile(table, (0.25, 0.5, 0.75), axis=0)
     active = (~np.isnan(table)).sum(axis=0)
     return Curve(np.arange(active.size, dtype=np.int64), middle, low, high, active.astype(np.int64))
+
+
+def last_curve(runs: list[Run], column: str) -> Curve:
+    """The last 50 values of a moving average over 20 generations, aligned at the end, averaged over the runs.
+
+    Args:
+        runs: Runs of one method on one data set, of the same length.
+        column: The column.
+
+    Returns:
+        A curve over the generations -50 … -1; shorter if the runs are.
+    """
+    kernel = np.full(WINDOW, 1 / WINDOW)
+    smooth = [np.convolve(run.columns[column], kernel, "valid")[-LAST:] for run in runs if run.generations >= WINDOW]
+    length = min(map(len, smooth), default=0)
+    table: NDArray[np.float64] = np.array([values[len(values) - length :] for values in smooth])
+    table = table.reshape(len(smooth), length)
+    n = max(len(table), 1)
+    mean = table.sum(axis=0) / n
+    half = WIDTH * table.std(axis=0, ddof=1) / np.sqrt(n) if len(table) > 1 else np.zeros(length)
+    active = np.full(length, len(table), dtype=np.int64)
+    return Curve(np.arange(-length, 0, dtype=np.int64), mean, mean - half, mean + half, active)
 
 
 def totals(runs: list[Run], column: str) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flexicase.report import paper
-from flexicase.report.curves import Curve, mean_curve
+from flexicase.report.curves import Curve, last_curve, mean_curve
 from flexicase.report.results import Results
 from flexicase.report.style import style
 
@@ -35,6 +35,28 @@ def draw_evaluations(results: Results, folder: Path) -> list[Path]:
                 stem = f"{count.replace('_', '-')}-{problem}-{scale}"
                 title = f"{paper.title(problem)}: evaluations per generation ({words})"
                 files += _draw(curves, title, scale, folder / stem)
+    return files
+
+
+def draw_image_evaluations(results: Results, folder: Path) -> list[Path]:
+    """Draw the image study's evaluations: all generations, and the last ones smoothed and aligned at the end.
+
+    Args:
+        results: The study.
+        folder: Where the files go.
+
+    Returns:
+        The files.
+    """
+    files = []
+    for problem in results.problems:
+        methods = paper.in_order(results.methods(problem))
+        for stem, curve_of, words in (
+            ("evaluations", mean_curve, "evaluations per generation"),
+            ("last-generations", last_curve, "last generations, moving average of 20"),
+        ):
+            curves = {method: curve_of(results.of(problem, method), "evaluations") for method in methods}
+            files += _draw(curves, f"{paper.title(problem)}: {words}", "linear", folder / f"{stem}-{problem}")
     return files
 
 

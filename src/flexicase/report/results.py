@@ -69,6 +69,11 @@ class Results:
     runs: tuple[Run, ...]
 
     @property
+    def kind(self) -> str:
+        """What its runs are: ``"gp"`` or ``"image"``."""
+        return str(_parsed(self.spec).get("kind", "gp"))
+
+    @property
     def problems(self) -> tuple[str, ...]:
         """The problems, in the order of the plan."""
         return tuple(dict.fromkeys(run.problem for run in self.runs))

@@ -84,7 +84,7 @@ def _evaluations(results: Results) -> Section:
                 x="generation",
                 y="evaluations",
                 views={
-                    count: {"label": label, "lines": _curves(results, problem, count)}
+                    count: {"label": label, "lines": curve_lines(results, problem, count)}
                     for count, label in COUNTS.items()
                 },
             )
@@ -102,9 +102,9 @@ def _totals(results: Results) -> Section:
                 [
                     paper.title(problem),
                     paper.title(method),
-                    _quartiles(totals(runs, "evaluations")),
-                    _quartiles(totals(runs, "evaluations_distinct")),
-                    _quartiles(per_generation(runs, "evaluations")),
+                    quartiles(totals(runs, "evaluations")),
+                    quartiles(totals(runs, "evaluations_distinct")),
+                    quartiles(per_generation(runs, "evaluations")),
                 ]
             )
     header = ["problem", "method", "evaluations per run", "distinct vectors", "evaluations per generation"]
@@ -140,7 +140,7 @@ def _diversity(results: Results) -> Section:
             f"diversity-{problem}",
             f"{paper.title(problem)}: mean number of distinct error vectors.",
             "distinct error vectors",
-            _curves(results, problem, "distinct_errors"),
+            curve_lines(results, problem, "distinct_errors"),
         )
         for problem in results.problems
     ]
@@ -154,7 +154,7 @@ def _time(results: Results) -> Section:
             f"time-{problem}",
             f"{paper.title(problem)}: median seconds of selection per generation, with quartiles.",
             "seconds",
-            _curves(results, problem, "seconds_select", median_curve),
+            curve_lines(results, problem, "seconds_select", median_curve),
         )
         for problem in results.problems
     ]
@@ -164,7 +164,7 @@ def _time(results: Results) -> Section:
             runs = results.of(problem, method)
             share = totals(runs, "seconds_select").sum() / max(_all_seconds(runs), 1e-12)
             seconds = 1000 * per_generation(runs, "seconds_select")
-            rows.append([paper.title(problem), paper.title(method), _quartiles(seconds), f"{100 * share:.1f} %"])
+            rows.append([paper.title(problem), paper.title(method), quartiles(seconds), f"{100 * share:.1f} %"])
     header = ["problem", "method", "milliseconds of selection per generation", "share of the run"]
     text = (
         "Time that selection takes on the machine that made the runs, several runs at a time: it says how methods "
@@ -190,9 +190,18 @@ def _lines(results: Results, problem: str, values: Callable[[list[Run]], Line]) 
     return lines
 
 
-def _curves(
+def curve_lines(
     results: Results, problem: str, column: str, curve_of: Callable[[list[Run], str], Curve] = mean_curve
 ) -> list[Line]:
+    """A line for each method: a column's curve over the generations.
+
+    Args:
+        results: The study.
+        problem: The problem.
+        column: The column.
+        curve_of: What makes a curve of a method's runs.
+    """
+
     def values(runs: list[Run]) -> Line:
         curve = curve_of(runs, column)
         drawn = {"y": curve.mean, "low": curve.low, "high": curve.high}
@@ -209,7 +218,12 @@ def _survival(runs: list[Run]) -> Line:
     return {"x": [0, *curve.times.tolist(), last], "y": [*surviving, surviving[-1]]}
 
 
-def _quartiles(values: NDArray[np.float64]) -> str:
+def quartiles(values: NDArray[np.float64]) -> str:
+    """A median with its quartiles, as tables print it.
+
+    Args:
+        values: (runs,) numbers.
+    """
     if not values.size:
         return "–"
     low, middle, high = map(_short, np.quantile(values, (0.25, 0.5, 0.75)).tolist())

@@ -9,6 +9,8 @@ from typing import Any
 
 from flexicase.report import paper
 from flexicase.report.claims import claims
+from flexicase.report.image import image_sections
+from flexicase.report.image_claims import image_claims
 from flexicase.report.results import Results
 from flexicase.report.sections import sections
 from flexicase.report.successes import Cell, baseline_rate, differs, p_text, success_table
@@ -25,16 +27,17 @@ def render(results: Results) -> str:
     from jinja2 import Environment, FileSystemLoader
     from markupsafe import Markup
 
-    parts = sections(results)
+    image = results.kind == "image"
+    parts = image_sections(results) if image else sections(results)
     charts = [asdict(chart) for part in parts for chart in part.charts]
     environment = Environment(loader=FileSystemLoader(RESOURCES), autoescape=True, trim_blocks=True)
     return environment.get_template("page.html.j2").render(
         name=results.name,
-        title="Lexicase selection at scale: the program-synthesis study",
+        title=f"Lexicase selection at scale: the {'image-classification' if image else 'program-synthesis'} study",
         done=len(results.runs),
         planned=results.planned,
-        success_tables=_success_tables(results),
-        claims=claims(results),
+        success_tables=[] if image else _success_tables(results),
+        claims=image_claims(results) if image else claims(results),
         sections=parts,
         spec=results.spec.strip(),
         charts=Markup(_script_safe(json.dumps(charts, separators=(",", ":")))),

@@ -70,6 +70,14 @@ class CaseStatistics:
             return np.asarray((n * squares - sums**2) / n**2)
         return self._per_case(lambda block: block.var(axis=1))
 
+    @property
+    def split(self) -> Weights:
+        """(n_cases,) how evenly a case splits the population into error 0 and not: 1 half and half, 0 not at all.
+
+        Four times the variance of right and wrong.
+        """
+        return 4.0 * (self.zeros * self.nonzeros) / max(len(self.errors), 1) ** 2
+
     def _per_case(self, summary: Callable[[Weights], Weights]) -> Weights:
         """Summarise sorted columns, so that neither memory layout nor the order of individuals shows in a rounding.
 
@@ -111,6 +119,7 @@ BIASES: dict[str, BiasFunction] = {
     "average": lambda s: s.average,
     "median": lambda s: s.median,
     "variance": lambda s: s.variance,
+    "split": lambda s: s.split,
     "num_zeros_inverse": lambda s: _inverse(s.zeros, at_zero=2.0),
     "num_nonzeros_inverse": lambda s: _inverse(s.nonzeros, at_zero=2.0),
     "average_inverse": lambda s: _inverse(s.average, at_zero=2.0),

@@ -7,7 +7,8 @@ order, and for nothing else; what it sees becomes the weights that order the cas
 from __future__ import annotations
 
 import copy
-from typing import Any
+import dataclasses
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,7 +40,8 @@ class FastLexicase:
         n_cases: Number of cases.
         order: ``"weighted"`` or ``"ranked"`` shuffle by the current weights, or ``"uniform"``.
         bias: What a case's weight becomes when it is looked at: ``"num_nonzeros"`` or
-            ``"num_zeros"`` of the pool, plus 1, or a callable from the (pool,) errors to a number.
+            ``"num_zeros"`` of the pool, plus 1; ``"split"``, largest where half of the pool solves
+            the case (see `CaseWeights`); or a callable from the (pool,) errors to a number.
         default: Weight of cases not looked at yet: ``"max"`` or ``"min"``.
         w_min: Smallest weight, above 0.
         w_max: Largest weight; None: individuals + 1, of the first call of `select`. Until then
@@ -47,8 +49,12 @@ class FastLexicase:
         epsilon: How far from the best of the pool a survivor may be: None (not at all), a number,
             one number per case, or ``"mad"``, the median absolute deviation of the pool's errors
             (the dynamic variant: nothing else is known).
-        lookahead: ``"auto"`` grows the blocks while cases filter nobody; an int asks for that many
-            cases at a time, 1 for none that may not be needed.
+        on_all_fail: What a case that nobody in the pool solves (error 0) does: ``"keep"``, it is like any other;
+            ``"stop"``, it ends the event with a random choice among the whole population (``ended`` is then 2). The
+            second runs on the reference alone.
+        lookahead: ``"auto"`` grows the blocks while cases filter nobody; ``"patient"`` only once 8 in a row
+            have filtered nobody, for evaluators that gain little from blocks of two or four; an int asks
+            for that many cases at a time, 1 for none that may not be needed.
         memory: Budget in bytes for blocks and memo; of an old memo, up to an eighth of it is kept as room for the next.
         seed: An int, a `numpy.random.Generator`, a `SeedSequence`, or None for fresh randomness.
         backend: ``"native"`` or ``"reference"``, as for `flexicase.Selector`.
@@ -75,6 +81,7 @@ class FastLexicase:
         w_min: float = 1.0,
         w_max: float | None = None,
         epsilon: float | ArrayLike | str | None = None,
+        on_all_fail: Literal["keep", "stop"] = "keep",
         lookahead: LookAhead = "auto",
         memory: int = MEMORY,
         seed: Seed = None,
@@ -92,8 +99,10 @@ class FastLexicase:
             mad=mad,
             lookahead=check_lookahead(lookahead),
             block_bytes=self._memory // BLOCK_SHARE,
+            stops=check_choice(on_all_fail, "on_all_fail", ("keep", "stop")) == "stop",
         )
-        self._runs_natively = resolve_backend(backend) == "native" and isinstance(self._weights.bias, str)
+        known_natively = isinstance(self._weights.bias, str) and not self._rule.stops
+        self._runs_natively = resolve_backend(backend) == "native" and known_natively
         self._key = key_from_seed(seed)
         self._next_event = 0
         self._native: FastRun | None = None
@@ -107,6 +116,17 @@ class FastLexicase:
         view = self._weights.values.view()
         view.flags.writeable = False
         return view
+
+    @property
+    def lookahead(self) -> LookAhead:
+        """How many cases are asked for at once; may be changed between calls, which never changes an outcome."""
+        return self._rule.lookahead
+
+    @lookahead.setter
+    def lookahead(self, lookahead: LookAhead) -> None:
+        if lookahead != self._rule.lookahead:
+            self._rule = dataclasses.replace(self._rule, lookahead=check_lookahead(lookahead))
+            self._native = None
 
     @property
     def memo(self) -> MemoReport:
@@ -275,6 +295,7 @@ class FastLexicase:
             "w_min": self._weights.w_min,
             "w_max": self._given_w_max,
             "epsilon": "mad" if self._rule.mad else None if epsilon is None else epsilon.tolist(),
+            "on_all_fail": "stop" if self._rule.stops else None,
         }
 
 

@@ -15,8 +15,9 @@ from flexicase.selection.case_order import CaseOrder
 from flexicase.selection.kernel import Ended
 from flexicase.selection.lookahead import BYTES_PER_PAIR, BlockSize, LookAhead
 from flexicase.selection.replay import replay
-from flexicase.selection.weights import COUNTS, CaseWeights
+from flexicase.selection.weights import POOL_BIASES, CaseWeights
 
+NATIVE_LOOKAHEAD = {"auto": 0, "patient": -1}
 NATIVE_ORDERS = {"uniform": 0, "weighted": 1, "ranked": 2}
 
 
@@ -30,6 +31,7 @@ class EventRule:
         mad: Use the median absolute deviation of the pool instead.
         lookahead: How many cases to ask for at once.
         block_bytes: Memory budget of a block.
+        stops: Whether a case that nobody in the pool solves ends the event.
     """
 
     order: str
@@ -37,6 +39,7 @@ class EventRule:
     mad: bool
     lookahead: LookAhead
     block_bytes: int
+    stops: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -85,13 +88,16 @@ def _event(run: EventRun, event: int, evaluate: CaseEvaluator) -> tuple[tuple[in
             break
         block, fresh = run.memo.fetch(evaluate, pool, cases)
         epsilon = None if rule.epsilon is None else rule.epsilon[cases]
-        step = replay(block, fresh, cases, weights, epsilon=epsilon, mad=rule.mad)
+        step = replay(block, fresh, cases, weights, epsilon=epsilon, mad=rule.mad, stops=rule.stops)
         size.observe(step.visited, step.last_filter)
         pool = pool[step.survivors]
         evaluations += step.evaluations
         cases_used += step.visited
         computed += int(np.count_nonzero(fresh))
         needed += step.fresh_used
+        if step.stopped:
+            pool, ended = np.arange(run.memo.n_individuals), Ended.CUT_SHORT
+            break
     parent = int(pool[Stream.of(run.key, event, Lane.PICK).bounded(len(pool))])
     return (parent, evaluations, cases_used, computed, computed - needed), ended
 
@@ -102,11 +108,11 @@ def native_events(rule: EventRule, weights: CaseWeights) -> FastRun:
     return FastRun(
         len(weights.values),
         NATIVE_ORDERS[rule.order],
-        COUNTS.index(weights.bias),
+        POOL_BIASES.index(weights.bias),
         weights.w_min,
         rule.epsilon,
         rule.mad,
-        0 if rule.lookahead == "auto" else min(rule.lookahead, 2**40),
+        NATIVE_LOOKAHEAD[rule.lookahead] if isinstance(rule.lookahead, str) else min(rule.lookahead, 2**40),
         rule.block_bytes // BYTES_PER_PAIR,
     )
 

@@ -3,7 +3,9 @@
 One call per case wastes the fixed cost of every call; whole orders waste evaluations that are
 never needed. The number of cases starts at 1 and doubles while cases filter nobody. When the pool
 shrinks it restarts from the number of cases that had filtered nobody before, as the best guess of
-how long the smaller pool will last.
+how long the smaller pool will last. A patient look-ahead does all this only once 8 cases in a row
+have filtered nobody: until then computing in advance costs more than it saves, if the evaluator
+takes twice as long for twice as many cases.
 """
 
 from __future__ import annotations
@@ -12,14 +14,15 @@ from typing import Any, Literal, TypeAlias
 
 from flexicase.checks import check_choice, check_count
 
-LookAhead: TypeAlias = Literal["auto"] | int
+LookAhead: TypeAlias = Literal["auto", "patient"] | int
+PATIENCE = 8
 BYTES_PER_PAIR = 8
 
 
 def check_lookahead(lookahead: Any) -> LookAhead:
-    """``"auto"`` or a positive number of cases."""
+    """``"auto"``, ``"patient"`` or a positive number of cases."""
     if isinstance(lookahead, str):
-        return check_choice(lookahead, "lookahead", ("auto",))  # type: ignore[return-value]
+        return check_choice(lookahead, "lookahead", ("auto", "patient"))  # type: ignore[return-value]
     return check_count(lookahead, "lookahead", 1)
 
 
@@ -27,7 +30,7 @@ class BlockSize:
     """The number of cases to ask for next, within one selection event.
 
     Args:
-        lookahead: ``"auto"``, or a fixed number of cases.
+        lookahead: ``"auto"``, ``"patient"``, or a fixed number of cases.
         most_bytes: A block of pool × cases errors is kept within this, down to a single case.
 
     Example:
@@ -43,12 +46,13 @@ class BlockSize:
         10
     """
 
-    __slots__ = ("_fixed", "_most_pairs", "_quiet", "_wanted")
+    __slots__ = ("_fixed", "_most_pairs", "_patience", "_quiet", "_wanted")
 
     def __init__(self, lookahead: LookAhead, most_bytes: int) -> None:
         """Start an event."""
-        self._fixed = lookahead != "auto"
-        self._wanted = 1 if lookahead == "auto" else int(lookahead)
+        self._fixed = not isinstance(lookahead, str)
+        self._wanted = 1 if isinstance(lookahead, str) else lookahead
+        self._patience = PATIENCE if lookahead == "patient" else 0
         self._most_pairs = most_bytes // BYTES_PER_PAIR
         self._quiet = 0
 
@@ -65,9 +69,10 @@ class BlockSize:
         """
         if last_filter is None:
             self._quiet += visited
-            if not self._fixed:
+            if not self._fixed and self._quiet >= self._patience:
                 self._wanted *= 2
             return
         before, self._quiet = self._quiet + last_filter, visited - last_filter - 1
         if not self._fixed:
-            self._wanted = max(1, before, self._quiet)
+            lasted = max(before, self._quiet)
+            self._wanted = 1 if lasted < self._patience else max(1, lasted)

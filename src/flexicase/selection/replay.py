@@ -24,6 +24,7 @@ class Replayed:
         evaluations: Sizes of the pool before each of them, summed.
         fresh_used: How many of the pairs looked at had been computed for this block.
         last_filter: Position of the last case that removed anybody, or None.
+        stopped: Whether the last case looked at is one that nobody in the pool solved, and that ends the event.
     """
 
     survivors: NDArray[np.int64]
@@ -31,6 +32,7 @@ class Replayed:
     evaluations: int
     fresh_used: int
     last_filter: int | None
+    stopped: bool = False
 
 
 def replay(
@@ -41,6 +43,7 @@ def replay(
     *,
     epsilon: NDArray[np.float64] | None,
     mad: bool,
+    stops: bool = False,
 ) -> Replayed:
     """Look at the cases one after another until one candidate is left.
 
@@ -51,6 +54,7 @@ def replay(
         weights: The weights to renew.
         epsilon: (b,) how far from the best a survivor may be on each case; None: not at all.
         mad: Use the median absolute deviation of the pool instead.
+        stops: Whether a case on which nobody in the pool has error 0 ends the event.
     """
     rows = np.arange(len(block))
     visited = evaluations = fresh_used = 0
@@ -63,6 +67,8 @@ def replay(
         visited += 1
         evaluations += len(rows)
         fresh_used += int(np.count_nonzero(fresh[rows, j]))
+        if stops and errors.all():
+            return Replayed(rows, visited, evaluations, fresh_used, last_filter, stopped=True)
         limit = errors.min()
         if mad:
             limit += median_absolute_deviation(errors)

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from flexicase.checks import check_choice, check_number
 
-PoolBias: TypeAlias = Literal["num_nonzeros", "num_zeros"] | Callable[[NDArray[np.float64]], float]
+PoolBias: TypeAlias = Literal["num_nonzeros", "num_zeros", "split"] | Callable[[NDArray[np.float64]], float]
 Default: TypeAlias = Literal["max", "min"]
-COUNTS = ("num_nonzeros", "num_zeros")
+POOL_BIASES = ("num_nonzeros", "num_zeros", "split")
 
 
 class CaseWeights:
@@ -25,8 +25,9 @@ class CaseWeights:
 
     Args:
         n_cases: Number of cases.
-        bias: ``"num_nonzeros"`` or ``"num_zeros"``, counted over the pool, plus 1; or a callable
-            from the (pool,) errors to a number.
+        bias: ``"num_nonzeros"`` or ``"num_zeros"``, counted over the pool, plus 1; ``"split"``,
+            4 · zeros · nonzeros / pool plus 1: pool + 1 for a case that half of the pool solves, 1
+            for one that all or none do; or a callable from the (pool,) errors to a number.
         default: Whether cases nobody has looked at weigh ``"max"`` or ``"min"``.
         w_min: Smallest weight, above 0.
         w_max: Largest weight; None until `settle` sets it to the number of individuals + 1.
@@ -77,6 +78,9 @@ class CaseWeights:
             weight = float(np.count_nonzero(errors)) + 1.0
         elif self.bias == "num_zeros":
             weight = float(len(errors) - np.count_nonzero(errors)) + 1.0
+        elif self.bias == "split":
+            nonzeros = int(np.count_nonzero(errors))
+            weight = 4.0 * ((len(errors) - nonzeros) * nonzeros) / len(errors) + 1.0
         else:
             weight = self._by_callable(errors)
         assert self.w_max is not None
@@ -95,12 +99,12 @@ class CaseWeights:
 
 
 def check_pool_bias(bias: Any) -> PoolBias:
-    """A built-in count's name, or a callable."""
+    """A built-in metric's name, or a callable."""
     if callable(bias):
         return bias  # type: ignore[no-any-return]
     if not isinstance(bias, str):
-        raise TypeError(f"bias must be one of {', '.join(map(repr, COUNTS))} or a callable, got {bias!r}")
-    return check_choice(bias, "bias", COUNTS)  # type: ignore[return-value]
+        raise TypeError(f"bias must be one of {', '.join(map(repr, POOL_BIASES))} or a callable, got {bias!r}")
+    return check_choice(bias, "bias", POOL_BIASES)  # type: ignore[return-value]
 
 
 def check_largest(w_max: float, w_min: float, n_cases: int) -> None:

@@ -1,0 +1,111 @@
+"""Selection in gradient lexicase: looking ahead in blocks against batch size 1, on the same candidates.
+
+    python benchmarks/gradient.py                                digits: all of a training
+    python benchmarks/gradient.py --network small --cifar DIR    a small network on CIFAR-10
+    python benchmarks/gradient.py --network vgg16 --cifar DIR    VGG16, candidates as late in training
+
+Every selection of a training is made again both ways, from the same weights and the same draws; parent, weights and
+counts must be equal. Times are CPU seconds of one thread, best of --repeats.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+
+import numpy as np
+import torch
+
+import flexicase.torch as ft
+from flexicase.torch.selector import load_selector_state, selector_state
+
+LENGTHS = ((0, 20), (20, 100), (100, 1000), (1000, 10**6))
+
+
+def best_of(repeats: int, work: Callable[[], object]) -> float:
+    times = []
+    for _ in range(repeats):
+        start = time.process_time()
+        work()
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+def compare(search: ft.GradientLexicase, before: dict, generation: int, repeats: int) -> tuple[float, float]:
+    """CPU seconds of the last selection, case by case and as it was made; fails if the outcomes differ."""
+    selector, after = search._selector, selector_state(search._selector)
+    used = selector.lookahead
+    outcomes, seconds = [], []
+    for lookahead in (1, used):
+
+        def once(lookahead: int | str = lookahead) -> None:
+            load_selector_state(selector, before)
+            selector.lookahead = lookahead
+            s = selector.select(search._evaluator(search._forward), search.population, population=generation)
+            outcomes.append((s.indices.tolist(), s.evaluations.tolist(), s.ended.tolist(), selector.weights.tolist()))
+
+        seconds.append(best_of(repeats, once))
+    assert all(outcome == outcomes[0] for outcome in outcomes), "the outcomes differ"
+    load_selector_state(selector, after)
+    selector.lookahead = used
+    return seconds[0], seconds[1]
+
+
+def make_search(arguments: argparse.Namespace) -> ft.GradientLexicase:
+    if arguments.network == "digits":
+        data, model = ft.data.load("digits"), lambda: ft.vgg("digits", channels=1, size=8)
+        settings: dict = {"batch_size": 32, "transform": data.transform}
+    else:
+        depth = arguments.network if arguments.network == "small" else int(arguments.network[3:])
+        data, model = ft.data.load("cifar10", arguments.cifar, train=arguments.cases, test=1), lambda: ft.vgg(depth)
+        settings = {"transform": data.transform}
+    if arguments.late:  # learning rates as at the end of a long training make candidates alike
+        settings["schedule"] = lambda generation, generations: 1.0 if generation < generations // 2 else 1e-4
+    return ft.GradientLexicase(model, data.train, selection=arguments.selection, seed=arguments.seed, **settings)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--network", default="digits", choices=["digits", "small", "vgg11", "vgg16"])
+    parser.add_argument("--cifar", help="folder with CIFAR-10")
+    parser.add_argument("--cases", type=int, default=2000, help="training cases of CIFAR-10")
+    parser.add_argument("--selection", default="fast", choices=["fast", "lexicase"])
+    parser.add_argument("--generations", type=int, default=80)
+    parser.add_argument("--late", action="store_true", help="tiny learning rates from half of the generations on")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    search = make_search(arguments)
+    search.generations = arguments.generations
+    rows = []
+    for generation in range(arguments.generations):
+        before = selector_state(search._selector)
+        record = search.step()
+        one, blocks = compare(search, before, generation, arguments.repeats)
+        times = record.seconds_train, record.seconds_select
+        looks = search._selector.lookahead == "auto"
+        rows.append((record.evaluations, one, blocks, *times, record.forward_passes, looks))
+    table = np.array(rows)
+    print(f"{arguments.network}, {arguments.selection}: {len(rows)} selections, all outcomes equal")
+    print("evaluations      selections   batch 1, s   blocks, s   ratio   median ratio   forward passes / evaluations")
+    parts = {f"{a}–{b - 1}": (table[:, 0] >= a) & (table[:, 0] < b) for a, b in LENGTHS}
+    parts |= {"while short": table[:, 6] == 0, "with blocks": table[:, 6] == 1, "all": table[:, 0] > 0}
+    for name, chosen in parts.items():
+        part = table[chosen]
+        if len(part):
+            one, blocks = part[:, 1].sum(), part[:, 2].sum()
+            median = np.median(part[:, 1] / part[:, 2])
+            print(
+                f"{name:16} {len(part):10} {one:12.3f} {blocks:11.3f} {one / blocks:7.2f} {median:14.2f} "
+                f"{part[:, 5].sum() / part[:, 0].sum():19.2f}"
+            )
+    share = table[:, 4].sum() / (table[:, 3] + table[:, 4]).sum()
+    late = table[len(table) // 2 :]
+    print(f"selection's share of a generation: {100 * share:.0f} %, ", end="")
+    print(f"in the second half {100 * late[:, 4].sum() / (late[:, 3] + late[:, 4]).sum():.0f} %")
+
+
+if __name__ == "__main__":
+    main()

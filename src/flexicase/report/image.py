@@ -1,0 +1,189 @@
+"""The image study: evaluations, accuracy, and why selections ended, for gradient lexicase and its fast variants."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from flexicase.report import paper
+from flexicase.report.curves import LAST, WINDOW, last_curve, mean_curve, totals
+from flexicase.report.results import Results, Run
+from flexicase.report.sections import Chart, Section, Table, curve_lines, quartiles
+from flexicase.report.statistics import Interval, z_test
+
+BASELINE = "gradient-lexicase"
+ENDINGS = ("unique", "exhausted", "all failed")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A method against plain gradient lexicase on the same seeds.
+
+    Attributes:
+        method: The method.
+        ratio: Geometric mean over the seeds of its total evaluations by the baseline's.
+        interval: 95 % interval of the ratio (Student's t on the logarithms).
+        lower: Seeds in which it made fewer evaluations.
+        seeds: How many.
+        p_value: Wilcoxon signed-rank test, two-sided.
+    """
+
+    method: str
+    ratio: float
+    interval: Interval
+    lower: int
+    seeds: int
+    p_value: float
+
+
+def compare(results: Results, problem: str, method: str, baseline: str = BASELINE) -> Comparison | None:
+    """The total evaluations of two methods, seed by seed; None if they share no two seeds.
+
+    Args:
+        results: The study.
+        problem: The data set.
+        method: The one.
+        baseline: The other.
+    """
+    from scipy.stats import t, wilcoxon
+
+    mine, theirs = ({run.seed: run for run in results.of(problem, name)} for name in (method, baseline))
+    seeds = sorted(mine.keys() & theirs.keys())
+    if len(seeds) < 2 or method == baseline:
+        return None
+    logs = np.log(totals([mine[s] for s in seeds], "evaluations") / totals([theirs[s] for s in seeds], "evaluations"))
+    half = float(t.ppf(0.975, len(seeds) - 1)) * logs.std(ddof=1) / math.sqrt(len(seeds))
+    p = float(wilcoxon(logs).pvalue) if np.any(logs) else 1.0
+    mean = float(logs.mean())
+    interval = Interval(math.exp(mean - half), math.exp(mean + half))
+    return Comparison(method, math.exp(mean), interval, int((logs < 0).sum()), len(seeds), p)
+
+
+def image_sections(results: Results) -> list[Section]:
+    """All parts of the page, in order.
+
+    Args:
+        results: The study.
+    """
+    return [_evaluations(results), _ratios(results), _accuracy(results), _endings(results), _passes(results)]
+
+
+def _evaluations(results: Results) -> Section:
+    charts = []
+    for problem in results.problems:
+        for place, what, curve_of, x in (
+            ("evaluations", "evaluations of each generation's selection", mean_curve, "generation"),
+            (
+                "last",
+                f"the last {LAST}, moving average of {WINDOW}, aligned at the end",
+                last_curve,
+                "generation, from the end",
+            ),
+        ):
+            lines = curve_lines(results, problem, "evaluations", curve_of)
+            view = {"all": {"label": "all", "lines": lines}}
+            charts.append(Chart(f"{place}-{problem}", f"{paper.title(problem)}: {what}.", x, "evaluations", view))
+    text = (
+        "Sizes of the pool summed over the cases that a generation's selection looked at, mean over the runs with 95 % "
+        "intervals. When candidates have become alike, a selection runs out of cases and costs all of them."
+    )
+    return Section("evaluations", "Evaluations per generation", text, charts)
+
+
+def _ratios(results: Results) -> Section:
+    rows = []
+    for problem, method, runs in _each(results):
+        found = compare(results, problem, method)
+        ratio = "" if found is None else f"{found.ratio:.2f} ({found.interval.low:.2f}–{found.interval.high:.2f})"
+        lower = "" if found is None else f"{found.lower}/{found.seeds}"
+        p = "" if found is None else f"{found.p_value:.3f}"
+        mean = totals(runs, "evaluations") / np.array([run.generations for run in runs])
+        middle = np.array([np.median(run.columns["evaluations"][-LAST:]) for run in runs])
+        names = [paper.title(problem), paper.title(method)]
+        rows.append([*names, quartiles(mean), quartiles(middle), ratio, lower, p])
+    header = [
+        "data",
+        "method",
+        "per generation",
+        f"median of the last {LAST}",
+        "ratio to plain (95 %)",
+        "fewer in",
+        "p",
+    ]
+    text = (
+        "Evaluations: medians over the runs with quartiles in brackets. Ratio: geometric mean over the seeds of the "
+        "total by that of plain gradient lexicase with the same seed. p: Wilcoxon signed-rank test, two-sided, not "
+        "adjusted."
+    )
+    return Section("ratios", "Against plain gradient lexicase", text, table=Table(header, rows))
+
+
+def _accuracy(results: Results) -> Section:
+    rows = []
+    for problem, method, runs in _each(results):
+        right, trials = _pooled(runs)
+        base = _pooled(results.of(problem, BASELINE))
+        tested = method != BASELINE and base[1] > 0
+        p = f"{z_test(right / trials, base[0] / base[1], trials)[1]:.3f}" if tested else ""
+        accuracies = [100 * float(run.facts["accuracy"]) for run in runs]
+        spread = f"{min(accuracies):.2f}–{max(accuracies):.2f}" if len(runs) > 1 else ""
+        published = paper.ACCURACIES.get(method)
+        beside = (
+            ""
+            if published is None
+            else f"{published[0]:.2f}" + ("" if published[1] is None else f" ({published[1]:g})")
+        )
+        rows.append([paper.title(problem), paper.title(method), f"{100 * right / trials:.2f}", spread, p, beside])
+    header = ["data", "method", "accuracy, %", "of single runs", "p", "paper, CIFAR-10 (p)"]
+    text = (
+        "The last parent on the test cases, all runs of a method together. p: one-proportion z-test, left-tailed, with "
+        "the sample proportion in the variance as in the paper, against the accuracy of plain gradient lexicase. The "
+        "test takes that accuracy as known, and runs on the same test cases are not independent; not to reject is no "
+        "proof of equality."
+    )
+    return Section("accuracy", "Accuracy", text, table=Table(header, rows))
+
+
+def _endings(results: Results) -> Section:
+    rows = []
+    for problem, method, runs in _each(results):
+        codes = np.concatenate([run.columns["ended"] for run in runs])
+        counts = [f"{int((codes == code).sum()):,}" for code in range(len(ENDINGS))]
+        rows.append([paper.title(problem), paper.title(method), f"{codes.size:,}", *counts])
+    header = ["data", "method", "selections", "one candidate left", "cases exhausted", "all failed"]
+    return Section("endings", "Why selections ended", "Over all runs and generations.", table=Table(header, rows))
+
+
+def _passes(results: Results) -> Section:
+    rows = []
+    for problem, method, runs in _each(results):
+        evaluations, passes = totals(runs, "evaluations").sum(), totals(runs, "forward_passes").sum()
+        select, train = totals(runs, "seconds_select").sum(), totals(runs, "seconds_train").sum()
+        calls = totals(runs, "forward_calls").sum()
+        share = f"{100 * select / max(select + train, 1e-12):.0f} %"
+        names = [paper.title(problem), paper.title(method)]
+        rows.append([*names, f"{passes:,.0f}", f"{passes / evaluations:.2f}", f"{passes / calls:.1f}", share])
+    header = [
+        "data",
+        "method",
+        "forward passes",
+        "per evaluation",
+        "per call of a network",
+        "selection's share of time",
+    ]
+    text = "What selection had really computed: blocks of cases in advance, of which some turn out not to be needed."
+    return Section("passes", "Forward passes really computed", text, table=Table(header, rows))
+
+
+def _each(results: Results) -> list[tuple[str, str, list[Run]]]:
+    return [
+        (problem, method, results.of(problem, method))
+        for problem in results.problems
+        for method in paper.in_order(results.methods(problem))
+    ]
+
+
+def _pooled(runs: list[Run]) -> tuple[int, int]:
+    return sum(int(run.facts["correct"]) for run in runs), sum(int(run.facts["test_cases"]) for run in runs)

@@ -1,0 +1,191 @@
+"""Data sets of small images, as tensors: digits, CIFAR-10, and a made-up one for trials."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from flexicase.checks import check_choice, check_count
+from flexicase.torch.augment import PadCropFlip
+from flexicase.torch.cifar import TRAINING, read_cifar10
+
+NAMES = ("digits", "cifar10", "fake")
+KEPT_AS_FLOATS = 2**26
+DIGITS_TEST = 500
+CIFAR_MEAN, CIFAR_STD = (0.4914, 0.4822, 0.4465), (0.2023, 0.1994, 0.2010)
+
+
+class Images:
+    """A map-style data set of images, normalised when read, many at a time if need be.
+
+    Args:
+        images: (n, channels, height, width) uint8.
+        labels: (n,) whole numbers.
+        mean: Mean of each channel, where pixels are from 0 to 1.
+        std: Standard deviation of each channel.
+        white: The largest pixel value.
+
+    Example:
+        >>> import numpy as np
+        >>> from flexicase.torch.data import Images
+        >>> images = Images(np.full((5, 1, 8, 8), 255, np.uint8), np.arange(5), mean=[0.5], std=[0.25])
+        >>> image, label = images[3]
+        >>> image.shape, float(image.max()), label
+        (torch.Size([1, 8, 8]), 2.0, 3)
+    """
+
+    def __init__(
+        self,
+        images: NDArray[np.uint8],
+        labels: NDArray[np.integer],
+        mean: Sequence[float],
+        std: Sequence[float],
+        white: float = 255.0,
+    ) -> None:
+        """Small sets are normalised at once."""
+        self.labels = torch.from_numpy(np.array(labels, dtype=np.int64))
+        self._mean, self._std = (torch.tensor(values, dtype=torch.float32).view(-1, 1, 1) for values in (mean, std))
+        self._white = white
+        self._pixels = torch.from_numpy(np.array(images, dtype=np.uint8))
+        self._is_normal = self._pixels.numel() * 4 <= KEPT_AS_FLOATS
+        if self._is_normal:
+            self._pixels = self._normalised(self._pixels)
+
+    def __len__(self) -> int:
+        """How many images."""
+        return len(self.labels)
+
+    def __getitem__(self, case: int) -> tuple[Tensor, int]:
+        """An image and its label."""
+        inputs, labels = self.batch(torch.tensor([case]))
+        return inputs[0], int(labels[0])
+
+    def batch(self, cases: Tensor) -> tuple[Tensor, Tensor]:
+        """Images and labels of (b,) cases.
+
+        Returns:
+            (b, channels, height, width) float32 and (b,) int64.
+        """
+        pixels = self._pixels[cases]
+        return pixels if self._is_normal else self._normalised(pixels), self.labels[cases]
+
+    def _normalised(self, pixels: Tensor) -> Tensor:
+        return (pixels.to(torch.float32) / self._white - self._mean) / self._std
+
+
+@dataclass(frozen=True)
+class Data:
+    """A data set, and what a network and its training need to know about it.
+
+    Attributes:
+        train: The training cases.
+        test: The test cases.
+        transform: The augmentation that goes with it.
+        channels: Channels of the images.
+        size: Their height and width.
+        classes: How many classes.
+    """
+
+    train: Images
+    test: Images
+    transform: PadCropFlip | None
+    channels: int
+    size: int
+    classes: int
+
+
+def load(name: str, directory: str | Path | None = None, *, train: int | None = None, test: int | None = None) -> Data:
+    """Load a data set.
+
+    Args:
+        name: ``"digits"``: 1,797 handwritten digits of 8 × 8 pixels, from scikit-learn, 500 of them for the test;
+            ``"cifar10"``: 60,000 photographs of 32 × 32 pixels, 10,000 of them for the test; ``"fake"``: noise with a
+            faint pattern for each of 10 classes.
+        directory: For ``"cifar10"``: the folder that it lies in, see `flexicase.torch.cifar.read_cifar10`.
+        train: How many training cases, the first ones; all if None.
+        test: How many test cases.
+
+    Raises:
+        FileNotFoundError: CIFAR-10 is not there; the message says what to download.
+        ImportError: scikit-learn is not installed.
+        ValueError: There is no such data set, it has fewer cases, or a file is damaged.
+
+    Example:
+        >>> import flexicase.torch as ft
+        >>> digits = ft.data.load("digits")
+        >>> len(digits.train), len(digits.test)
+        (1297, 500)
+    """
+    check_choice(name, "name", NAMES)
+    for limit, argument in ((train, "train"), (test, "test")):
+        if limit is not None:
+            check_count(limit, argument, 1)
+    if name == "cifar10":
+        return _cifar10(directory, train, test)
+    return _digits(train, test) if name == "digits" else _fake(train or 256, test or 128)
+
+
+def _digits(train: int | None, test: int | None) -> Data:
+    try:
+        from sklearn.datasets import load_digits
+    except ImportError as error:
+        raise ImportError("the digits come with scikit-learn: pip install 'flexicase[torch]'") from error
+    found = load_digits()
+    order = np.random.default_rng(0).permutation(len(found.target))
+    images, labels = found.images[order].astype(np.uint8)[:, None], found.target[order]
+    first, last = images[:-DIGITS_TEST], images[-DIGITS_TEST:]
+    mean, std = float(first.mean() / 16), float(first.std() / 16)
+
+    def part(pixels: NDArray[np.uint8], targets: NDArray[np.int64], limit: int | None, what: str) -> Images:
+        return Images(*_limited(pixels, targets, limit, what), mean=[mean], std=[std], white=16.0)
+
+    return Data(
+        part(first, labels[:-DIGITS_TEST], train, "train"),
+        part(last, labels[-DIGITS_TEST:], test, "test"),
+        PadCropFlip(padding=1, flip=0.0, fill=-mean / std),
+        channels=1,
+        size=8,
+        classes=10,
+    )
+
+
+def _cifar10(directory: str | Path | None, train: int | None, test: int | None) -> Data:
+    if directory is None:
+        raise ValueError("directory must name the folder with CIFAR-10, got None")
+    batches = read_cifar10(directory)
+    first = batches[: len(TRAINING)]
+    images, labels = np.concatenate([b.images for b in first]), np.concatenate([b.labels for b in first])
+    return Data(
+        Images(*_limited(images, labels, train, "train"), mean=CIFAR_MEAN, std=CIFAR_STD),
+        Images(*_limited(batches[-1].images, batches[-1].labels, test, "test"), mean=CIFAR_MEAN, std=CIFAR_STD),
+        PadCropFlip(fill=[-mean / std for mean, std in zip(CIFAR_MEAN, CIFAR_STD, strict=True)]),
+        channels=3,
+        size=32,
+        classes=10,
+    )
+
+
+def _fake(train: int, test: int) -> Data:
+    rng = np.random.default_rng(0)
+    patterns = rng.integers(0, 120, (10, 1, 8, 8))
+
+    def part(n: int) -> Images:
+        labels = rng.integers(0, 10, n)
+        images = patterns[labels] + rng.integers(0, 136, (n, 1, 8, 8))
+        return Images(images.astype(np.uint8), labels, mean=[0.5], std=[0.25])
+
+    return Data(part(train), part(test), None, channels=1, size=8, classes=10)
+
+
+def _limited(
+    images: NDArray[np.uint8], labels: NDArray[np.int64], limit: int | None, name: str
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    if limit is not None and limit > len(images):
+        raise ValueError(f"{name} must be at most {len(images)}, got {limit}")
+    return images[:limit], labels[:limit]

@@ -1,0 +1,434 @@
+"""Gradient lexicase and fast gradient lexicase selection (paper, Algorithm 2)."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from flexicase.checkpoint import check_settings
+from flexicase.checks import check_choice, check_count
+from flexicase.rng import Key, Lane, Seed, key_from_seed
+from flexicase.selection.fast import FastLexicase
+from flexicase.selection.kernel import Ended
+from flexicase.selection.lookahead import LookAhead
+from flexicase.selection.weights import Default, PoolBias
+from flexicase.torch import checkpoint
+from flexicase.torch.candidates import check_device, check_output, make_candidates
+from flexicase.torch.cases import Cases
+from flexicase.torch.errors import CandidateErrors, ErrorFunction, wrong
+from flexicase.torch.records import ENDINGS, Generation
+from flexicase.torch.selector import (
+    SelectionName,
+    load_selector_state,
+    lookahead_after,
+    make_selector,
+    selector_state,
+)
+from flexicase.torch.training import (
+    Loss,
+    OptimizerFactory,
+    Schedule,
+    Trainer,
+    TrainingError,
+    Transform,
+    cosine,
+    deal,
+    generator,
+    sgd,
+    word,
+)
+
+
+@dataclass(frozen=True)
+class _Done:
+    """All that the finished generations have left; replaced as a whole, so that an interrupted one leaves nothing."""
+
+    records: tuple[Generation, ...] = ()
+    parent: dict[str, Tensor] | None = None
+    optimizer: dict[str, Any] | None = None
+
+
+class GradientLexicase:
+    """Trains a network by gradient lexicase selection (Ding and Spector, ICLR 2022; fast: the paper's Algorithm 2).
+
+    In every generation each of ``population`` candidates is trained on its own share of the training cases; lexicase
+    selection on all training cases then chooses the parent, and its copies are the next candidates.
+
+    Args:
+        model_fn: Makes a network; called ``population`` times, each with its own random parameters.
+        train_set: A map-style data set of (input, target).
+        population: Candidates.
+        selection: ``"lexicase"``: cases in uniformly random order; ``"fast"``: in weighted order, weights learnt while
+            selecting; or a `flexicase.FastLexicase` for as many cases.
+        bias: For ``"fast"``: ``"num_nonzeros"`` (default), ``"num_zeros"``, ``"split"`` or a callable.
+        default: For ``"fast"``: weight of cases not looked at yet, ``"max"`` (default) or ``"min"``.
+        optimizer: Makes an optimiser of a network's parameters.
+        schedule: Factor of the learning rate, from the generation (from 0) and the number of generations.
+        generations: How many generations there will be, for the schedule; `fit` sets it too.
+        device: Where the networks are.
+        batch_size: Cases per training step.
+        seed: An int, a `numpy.random.Generator`, a `SeedSequence`, or None for fresh randomness.
+        optimizer_state: ``"reset"`` starts every generation with a new optimiser; ``"inherit"`` gives the parent's
+            state to its copies.
+        on_all_fail: What a case that the whole pool gets wrong does: ``"keep"`` (default) keeps all; ``"stop"`` ends
+            selection with a random parent.
+        transform: Augments training batches: ``transform(inputs, generator)``, such as `PadCropFlip`.
+        selection_transform: The same for the cases of selection, one at a time, by draws that depend on generation and
+            case alone. None: selection sees the plain cases.
+        error_fn: From (b, …) outputs and (b, …) targets to (b,) errors, lower is better, 0 solved; by default whether
+            the largest output is not the target. Needs ``loss``.
+        loss: The training loss; cross-entropy by default.
+        epsilon: How far from the best of the pool a survivor may be, as for `flexicase.FastLexicase`.
+        test_set: A data set to evaluate the parent on every ``eval_every`` generations, and after the last one.
+        eval_every: See ``test_set``.
+        callbacks: Called with each `Generation`.
+        lookahead: How selection asks for cases: ``"auto"`` in blocks that grow from one case, more slowly while
+            selections are short; an int in blocks of that many. Never changes the outcome, up to rounding in networks.
+        autocast: ``torch.bfloat16`` for mixed precision.
+        compile: Whether selection runs networks through ``torch.compile``.
+        channels_last: Whether images and networks are laid out with the channels last.
+
+    Raises:
+        TypeError: An argument is of the wrong type.
+        ValueError: An argument has a value that makes no sense, or the network and the data do not fit together.
+
+    Example:
+        >>> import flexicase.torch as ft
+        >>> data = ft.data.load("fake", train=64, test=32)
+        >>> search = ft.GradientLexicase(lambda: ft.vgg("digits", channels=1, size=8), data.train, seed=1)
+        >>> [record.generation for record in search.fit(2)]
+        [0, 1]
+    """
+
+    def __init__(
+        self,
+        model_fn: Callable[[], nn.Module],
+        train_set: Any,
+        population: int = 4,
+        selection: SelectionName | FastLexicase = "lexicase",
+        *,
+        bias: PoolBias | None = None,
+        default: Default | None = None,
+        optimizer: OptimizerFactory = sgd,
+        schedule: Schedule = cosine,
+        generations: int | None = None,
+        device: str | torch.device = "cpu",
+        batch_size: int = 64,
+        seed: Seed = None,
+        optimizer_state: Literal["reset", "inherit"] = "reset",
+        on_all_fail: Literal["keep", "stop"] | None = None,
+        transform: Transform | None = None,
+        selection_transform: Transform | None = None,
+        error_fn: ErrorFunction | None = None,
+        loss: Loss | None = None,
+        epsilon: float | ArrayLike | str | None = None,
+        test_set: Any = None,
+        eval_every: int = 50,
+        callbacks: Sequence[Callable[[Generation], object]] = (),
+        lookahead: LookAhead = "auto",
+        autocast: torch.dtype | None = None,
+        compile: bool = False,  # noqa: A002
+        channels_last: bool = False,
+    ) -> None:
+        """Check everything and make the candidates."""
+        self.population = check_count(population, "population", 1)
+        self.batch_size = check_count(batch_size, "batch_size", 1)
+        self.eval_every = check_count(eval_every, "eval_every", 1)
+        self.generations = None if generations is None else check_count(generations, "generations", 1)
+        self.device = check_device(device)
+        if error_fn is not None and loss is None:
+            raise ValueError("error_fn needs loss: what to train for when errors are not right or wrong")
+        if autocast is not None and autocast != torch.bfloat16:
+            raise ValueError(
+                f"autocast must be torch.bfloat16 or None (float16 would need loss scaling), got {autocast}"
+            )
+        self._inherits = check_choice(optimizer_state, "optimizer_state", ("reset", "inherit")) == "inherit"
+        self._cases = Cases(train_set, self.device, channels_last=channels_last, name="train_set")
+        if len(self._cases) < self.population:
+            raise ValueError(
+                f"train_set must have at least one case per candidate, got {len(self._cases)} cases and "
+                f"{self.population} candidates"
+            )
+        self._seed = int(seed) if isinstance(seed, int | np.integer) else None
+        self._key = key_from_seed(seed)
+        self._selector = make_selector(
+            selection,
+            len(self._cases),
+            self.population,
+            bias=bias,
+            default=default,
+            epsilon=epsilon,
+            on_all_fail=on_all_fail,
+            lookahead=lookahead,
+            key=self._key,
+        )
+        self._learns_lookahead = self._selector.lookahead == "auto"
+        self._model_fn = model_fn
+        self._channels_last = channels_last
+        self._candidates = self._new_candidates()
+        classes = check_output(self._candidates[0], self._cases, classify=error_fn is None)
+        if classes is not None:
+            self._cases.expect_labels(classes)
+        self._test = None if test_set is None else self._test_cases(test_set)
+        self._error_fn = error_fn or wrong
+        self._trainer = Trainer(self._cases, loss or functional.cross_entropy, optimizer, transform, autocast)
+        made = optimizer(self._candidates[0].parameters())
+        self._optimizer_name = f"{type(made).__name__} {made.defaults}"
+        self._autocast = autocast
+        self._forward = [torch.compile(model) for model in self._candidates] if compile else self._candidates
+        self._selection_transform = selection_transform
+        self._schedule = schedule
+        self.callbacks = list(callbacks)
+        self._done = _Done()
+
+    @property
+    def generation(self) -> int:
+        """Generations done."""
+        return len(self._done.records)
+
+    @property
+    def records(self) -> tuple[Generation, ...]:
+        """One record per generation done."""
+        return self._done.records
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """The current weights of the cases: (n_cases,) float64, read-only."""
+        return self._selector.weights
+
+    @property
+    def parent(self) -> nn.Module:
+        """A network with the parameters of the last parent, in evaluation mode.
+
+        Raises:
+            RuntimeError: No generation is done yet.
+        """
+        if self._done.parent is None:
+            raise RuntimeError("there is no parent yet: no generation is done")
+        model = copy.deepcopy(self._candidates[0])
+        model.load_state_dict(self._done.parent)
+        return model.eval()
+
+    def fit(
+        self,
+        generations: int,
+        *,
+        save: str | Path | None = None,
+        save_every: float = 30.0,
+        resume: bool = False,
+    ) -> tuple[Generation, ...]:
+        """Train until that many generations are done in all.
+
+        Args:
+            generations: How many; also what the schedule is told.
+            save: Folder for checkpoints: the last two are kept. One is written at the end, and on Ctrl-C.
+            save_every: Seconds between checkpoints.
+            resume: Go on from the checkpoint in ``save``, if there is one.
+
+        Returns:
+            One record per generation.
+
+        Raises:
+            TrainingError: A loss is not finite. The last checkpoint stays as it was.
+        """
+        self.generations = check_count(generations, "generations", 1)
+        folder = None if save is None else Path(save)
+        if resume and folder is None:
+            raise ValueError("resume needs save: the folder of the checkpoint")
+        if resume and folder is not None and (found := checkpoint.load(folder)) is not None:
+            self.load_state_dict(found)
+        saved, when = self.generation, time.monotonic()
+        try:
+            while self.generation < generations:
+                record = self.step()
+                if folder is not None and time.monotonic() - when >= save_every:
+                    checkpoint.save(folder, self.state_dict())
+                    saved, when = self.generation, time.monotonic()
+                for callback in self.callbacks:
+                    callback(record)
+        except KeyboardInterrupt:
+            if folder is not None and self.generation > saved:
+                checkpoint.save(folder, self.state_dict())
+            raise
+        if folder is not None and self.generation > saved:
+            checkpoint.save(folder, self.state_dict())
+        return self.records
+
+    def step(self) -> Generation:
+        """One generation: train, select, copy. If it fails or is interrupted, it can be called again.
+
+        Raises:
+            TrainingError: A loss is not finite.
+            ValueError: The schedule needs to know how many generations there will be.
+        """
+        if self.generations is None:
+            raise ValueError("generations must be known for the schedule: give it to GradientLexicase, or call fit")
+        factor = self._schedule(self.generation, self.generations)
+        before = self._selector.state_dict()
+        try:
+            done = self._next(factor)
+        except BaseException:
+            self._selector.load_state_dict(before)
+            raise
+        self._done = done
+        return done.records[-1]
+
+    def _next(self, factor: float) -> _Done:
+        started = time.perf_counter()
+        self._renew_candidates()
+        loss, optimizers = self._train(factor)
+        trained = time.perf_counter()
+        evaluate = self._evaluator(self._forward)
+        if self._learns_lookahead:
+            self._selector.lookahead = lookahead_after([record.cases for record in self.records])
+        selected = self._selector.select(evaluate, self.population, population=self.generation)
+        chosen = time.perf_counter()
+        parent = int(selected.indices[0])
+        model = self._candidates[parent]
+        last = self.generation + 1 == self.generations
+        due = self._test is not None and (last or (self.generation + 1) % self.eval_every == 0)
+        accuracy = self._mean(model, self._test) if due and self._test is not None else None
+        record = Generation(
+            generation=self.generation,
+            parent=parent,
+            evaluations=int(selected.evaluations[0]),  # type: ignore[index]
+            cases=int(selected.cases_used[0]),  # type: ignore[index]
+            ended=ENDINGS[Ended(int(selected.ended[0]))],  # type: ignore[index]
+            forward_passes=int(selected.pairs_evaluated[0]),  # type: ignore[index]
+            forward_calls=evaluate.calls,
+            lr=float(optimizers[0].param_groups[0]["lr"]),
+            loss=loss,
+            accuracy=accuracy,
+            seconds_train=trained - started,
+            seconds_select=chosen - trained,
+            seconds_test=time.perf_counter() - chosen,
+        )
+        return _Done(
+            (*self.records, record),
+            {name: value.detach().clone() for name, value in model.state_dict().items()},
+            copy.deepcopy(optimizers[parent].state_dict()) if self._inherits else None,
+        )
+
+    def _train(self, factor: float) -> tuple[float, list[torch.optim.Optimizer]]:
+        shares = deal(
+            len(self._cases), self.batch_size, self.population, generator(self._key, self.generation, Lane.DEALING)
+        )
+        losses, optimizers = [], []
+        for which, (model, batches) in enumerate(zip(self._candidates, shares, strict=True)):
+            optimizer = self._trainer.optimizer_for(model, factor, self._done.optimizer)
+            loss = self._trainer.train(
+                model, optimizer, batches, word(self._key, self.generation, Lane.TRAINING, which)
+            )
+            if not np.isfinite(loss):
+                raise TrainingError(
+                    f"the loss of candidate {which} in generation {self.generation} is {loss}: training has diverged"
+                )
+            losses.append(loss)
+            optimizers.append(optimizer)
+        return float(np.mean(losses)), optimizers
+
+    def _evaluator(self, models: Sequence[Any]) -> CandidateErrors:
+        for model in self._candidates:
+            model.eval()
+        augment = None if self._selection_transform is None else self._augment
+        return CandidateErrors(models, self._cases, self._error_fn, autocast=self._autocast, augment=augment)
+
+    def _augment(self, inputs: Tensor, cases: NDArray[np.int64]) -> Tensor:
+        assert self._selection_transform is not None
+        draws = [generator(self._key, self.generation, Lane.AUGMENTATION, case) for case in cases.tolist()]
+        changed = [self._selection_transform(inputs[j : j + 1], draw) for j, draw in enumerate(draws)]
+        return torch.cat(changed)
+
+    def evaluate(self, test_set: Any) -> float:
+        """How good the parent is: the share of cases that it gets right; with ``error_fn``, its mean error.
+
+        Args:
+            test_set: A map-style data set of (input, target).
+        """
+        return self._mean(self.parent, self._test_cases(test_set))
+
+    def _test_cases(self, test_set: Any) -> Cases:
+        cases = Cases(test_set, self.device, channels_last=self._channels_last, name="test_set")
+        if self._cases.classes is not None:
+            cases.expect_labels(self._cases.classes)
+        return cases
+
+    def _mean(self, model: nn.Module, cases: Cases) -> float:
+        evaluate = CandidateErrors([model], cases, self._error_fn, autocast=self._autocast)
+        mean = float(evaluate(np.zeros(1, np.int64), np.arange(len(cases))).mean())
+        return mean if self._cases.classes is None else 1.0 - mean
+
+    def _new_candidates(self) -> list[nn.Module]:
+        seeds = [word(self._key, 0, Lane.NETWORKS, which) for which in range(self.population)]
+        return make_candidates(self._model_fn, seeds, self.device, channels_last=self._channels_last)
+
+    def _renew_candidates(self) -> None:
+        """Every candidate as it is before training: in the first generation initialised anew, then like the parent."""
+        parent = self._done.parent
+        states = [m.state_dict() for m in self._new_candidates()] if parent is None else [parent] * self.population
+        for model, state in zip(self._candidates, states, strict=True):
+            model.load_state_dict(state)
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that is needed to go on, to the last bit: parent, case weights, random streams, generation, records.
+
+        Example:
+            >>> import flexicase.torch as ft
+            >>> data = ft.data.load("fake", train=64, test=32)
+            >>> def search():
+            ...     return ft.GradientLexicase(lambda: ft.vgg("digits", channels=1, size=8), data.train, seed=1)
+            >>> one, two = search(), search()
+            >>> _ = one.fit(2)
+            >>> two.load_state_dict(one.state_dict())
+            >>> two.generation
+            2
+        """
+        return {
+            "settings": self._settings(),
+            "key": tuple(self._key),
+            "generations": self.generations,
+            "parent": self._done.parent,
+            "optimizer": self._done.optimizer,
+            "selector": selector_state(self._selector),
+            "records": [record.as_dict() for record in self.records],
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on where `state_dict` was taken.
+
+        Raises:
+            ValueError: The state is of training with other settings, or of another network.
+        """
+        check_settings("the state", self._settings(), state["settings"])
+        parent = state["parent"]
+        if parent is not None:
+            expected = {name: tuple(value.shape) for name, value in self._candidates[0].state_dict().items()}
+            found = {name: tuple(value.shape) for name, value in parent.items()}
+            if expected != found:
+                raise ValueError("the state is of a network with other parameters than model_fn makes")
+            parent = {name: value.detach().to(self.device, copy=True) for name, value in parent.items()}
+        load_selector_state(self._selector, state["selector"])
+        self._key = Key(*map(int, state["key"]))
+        self.generations = state["generations"] if self.generations is None else self.generations
+        records = tuple(Generation.from_dict(record) for record in state["records"])
+        self._done = _Done(records, parent, copy.deepcopy(state["optimizer"]))
+
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "population": self.population,
+            "batch_size": self.batch_size,
+            "cases": len(self._cases),
+            "seed": self._seed,
+            "optimizer": self._optimizer_name,
+            "optimizer_state": "inherit" if self._inherits else "reset",
+        }

@@ -1,0 +1,58 @@
+"""VGG networks with batch normalisation, in the form used for small images: one linear layer at the end."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from torch import nn
+
+from flexicase.checks import check_count
+
+Layout: TypeAlias = tuple[int | Literal["M"], ...]
+POOL: Literal["M"] = "M"
+
+LAYOUTS: dict[str, Layout] = {
+    "vgg11": (64, POOL, 128, POOL, 256, 256, POOL, 512, 512, POOL, 512, 512, POOL),
+    "vgg13": (64, 64, POOL, 128, 128, POOL, 256, 256, POOL, 512, 512, POOL, 512, 512, POOL),
+    "vgg16": (64, 64, POOL, 128, 128, POOL, *(256,) * 3, POOL, *(512,) * 3, POOL, *(512,) * 3, POOL),
+    "vgg19": (64, 64, POOL, 128, 128, POOL, *(256,) * 4, POOL, *(512,) * 4, POOL, *(512,) * 4, POOL),
+    "small": (16, POOL, 32, POOL, 64, 64, POOL),
+    "digits": (8, POOL, 16, POOL),
+}
+
+
+def vgg(depth: int | str = 16, *, channels: int = 3, size: int = 32, classes: int = 10) -> nn.Sequential:
+    """A VGG network: 3 × 3 convolutions with batch normalisation and ReLU, max-pooling, one linear layer.
+
+    Args:
+        depth: 11, 13, 16 or 19; or a layout's name: ``"small"``, 71 thousand parameters for 32 × 32 images, and
+            ``"digits"``, 2 thousand for 8 × 8 (with ``channels=1, size=8``).
+        channels: Channels of the images.
+        size: Their height and width.
+        classes: How many outputs.
+
+    Raises:
+        ValueError: There is no such layout, or the images are too small for it.
+
+    Example:
+        >>> import flexicase.torch as ft
+        >>> sum(parameter.numel() for parameter in ft.vgg(16).parameters())
+        14728266
+    """
+    name = f"vgg{depth}" if isinstance(depth, int) else depth
+    if name not in LAYOUTS:
+        raise ValueError(f"depth must be 11, 13, 16, 19, 'small' or 'digits', got {depth!r}")
+    layout = LAYOUTS[name]
+    check_count(classes, "classes", 1)
+    side = check_count(size, "size", 1) >> layout.count(POOL)
+    if side == 0:
+        raise ValueError(f"size must be at least {1 << layout.count(POOL)} for {name}, got {size}")
+    layers: list[nn.Module] = []
+    width = check_count(channels, "channels", 1)
+    for step in layout:
+        if step == POOL:
+            layers.append(nn.MaxPool2d(2))
+        else:
+            layers += [nn.Conv2d(width, step, 3, padding=1), nn.BatchNorm2d(step), nn.ReLU(inplace=True)]
+            width = step
+    return nn.Sequential(*layers, nn.Flatten(), nn.Linear(width * side * side, classes))

@@ -1,0 +1,92 @@
+"""The selector behind gradient lexicase: `FastLexicase`, with look-ahead that learns from the last selection."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from statistics import median
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+
+from flexicase.checks import check_choice
+from flexicase.rng import Key
+from flexicase.selection.fast import BLOCK_SHARE, FastLexicase
+from flexicase.selection.lookahead import BYTES_PER_PAIR, PATIENCE, LookAhead
+from flexicase.selection.weights import Default, PoolBias
+
+SelectionName: TypeAlias = Literal["lexicase", "fast"]
+LARGEST_BLOCK = 1024
+SHORT = 2 * PATIENCE
+RECENT = 5
+
+
+def make_selector(
+    selection: SelectionName | FastLexicase,
+    n_cases: int,
+    population: int,
+    *,
+    bias: PoolBias | None,
+    default: Default | None,
+    epsilon: float | ArrayLike | str | None,
+    on_all_fail: Literal["keep", "stop"] | None,
+    lookahead: LookAhead,
+    key: Key,
+) -> FastLexicase:
+    """The selector that the arguments of `GradientLexicase` describe; see there.
+
+    Raises:
+        ValueError: A given selector is for another number of cases, or is contradicted by another argument.
+    """
+    if isinstance(selection, FastLexicase):
+        for name, value in (("bias", bias), ("default", default), ("epsilon", epsilon), ("on_all_fail", on_all_fail)):
+            if value is not None:
+                raise ValueError(f"{name} must be left out when selection is a FastLexicase, which has its own")
+        if selection.n_cases != n_cases:
+            raise ValueError(
+                f"selection must be for the {n_cases} cases of train_set, got a FastLexicase for {selection.n_cases}"
+            )
+        return copy.deepcopy(selection)
+    check_choice(selection, "selection", ("lexicase", "fast"))
+    made = FastLexicase(
+        n_cases,
+        order="uniform" if selection == "lexicase" else "weighted",
+        bias=bias or "num_nonzeros",
+        default=default or "max",
+        epsilon=epsilon,
+        on_all_fail=on_all_fail or "keep",
+        lookahead=lookahead,
+        memory=BLOCK_SHARE * BYTES_PER_PAIR * LARGEST_BLOCK * population,
+        seed=0,
+    )
+    made.load_state_dict({**made.state_dict(), "key": tuple(key)})
+    return made
+
+
+def lookahead_after(cases: Sequence[int]) -> LookAhead:
+    """Look-ahead for a selection, from how many cases the last few looked at.
+
+    Where a handful of cases decide, computing in advance costs more than it saves.
+
+    Args:
+        cases: Cases that each selection so far looked at.
+
+    Example:
+        >>> from flexicase.torch.selector import lookahead_after
+        >>> lookahead_after([]), lookahead_after([50, 3, 2]), lookahead_after([3, 2, 9, 60, 20, 5, 100])
+        ('patient', 'patient', 'auto')
+    """
+    return "auto" if cases and median(cases[-RECENT:]) >= SHORT else "patient"
+
+
+def selector_state(selector: FastLexicase) -> dict[str, Any]:
+    """A selector's state with tensors instead of arrays, so that ``torch.load`` needs no trust to read it."""
+    state = selector.state_dict()
+    return {**state, "weights": torch.from_numpy(state["weights"])}
+
+
+def load_selector_state(selector: FastLexicase, state: dict[str, Any]) -> None:
+    """Go on where `selector_state` was taken."""
+    selector.load_state_dict({**state, "weights": np.asarray(state["weights"])})

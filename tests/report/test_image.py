@@ -1,0 +1,104 @@
+"""The report of the image study, from an export with known contents."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from flexicase.report.curves import last_curve
+from flexicase.report.image import compare, image_sections
+from flexicase.report.image_claims import image_claims
+from flexicase.report.results import Results, Run
+
+METHODS = ("gradient-lexicase", "fast-num-nonzeros-max", "fast-num-nonzeros-min", "fast-split-max")
+FACTORS = dict(zip(METHODS, (1.0, 0.5, 0.6, 0.45), strict=True))
+GENERATIONS = 80
+
+
+def run(method: str, seed: int) -> Run:
+    base = 100.0 + np.arange(GENERATIONS) + 7 * seed
+    evaluations = np.round(FACTORS[method] * (1 + 0.02 * seed) * base).astype(np.int64)
+    columns = {
+        "generation": np.arange(GENERATIONS),
+        "events": np.ones(GENERATIONS, np.int64),
+        "evaluations": evaluations,
+        "forward_passes": 2 * evaluations,
+        "forward_calls": evaluations // 4,
+        "ended": (np.arange(GENERATIONS) >= 78).astype(np.int64),
+        "seconds_select": np.full(GENERATIONS, 0.25),
+        "seconds_train": np.full(GENERATIONS, 0.75),
+    }
+    correct = {"gradient-lexicase": 490, "fast-split-max": 480}.get(method, 488)
+    facts = {"success": True, "accuracy": correct / 500, "correct": correct, "test_cases": 500}
+    return Run(f"{method}-{seed}", "digits", method, "", seed, facts, columns, {"version": "1", "machine": "m"})
+
+
+@pytest.fixture
+def results() -> Results:
+    runs = tuple(run(method, seed) for seed in range(8) for method in METHODS)
+    return Results("known", 'name = "known"\nkind = "image"', {}, len(runs), runs)
+
+
+def test_the_last_generations_are_smoothed_first_and_then_cut(results):
+    curve = last_curve(results.of("digits", "gradient-lexicase")[:1], "evaluations")
+    assert curve.generation.tolist() == list(range(-50, 0))
+    values = results.runs[0].columns["evaluations"]
+    assert curve.mean[-1] == pytest.approx(values[-20:].mean())
+    assert curve.mean[0] == pytest.approx(values[80 - 50 - 19 : 80 - 49].mean())
+
+
+def test_short_runs_have_short_curves(results):
+    short = run("gradient-lexicase", 0)
+    short.columns.update({name: values[:22] for name, values in short.columns.items()})
+    assert last_curve([short], "evaluations").generation.tolist() == [-3, -2, -1]
+    short.columns.update({name: values[:5] for name, values in short.columns.items()})
+    assert len(last_curve([short], "evaluations").mean) == 0
+
+
+def test_ratios_are_of_the_same_seeds(results):
+    found = compare(results, "digits", "fast-num-nonzeros-max")
+    logs = [
+        math.log(
+            run("fast-num-nonzeros-max", s).columns["evaluations"].sum()
+            / run(METHODS[0], s).columns["evaluations"].sum()
+        )
+        for s in range(8)
+    ]
+    assert found.ratio == pytest.approx(math.exp(np.mean(logs)))
+    assert found.interval.low < found.ratio < found.interval.high
+    assert (found.lower, found.seeds) == (8, 8)
+    assert found.p_value == pytest.approx(2 / 2**8)
+    assert compare(results, "digits", METHODS[0]) is None
+
+
+def test_tables_hold_the_known_numbers(results):
+    parts = {part.id: part for part in image_sections(results)}
+    accuracy = {row[1]: row[2:] for row in parts["accuracy"].table.rows}
+    assert accuracy["Gradient Lexicase"] == ["98.00", "98.00–98.00", "", "93.34"]
+    assert accuracy["Fast – Num-Nonzeros, Default-Max"][-1] == "93.19 (0.276)"
+    assert float(accuracy["Fast – Split, Default-Max"][2]) < 0.001  # 96 % against 98 % of 4,000
+    assert [row[2:] for row in parts["endings"].table.rows] == [["640", "624", "16", "0"]] * 4
+    assert {row[3] for row in parts["passes"].table.rows} == {"2.00"}
+    assert {row[5] for row in parts["passes"].table.rows} == {"25 %"}
+    assert [chart.id for chart in parts["evaluations"].charts] == ["evaluations-digits", "last-digits"]
+
+
+def test_claims_say_what_agrees(results):
+    verdicts = {claim.statement: claim.verdict for claim in image_claims(results)}
+    assert verdicts == {
+        "Num-Nonzeros with Default-Max makes significantly fewer evaluations than plain.": "agrees",
+        "With Num-Nonzeros, Default-Max makes fewer evaluations than Default-Min.": "agrees",
+        "Beyond the paper: Split makes fewer evaluations than Num-Nonzeros.": "agrees",
+    }
+
+
+def test_the_page_is_of_images(results):
+    pytest.importorskip("jinja2")
+    from flexicase.report.webpage import render
+
+    page = render(results)
+    assert "the image-classification study" in page
+    assert "Successful runs" not in page
+    assert "Why selections ended" in page

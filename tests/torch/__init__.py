@@ -1,0 +1,1 @@
+"""Tests of gradient lexicase; they are skipped where PyTorch is not installed."""
