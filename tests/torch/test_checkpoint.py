@@ -13,7 +13,7 @@ import torch
 
 from flexicase.checkpoint import CheckpointError
 from flexicase.torch.checkpoint import NEWEST, PREVIOUS, load
-from flexicase.torch.training import TrainingError
+from flexicase.torch.training import Trainer, TrainingError
 from tests.torch.training_runs import fingerprint, search
 
 CHANGES = [
@@ -55,16 +55,14 @@ def test_an_interrupted_generation_leaves_nothing(tmp_path):
     for generation in range(4):
         original, calls = found._trainer, []
 
-        class Interrupting:
-            optimizer_for = original.optimizer_for
-
+        class Interrupting(Trainer):
             def train(self, *arguments, at=generation, inner=original, seen=calls):
                 seen.append(1)
                 if len(seen) == at + 1:
                     raise KeyboardInterrupt
                 return inner.train(*arguments)
 
-        found._trainer = Interrupting()
+        found._trainer = Interrupting(**vars(original))
         with pytest.raises(KeyboardInterrupt):
             found.step()
         found._trainer = original

@@ -119,7 +119,7 @@ def test_augmented_selection_depends_on_the_case_not_on_its_place():
     evaluate, order = found._evaluator(found._candidates), np.random.default_rng(1).permutation(96)
     np.testing.assert_array_equal(evaluate(np.arange(4), np.arange(96))[:, order], evaluate(np.arange(4), order))
     inputs, _ = found._cases.batch(np.arange(96))
-    assert not torch.equal(found._augment(inputs, np.arange(96)), inputs)
+    assert not torch.equal(evaluate.augment(inputs, np.arange(96)), inputs)
 
 
 def test_regression_with_epsilon():

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from flexicase.checks import check_count, check_fraction
+from flexicase.rng import Key, Lane
+from flexicase.torch.training import Transform, generator
 
 
 class PadCropFlip:
@@ -55,3 +60,23 @@ class PadCropFlip:
         rows, columns = rows.to(images.device), columns.to(images.device)
         which = torch.arange(b, device=images.device).view(b, 1, 1)
         return padded.permute(0, 2, 3, 1)[which, rows[:, :, None], columns[:, None, :]].permute(0, 3, 1, 2)
+
+
+@dataclass(frozen=True)
+class PerCase:
+    """Applies a transform case by case, with draws that depend on generation and case alone.
+
+    Attributes:
+        transform: The transform.
+        key: Key of the random streams.
+        generation: The generation.
+    """
+
+    transform: Transform
+    key: Key
+    generation: int
+
+    def __call__(self, inputs: Tensor, cases: NDArray[np.int64]) -> Tensor:
+        """Augment the (b, …) inputs of (b,) cases."""
+        draws = [generator(self.key, self.generation, Lane.AUGMENTATION, case) for case in cases.tolist()]
+        return torch.cat([self.transform(inputs[j : j + 1], draw) for j, draw in enumerate(draws)])

@@ -71,3 +71,20 @@ def check_output(model: nn.Module, cases: Cases, *, classify: bool) -> int | Non
             f"error_fn and loss)"
         )
     return int(output.shape[1])
+
+
+def check_parameters(model: nn.Module, state: dict[str, Tensor]) -> None:
+    """Whether a state is one of such networks.
+
+    Raises:
+        ValueError: It has other parameters, or of other shapes.
+    """
+    expected, found = ({name: value.shape for name, value in s.items()} for s in (model.state_dict(), state))
+    if expected != found:
+        raise ValueError("the state is of a network with other parameters than model_fn makes")
+
+
+def check_autocast(dtype: torch.dtype | None) -> None:
+    """Whether mixed precision is of a kind that needs no loss scaling."""
+    if dtype is not None and dtype != torch.bfloat16:
+        raise ValueError(f"autocast must be torch.bfloat16 or None (float16 would need loss scaling), got {dtype}")

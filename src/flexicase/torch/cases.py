@@ -74,6 +74,18 @@ class Cases:
             return inputs.to(self.device, memory_format=torch.channels_last), targets.to(self.device)
         return inputs.to(self.device), targets.to(self.device)
 
+    def expect_one_each(self, candidates: int) -> None:
+        """Refuse fewer cases than candidates.
+
+        Raises:
+            ValueError: There are fewer.
+        """
+        if len(self) < candidates:
+            raise ValueError(
+                f"{self.name} must have at least one case per candidate, got {len(self)} cases and {candidates} "
+                "candidates"
+            )
+
     def expect_labels(self, classes: int) -> None:
         """From now on, targets must be class labels; those that can be read at once are checked at once.
 

@@ -39,7 +39,7 @@ def wrong(output: Tensor, target: Tensor) -> Tensor:
 class CandidateErrors:
     """Evaluates candidates on cases, as `flexicase.FastLexicase.select` asks: a `CaseEvaluator`.
 
-    Candidates are evaluated one after another: stacking their parameters with ``torch.func`` is slower on the CPU.
+    Candidates are evaluated one after another, each on all the cases asked for.
 
     Args:
         models: The networks; in evaluation mode while this is in use.

@@ -19,27 +19,20 @@ from flexicase.checkpoint import check_settings
 from flexicase.checks import check_choice, check_count
 from flexicase.rng import Key, Lane, Seed, key_from_seed
 from flexicase.selection.fast import FastLexicase
-from flexicase.selection.kernel import Ended
 from flexicase.selection.lookahead import LookAhead
 from flexicase.selection.weights import Default, PoolBias
 from flexicase.torch import checkpoint
-from flexicase.torch.candidates import check_device, check_output, make_candidates
+from flexicase.torch.augment import PerCase
+from flexicase.torch.candidates import check_autocast, check_device, check_output, check_parameters, make_candidates
 from flexicase.torch.cases import Cases
 from flexicase.torch.errors import CandidateErrors, ErrorFunction, wrong
-from flexicase.torch.records import ENDINGS, Generation
-from flexicase.torch.selector import (
-    SelectionName,
-    load_selector_state,
-    lookahead_after,
-    make_selector,
-    selector_state,
-)
+from flexicase.torch.records import Generation, selection_facts
+from flexicase.torch.selector import SelectionName, load_selector_state, lookahead_after, make_selector, selector_state
 from flexicase.torch.training import (
     Loss,
     OptimizerFactory,
     Schedule,
     Trainer,
-    TrainingError,
     Transform,
     cosine,
     deal,
@@ -148,17 +141,10 @@ class GradientLexicase:
         self.device = check_device(device)
         if error_fn is not None and loss is None:
             raise ValueError("error_fn needs loss: what to train for when errors are not right or wrong")
-        if autocast is not None and autocast != torch.bfloat16:
-            raise ValueError(
-                f"autocast must be torch.bfloat16 or None (float16 would need loss scaling), got {autocast}"
-            )
+        check_autocast(autocast)
         self._inherits = check_choice(optimizer_state, "optimizer_state", ("reset", "inherit")) == "inherit"
         self._cases = Cases(train_set, self.device, channels_last=channels_last, name="train_set")
-        if len(self._cases) < self.population:
-            raise ValueError(
-                f"train_set must have at least one case per candidate, got {len(self._cases)} cases and "
-                f"{self.population} candidates"
-            )
+        self._cases.expect_one_each(self.population)
         self._seed = int(seed) if isinstance(seed, int | np.integer) else None
         self._key = key_from_seed(seed)
         self._selector = make_selector(
@@ -295,20 +281,14 @@ class GradientLexicase:
         chosen = time.perf_counter()
         parent = int(selected.indices[0])
         model = self._candidates[parent]
-        last = self.generation + 1 == self.generations
-        due = self._test is not None and (last or (self.generation + 1) % self.eval_every == 0)
-        accuracy = self._mean(model, self._test) if due and self._test is not None else None
         record = Generation(
             generation=self.generation,
             parent=parent,
-            evaluations=int(selected.evaluations[0]),  # type: ignore[index]
-            cases=int(selected.cases_used[0]),  # type: ignore[index]
-            ended=ENDINGS[Ended(int(selected.ended[0]))],  # type: ignore[index]
-            forward_passes=int(selected.pairs_evaluated[0]),  # type: ignore[index]
+            **selection_facts(selected),
             forward_calls=evaluate.calls,
             lr=float(optimizers[0].param_groups[0]["lr"]),
             loss=loss,
-            accuracy=accuracy,
+            accuracy=self._accuracy_if_due(model),
             seconds_train=trained - started,
             seconds_select=chosen - trained,
             seconds_test=time.perf_counter() - chosen,
@@ -319,35 +299,26 @@ class GradientLexicase:
             copy.deepcopy(optimizers[parent].state_dict()) if self._inherits else None,
         )
 
+    def _accuracy_if_due(self, model: nn.Module) -> float | None:
+        done = self.generation + 1
+        if self._test is None or (done != self.generations and done % self.eval_every):
+            return None
+        return self._mean(model, self._test)
+
     def _train(self, factor: float) -> tuple[float, list[torch.optim.Optimizer]]:
-        shares = deal(
-            len(self._cases), self.batch_size, self.population, generator(self._key, self.generation, Lane.DEALING)
+        draws = generator(self._key, self.generation, Lane.DEALING)
+        shares = deal(len(self._cases), self.batch_size, self.population, draws)
+        seeds = [word(self._key, self.generation, Lane.TRAINING, which) for which in range(self.population)]
+        return self._trainer.train_all(
+            self._candidates, shares, seeds, generation=self.generation, factor=factor, inherited=self._done.optimizer
         )
-        losses, optimizers = [], []
-        for which, (model, batches) in enumerate(zip(self._candidates, shares, strict=True)):
-            optimizer = self._trainer.optimizer_for(model, factor, self._done.optimizer)
-            loss = self._trainer.train(
-                model, optimizer, batches, word(self._key, self.generation, Lane.TRAINING, which)
-            )
-            if not np.isfinite(loss):
-                raise TrainingError(
-                    f"the loss of candidate {which} in generation {self.generation} is {loss}: training has diverged"
-                )
-            losses.append(loss)
-            optimizers.append(optimizer)
-        return float(np.mean(losses)), optimizers
 
     def _evaluator(self, models: Sequence[Any]) -> CandidateErrors:
         for model in self._candidates:
             model.eval()
-        augment = None if self._selection_transform is None else self._augment
+        transform = self._selection_transform
+        augment = None if transform is None else PerCase(transform, self._key, self.generation)
         return CandidateErrors(models, self._cases, self._error_fn, autocast=self._autocast, augment=augment)
-
-    def _augment(self, inputs: Tensor, cases: NDArray[np.int64]) -> Tensor:
-        assert self._selection_transform is not None
-        draws = [generator(self._key, self.generation, Lane.AUGMENTATION, case) for case in cases.tolist()]
-        changed = [self._selection_transform(inputs[j : j + 1], draw) for j, draw in enumerate(draws)]
-        return torch.cat(changed)
 
     def evaluate(self, test_set: Any) -> float:
         """How good the parent is: the share of cases that it gets right; with ``error_fn``, its mean error.
@@ -412,10 +383,7 @@ class GradientLexicase:
         check_settings("the state", self._settings(), state["settings"])
         parent = state["parent"]
         if parent is not None:
-            expected = {name: tuple(value.shape) for name, value in self._candidates[0].state_dict().items()}
-            found = {name: tuple(value.shape) for name, value in parent.items()}
-            if expected != found:
-                raise ValueError("the state is of a network with other parameters than model_fn makes")
+            check_parameters(self._candidates[0], parent)
             parent = {name: value.detach().to(self.device, copy=True) for name, value in parent.items()}
         load_selector_state(self._selector, state["selector"])
         self._key = Key(*map(int, state["key"]))

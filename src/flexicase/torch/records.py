@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from flexicase.selection.fast_outcome import FastSelection
 from flexicase.selection.kernel import Ended
 
 ENDINGS = {Ended.ONE_LEFT: "unique", Ended.CASES_EXHAUSTED: "exhausted", Ended.CUT_SHORT: "all failed"}
@@ -61,3 +62,10 @@ class Generation(NamedTuple):
     def from_dict(cls, values: dict[str, Any]) -> Generation:
         """The record that `as_dict` was called on."""
         return cls(**values)
+
+
+def selection_facts(selected: FastSelection) -> dict[str, Any]:
+    """What a record tells of a selection of one parent."""
+    counts = (selected.evaluations, selected.cases_used, selected.ended, selected.pairs_evaluated)
+    evaluations, cases, ended, passes = (int(values[0]) for values in counts if values is not None)
+    return {"evaluations": evaluations, "cases": cases, "ended": ENDINGS[Ended(ended)], "forward_passes": passes}

@@ -119,6 +119,39 @@ class Trainer:
             group["lr"] = rate * factor
         return made
 
+    def train_all(
+        self,
+        models: Sequence[nn.Module],
+        shares: Sequence[Sequence[Tensor]],
+        seeds: Sequence[int],
+        *,
+        generation: int,
+        factor: float,
+        inherited: dict[str, Any] | None,
+    ) -> tuple[float, list[Optimizer]]:
+        """Train each candidate on its share; gives the mean loss, and the optimisers as training left them.
+
+        Args:
+            models: The candidates.
+            shares: The batches of each.
+            seeds: Of all that is random in the training of each.
+            generation: Which one it is, for messages.
+            factor: Of the learning rates.
+            inherited: State that the optimisers start from, or None.
+
+        Raises:
+            TrainingError: A loss is not finite.
+        """
+        losses, optimizers = [], []
+        for which, (model, batches, seed) in enumerate(zip(models, shares, seeds, strict=True)):
+            optimizers.append(self.optimizer_for(model, factor, inherited))
+            losses.append(self.train(model, optimizers[-1], batches, seed))
+            if not math.isfinite(losses[-1]):
+                raise TrainingError(
+                    f"the loss of candidate {which} in generation {generation} is {losses[-1]}: training has diverged"
+                )
+        return sum(losses) / len(losses), optimizers
+
     def train(self, model: nn.Module, optimizer: Optimizer, batches: Sequence[Tensor], seed: int) -> float:
         """One pass over some batches; gives the mean loss.
 
