@@ -8,11 +8,20 @@ struct Columns {
   double* own;   // (rows,)
   double* work;  // (3, rows + 8)
 
+  bool in_place() const { return p.values.type == DType::f64 && p.values.row_stride == 1; }
+
+  const double* caller_column(i64 c) const {
+    return static_cast<const double*>(p.values.data) + c * p.values.col_stride;
+  }
+
+  void prefetch(i64 c) const {
+    const double* column = caller_column(c);
+    for (i64 r = 0; r < p.values.rows; r += 8) __builtin_prefetch(column + r);
+  }
+
   const double* get(i64 c) {
     const i64 rows = p.values.rows;
-    if (p.values.type == DType::f64 && p.values.row_stride == 1) {
-      return static_cast<const double*>(p.values.data) + c * p.values.col_stride;
-    }
+    if (in_place()) return caller_column(c);
     if (p.columns != nullptr) {
       const i64 number = (c + p.tile_offset) / column_tile;
       u8* flag = p.columns_ready + number;
@@ -52,7 +61,8 @@ class ListEvents {
         cases(order.cases),
         carver{scratch.memory},
         walker(order, carver),
-        columns{plan, nullptr, nullptr} {
+        columns{plan, nullptr, nullptr},
+        reads_ahead(plan.tolerance == Tolerance::mad && columns.in_place()) {
     const i64 rows = p.values.rows;
     pool = carver.take<i32>(rows);
     values = carver.take<double>(rows);
@@ -83,6 +93,7 @@ class ListEvents {
     Stream slips{lane_state(state, Lane::slippage)};
     size = p.values.rows;
     whole = true;
+    drawn = 0;
     i64 used = 0;
     i64 evaluations = 0;
     i64 evaluations_distinct = 0;
@@ -102,10 +113,10 @@ class ListEvents {
         evaluations += size * batch;
         evaluations_distinct += distinct > 1 ? distinct * batch : 0;
       }
-      filter(state, used, batch);
+      filter(state, batch, depth);
       used += batch;
     }
-    if (used > 0) walker.finish();
+    if (drawn > 0) walker.finish();
     const i64 chosen = static_cast<i64>(Stream{lane_state(state, Lane::pick)}.bounded(static_cast<u64>(size)));
     request.indices[i] = whole ? chosen : pool[chosen];
     if (!counts) return;
@@ -115,10 +126,22 @@ class ListEvents {
     request.ended[i] = static_cast<u8>(ended);
   }
 
-  i32 next_case(u64 state, i64 used) { return used == 0 ? walker.first(state) : walker.next(); }
+  i32 draw_case(u64 state) { return drawn++ == 0 ? walker.first(state) : walker.next(); }
 
-  void filter(u64 state, i64 used, i64 batch) {
-    const i32 c = next_case(state, used);
+  // The next case. Where columns are read in place, the one after it is drawn too, if the event may
+  // get to it, and begins its way from memory while this one is worked on.
+  i32 next_case(u64 state, i64 depth) {
+    if (!reads_ahead) return draw_case(state);
+    const i32 c = drawn == 0 ? draw_case(state) : ahead;
+    if (drawn < depth) {
+      ahead = draw_case(state);
+      columns.prefetch(ahead);
+    }
+    return c;
+  }
+
+  void filter(u64 state, i64 batch, i64 depth) {
+    const i32 c = next_case(state, depth);
     if (batch == 1 && p.tolerance == Tolerance::none) return keep_exact(c);
     if (batch == 1 && p.tolerance == Tolerance::mad) {
       const double* column = columns.get(c);
@@ -132,7 +155,7 @@ class ListEvents {
     double epsilon = tolerance_of(c);
     load(c, false);
     for (i64 b = 1; b < batch; ++b) {
-      const i32 more = next_case(state, used + b);
+      const i32 more = next_case(state, depth);
       epsilon += tolerance_of(more);
       load(more, true);
     }
@@ -217,6 +240,9 @@ class ListEvents {
   Carver carver;
   Walker walker;
   Columns columns;
+  const bool reads_ahead;
+  i32 ahead = 0;  // the case after the one being worked on
+  i64 drawn = 0;  // cases taken from the walker in this event
   i32* pool;
   double* values;
   u64* exact;

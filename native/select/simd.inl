@@ -69,6 +69,28 @@ FX_INLINE i64 doubles_to_bytes(const double* x, i64 count, u8* out) {
     _mm_storel_epi64(reinterpret_cast<__m128i*>(out + i),
                      _mm_or_si128(_mm256_castsi256_si128(packed), _mm256_extracti128_si256(packed, 1)));
   }
+#elif defined(__SSE2__)
+  // 2^52 + v has v in the lowest bits of its mantissa, and nothing above its lowest byte changes.
+  const __m128d shift = _mm_set1_pd(0x1p52);
+  for (; i + 8 <= count; i += 8) {
+    __m128 words[4];
+    __m128d off = _mm_setzero_pd();
+    __m128d changed = _mm_setzero_pd();
+    for (int j = 0; j < 4; ++j) {
+      const __m128d v = _mm_loadu_pd(x + i + 2 * j);
+      const __m128d shifted = _mm_add_pd(v, shift);
+      off = _mm_or_pd(off, _mm_cmpneq_pd(_mm_sub_pd(shifted, shift), v));
+      changed = _mm_or_pd(changed, _mm_xor_pd(shifted, shift));
+      words[j] = _mm_castpd_ps(shifted);
+    }
+    const __m128i above = _mm_andnot_si128(_mm_set1_epi64x(0xFF), _mm_castpd_si128(changed));
+    const __m128i wrong = _mm_or_si128(above, _mm_castpd_si128(off));
+    if (_mm_movemask_epi8(_mm_cmpeq_epi8(wrong, _mm_setzero_si128())) != 0xFFFF) break;
+    const __m128i low = _mm_castps_si128(_mm_shuffle_ps(words[0], words[1], _MM_SHUFFLE(2, 0, 2, 0)));
+    const __m128i high = _mm_castps_si128(_mm_shuffle_ps(words[2], words[3], _MM_SHUFFLE(2, 0, 2, 0)));
+    const __m128i pairs = _mm_packs_epi32(low, high);
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(out + i), _mm_packus_epi16(pairs, pairs));
+  }
 #else
   static_cast<void>(x), static_cast<void>(count), static_cast<void>(out);
 #endif

@@ -50,6 +50,14 @@ def _infinite(rng: Rng, n: int, m: int) -> Errors:
     return errors
 
 
+def _nearly_bytes(rng: Rng, n: int, m: int) -> Errors:
+    """Bytes, and in a few places one number that a careless conversion would take for one."""
+    errors = rng.integers(0, 256, (n, m)).astype(np.float64)
+    impostors = np.array([-1.0, 256.0, 0.5, 254.5, 2.0**31, -(2.0**31), 2.0**32, -(2.0**32), -(2.0**51), 2.0**52])
+    errors[rng.random((n, m)) < 0.05] = rng.choice(impostors)
+    return errors
+
+
 def _signed_zeros(rng: Rng, n: int, m: int) -> Errors:
     return rng.choice(np.array([0.0, -0.0, 1.0, -1.0]), (n, m))
 
@@ -101,6 +109,7 @@ KINDS: dict[str, Callable[[Rng, int, int], Errors]] = {
     "float64": lambda rng, n, m: rng.standard_normal((n, m)),
     "float64-rounded": lambda rng, n, m: np.round(rng.exponential(size=(n, m)), 1),
     "float64-overflowing": lambda rng, n, m: rng.choice(np.array([1.7e308, 1e308, 9e307, 0.0]), (n, m)),
+    "nearly-bytes": _nearly_bytes,
     "penalties": _penalties,
     "infinite": _infinite,
     "signed-zeros": _signed_zeros,
