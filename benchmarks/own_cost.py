@@ -14,7 +14,7 @@ from flexicase.benchmark.report import text_table
 
 Indices = NDArray[np.int64]
 
-CASES, SEEDS = 2000, 5
+SEEDS = 5
 
 
 def timed(call: Callable[..., Any], repeat: int, *args: Any, **extra: Any) -> float:
@@ -34,12 +34,18 @@ class Regime(NamedTuple):
     pool: int
     n: int
     lookahead: int | str
+    cases: int
 
 
 REGIMES = [
-    Regime(events, pool, n, ahead)
-    for events, ns in (("long", (1,)), ("short", (1, 100)))
-    for n in ns
+    Regime(events, pool, n, ahead, cases)
+    for events, n, cases in (
+        ("long", 1, 2000),
+        ("short", 1, 2000),
+        ("short", 1, 20_000),
+        ("short", 100, 2000),
+        ("short", 100, 20_000),
+    )
     for ahead in ("auto", 1)
     for pool in (8, 64)
 ]
@@ -47,9 +53,9 @@ REGIMES = [
 
 def own_cost(regime: Regime, seed: int, repeat: int) -> dict[str, float]:
     """Microseconds of processor time per case looked at, the evaluator's own calls, replayed alone, taken off."""
-    shape = regime.pool, CASES
+    shape = regime.pool, regime.cases
     errors = np.ones(shape) if regime.events == "long" else np.random.default_rng(seed).integers(0, 2, shape) * 1.0
-    rounds = max(1, 300 // (regime.n * (CASES if regime.events == "long" else 1)))
+    rounds = max(1, 300 // (regime.n * (regime.cases if regime.events == "long" else 1)))
 
     def lookup(individuals: Indices, cases: Indices) -> NDArray[Any]:
         return errors[individuals[:, None], cases]
@@ -61,7 +67,7 @@ def own_cost(regime: Regime, seed: int, repeat: int) -> dict[str, float]:
         return lookup(individuals, cases)
 
     def generations() -> Iterator[fx.FastLexicase]:
-        fast = fx.FastLexicase(CASES, lookahead=regime.lookahead, seed=seed)  # type: ignore[arg-type]
+        fast = fx.FastLexicase(regime.cases, lookahead=regime.lookahead, seed=seed)  # type: ignore[arg-type]
         for _ in range(rounds):
             yield fast
             fast.new_generation()
@@ -98,6 +104,7 @@ def overhead_table(rows: Sequence[dict[str, Any]]) -> str:
     cells = [
         [
             r["events"],
+            f"{r['cases']:,}",
             str(r["n"]),
             str(r["lookahead"]),
             str(r["pool"]),
@@ -108,6 +115,15 @@ def overhead_table(rows: Sequence[dict[str, Any]]) -> str:
         ]
         for r in rows
     ]
-    headers = ["events", "n", "lookahead", "pool", "visited per event", "calls per event", "µs per visited case"]
-    title = f"the selector itself, {CASES:,} cases, a new generation at every call, median and most of {SEEDS} seeds"
+    headers = [
+        "events",
+        "cases",
+        "n",
+        "lookahead",
+        "pool",
+        "visited per event",
+        "calls per event",
+        "µs per visited case",
+    ]
+    title = f"the selector itself, a new generation at every call, median and most of {SEEDS} seeds"
     return f"{title}:\n{text_table([*headers, 'most'], cells)}"

@@ -34,6 +34,7 @@ struct Runs {
   std::optional<In<double>> epsilon;
   IndexRoom room;
   std::unique_ptr<FastRun> spare;
+  std::int64_t calls_done = 0;
 };
 
 // Asks the evaluator for what the run needs. What it may do to the index arrays does not matter:
@@ -130,26 +131,38 @@ void bind_run(nb::module_& m) {
             plan.cases = n_cases;
             plan.lookahead = lookahead;
             plan.most_pairs = most_pairs;
-            new (self) Runs{plan, epsilon, {}, nullptr};
+            new (self) Runs{plan, epsilon, {}, nullptr, 0};
           },
           "n_cases"_a, "order"_a, "bias"_a, "w_min"_a, "epsilon"_a.none(), "mad"_a, "lookahead"_a, "most_pairs"_a)
       .def(
           "select",
-          [](Runs& self, PairStore& store, const Out<double>& weights, double w_max, std::uint64_t k0, std::uint64_t k1,
-             std::uint64_t first_event, const Out<std::int64_t, 2>& counts, const Out<std::uint8_t>& ended,
-             const nb::callable& evaluate, const nb::callable& checked, const nb::callable& failed) {
-            constexpr std::size_t most_spare_bytes = std::size_t{1} << 22;
-            // An evaluator may select with the same selector: a run belongs to one call at a time.
+          [](Runs& self, PairStore& store, const Out<double>& weights, std::uint64_t version, double w_max,
+             std::uint64_t k0, std::uint64_t k1, std::uint64_t first_event, const Out<std::int64_t, 2>& counts,
+             const Out<std::uint8_t>& ended, const nb::callable& evaluate, const nb::callable& checked,
+             const nb::callable& failed) {
+            const std::size_t most_spare_bytes = (std::size_t{1} << 22) + 64 * weights.size();
+            // An evaluator may select with the same selector: a run belongs to one call at a time, and
+            // the weights are in the end those of the call that ends last.
+            const std::int64_t calls_done = self.calls_done;
             std::unique_ptr<FastRun> run = std::move(self.spare);
             if (!run) run = std::make_unique<FastRun>(self.plan);
-            run->start(
-                {&store, weights.data(), w_max, {k0, k1}, first_event, length(ended), counts.data(), ended.data()});
+            run->start({&store,
+                        weights.data(),
+                        version,
+                        w_max,
+                        {k0, k1},
+                        first_event,
+                        length(ended),
+                        counts.data(),
+                        ended.data()});
             Question question(evaluate, checked, failed);
             run_events(*run, self.room, question);
-            if (run->bytes() <= most_spare_bytes) self.spare = std::move(run);
+            const std::uint64_t renewed = run->finish(self.calls_done++ != calls_done);
+            self.spare = run->bytes() <= most_spare_bytes ? std::move(run) : nullptr;
+            return renewed;
           },
-          "store"_a, "weights"_a, "w_max"_a, "k0"_a, "k1"_a, "first_event"_a, "counts"_a, "ended"_a, "evaluate"_a,
-          "checked"_a, "failed"_a);
+          "store"_a, "weights"_a, "version"_a, "w_max"_a, "k0"_a, "k1"_a, "first_event"_a, "counts"_a, "ended"_a,
+          "evaluate"_a, "checked"_a, "failed"_a);
 }
 
 }  // namespace

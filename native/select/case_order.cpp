@@ -1,7 +1,6 @@
 #include "flexicase/case_order.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "flexicase/normals.hpp"
 
@@ -27,13 +26,11 @@ std::size_t CaseOrder::bytes() const {
   return known_.capacity() * sizeof(double) + wheel_.bytes() + ranks_.bytes() + tail_.capacity() * sizeof(Entry);
 }
 
-void CaseOrder::start(const double* weights) {
+void CaseOrder::start(const double* weights, bool anew) {
   weights_ = weights;
-  if (kind_ == OrderKind::uniform || cases_ == 0) return;
-  const auto n = static_cast<std::size_t>(cases_);
-  if (!stale_) renew();
-  if (!stale_ && std::memcmp(known_.data(), weights, n * sizeof(double)) == 0) return;
-  known_.assign(weights, weights + n);
+  if (kind_ == OrderKind::uniform || !(anew || stale_)) return;
+  known_.assign(weights, weights + cases_);
+  changes_.clear();
   stale_ = true;
 }
 

@@ -1,6 +1,7 @@
 #include "flexicase/fast_run.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <numeric>
 
@@ -36,21 +37,38 @@ void BlockSize::observe(const Replayed& step) {
   if (fixed <= 0) wanted = fixed < 0 && lasted < patience ? 1 : std::max<std::int64_t>(1, lasted);
 }
 
-FastRun::FastRun(const FastPlan& plan) : order_(plan.order, plan.cases), replay_(plan.rule) {
+FastRun::FastRun(const FastPlan& plan)
+    : weights_(static_cast<std::size_t>(plan.cases)), order_(plan.order, plan.cases), replay_(plan.rule) {
   size_.fixed = plan.lookahead;
   size_.most_pairs = plan.most_pairs;
 }
 
 void FastRun::start(const FastCall& call) {
+  const bool up_to_date = call.version != 0 && call.version == version_;
   call_ = call;
-  order_.start(call.weights);
+  version_ = 0;
+  if (!up_to_date) std::copy_n(call.weights, weights_.size(), weights_.begin());
+  order_.start(weights_.data(), !up_to_date);
+  renewed_.clear();
+  renewed_any_ = false;
   replay_.set_largest(call.w_max);
   event_ = missing_ = 0;
   in_event_ = in_block_ = false;
 }
 
+std::uint64_t FastRun::finish(bool all) {
+  static std::atomic<std::uint64_t> versions{0};
+  if (all || renewed_any_) {
+    std::copy(weights_.begin(), weights_.end(), call_.weights);
+  } else {
+    for (const std::int64_t c : renewed_) call_.weights[c] = weights_[static_cast<std::size_t>(c)];
+  }
+  return version_ = ++versions;
+}
+
 std::size_t FastRun::bytes() const {
-  return order_.bytes() + block_.errors.capacity() * (sizeof(double) + sizeof(std::uint8_t)) +
+  return order_.bytes() + (weights_.capacity() + renewed_.capacity()) * sizeof(double) +
+         block_.errors.capacity() * (sizeof(double) + sizeof(std::uint8_t)) +
          (pool_.capacity() + survivors_.capacity()) * sizeof(std::int64_t);
 }
 
@@ -131,15 +149,24 @@ void FastRun::give(const double* errors) {
 void FastRun::replay_block() {
   survivors_.resize(pool_.size());
   std::iota(survivors_.begin(), survivors_.end(), std::int64_t{0});
-  const Replayed step = replay_.run(block_, call_.weights, survivors_);
+  const Replayed step = replay_.run(block_, weights_.data(), survivors_);
   size_.observe(step);
   for (std::int64_t j = 0; j < step.visited; ++j) order_.reweigh(block_.cases[static_cast<std::size_t>(j)]);
+  note_renewed(step.visited);
   count(evaluations) += step.evaluations;
   count(cases_used) += step.visited;
   count(pairs_speculated) += computed_ - step.fresh_used;
   for (std::size_t k = 0; k < survivors_.size(); ++k) pool_[k] = pool_[static_cast<std::size_t>(survivors_[k])];
   pool_.resize(survivors_.size());
   in_block_ = false;
+}
+
+void FastRun::note_renewed(std::int64_t visited) {
+  if (renewed_any_) return;
+  renewed_.insert(renewed_.end(), block_.cases.begin(), block_.cases.begin() + visited);
+  if (renewed_.size() <= weights_.size()) return;
+  renewed_.clear();
+  renewed_any_ = true;
 }
 
 void FastRun::end_event(std::uint8_t reason) {

@@ -105,6 +105,7 @@ class FastRun:
         self,
         store: PairStore,
         weights: NDArray[float64],
+        version: int,
         w_max: float,
         k0: int,
         k1: int,
@@ -114,7 +115,7 @@ class FastRun:
         evaluate: Callable[[NDArray[int64], NDArray[int64]], Any],
         checked: Callable[[Any, NDArray[int64], NDArray[int64]], NDArray[float64]],
         failed: Callable[[Exception, NDArray[int64], NDArray[int64]], None],
-    ) -> None: ...
+    ) -> int: ...
 
 _PushState: TypeAlias = tuple[dict[str, Any], str, int, Exception | None]
 _PushFailures: TypeAlias = tuple[int, list[tuple[int, Exception]]]

@@ -12,7 +12,7 @@ import pytest
 import flexicase as fx
 from tests.selection.recording import Evaluator, outcome
 
-N_INDIVIDUALS, N_CASES = 30, 700
+N_INDIVIDUALS, N_CASES = 30, 2300
 
 
 def sparse_errors(seed: int) -> np.ndarray:
@@ -34,6 +34,50 @@ def test_weights_kept_up_to_date_give_the_orders_of_the_definition(order: str, b
         found = [outcome(fast.select(Evaluator(errors), N_INDIVIDUALS, n)) for fast in selectors]
         assert found[0] == found[1]
         assert selectors[0].weights.tolist() == selectors[1].weights.tolist()
+
+
+class _Refused(Exception):
+    """What an evaluator raises to make a call fail."""
+
+
+def _history(backend: str, order: str, seed: int) -> list[object]:
+    """What a selector gives and holds over calls that end well, fail, happen within each other or on copies."""
+    rng, errors = np.random.default_rng(seed), sparse_errors(seed)
+    fast, seen = fx.FastLexicase(N_CASES, order=order, seed=seed, backend=backend), []
+
+    def fails(_individuals: np.ndarray, _cases: np.ndarray) -> np.ndarray:
+        raise _Refused
+
+    def nests(individuals: np.ndarray, cases: np.ndarray) -> np.ndarray:
+        seen.append(fast.select(Evaluator(errors), N_INDIVIDUALS, 1, seed=int(cases[0])).indices.tolist())
+        return errors[np.ix_(individuals, cases)]
+
+    for _ in range(30):
+        event = rng.choice(["select", "select", "select", "many", "fail", "nest", "copy", "load", "look-ahead"])
+        if event == "fail":
+            with pytest.raises(fx.EvaluationError):
+                fast.select(fails, N_INDIVIDUALS, 2)
+        elif event == "nest":
+            seen.append(outcome(fast.select(nests, N_INDIVIDUALS, 2)))
+        elif event == "copy":
+            fast, left = copy.copy(fast), fast
+            left.select(Evaluator(errors), N_INDIVIDUALS, 3)
+        elif event == "load":
+            fast.load_state_dict(fast.state_dict())
+        elif event == "look-ahead":
+            fast.lookahead = ("auto", "patient", 1, 3)[rng.integers(4)]
+        else:
+            n = 400 if event == "many" else int(rng.integers(1, 4))
+            seen.append(outcome(fast.select(Evaluator(errors), N_INDIVIDUALS, n)))
+        seen.append(fast.weights.tolist())
+    return seen
+
+
+@pytest.mark.parametrize("order", ["weighted", "ranked", "uniform"])
+@pytest.mark.parametrize("seed", range(3))
+def test_any_history_of_calls_leaves_the_weights_of_the_definition(order: str, seed: int) -> None:
+    """The native run keeps a copy of the weights from call to call; a call it missed would leave it out of date."""
+    assert _history("native", order, seed) == _history("reference", order, seed)
 
 
 @pytest.mark.parametrize("order", ["weighted", "ranked"])

@@ -21,9 +21,10 @@ def test_the_largest_weight_is_one_more_than_the_individuals() -> None:
     assert settled.settled(500).w_max == 10.0  # and for good
 
 
-def test_a_settled_copy_is_independent() -> None:
+def test_a_copy_is_independent() -> None:
     weights = CaseWeights(2, "num_zeros", "max", 1.0, 5.0)
-    weights.settled(9).values[0] = 2.0
+    assert weights.settled(9) is weights
+    weights.copy().values[0] = 2.0
     assert weights.values.tolist() == [5.0, 5.0]
 
 

@@ -18,8 +18,9 @@ class CaseOrder {
  public:
   CaseOrder(OrderKind kind, std::int64_t cases);
 
-  // weights: (cases,) positive. In an event, only those of cases handed out may change.
-  void start(const double* weights);
+  // weights: (cases,) positive. In an event, only those of cases handed out may change. `anew`: others
+  // may have changed since the last event without `reweigh`.
+  void start(const double* weights, bool anew);
   // To be told of every case that may have a new weight, which counts from the next event on.
   void reweigh(std::int64_t at_case);
 

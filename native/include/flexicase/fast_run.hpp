@@ -36,7 +36,8 @@ struct FastPlan {
 // Some events, and what they work on.
 struct FastCall {
   PairStore* store = nullptr;
-  double* weights = nullptr;  // (cases,) renewed as events go on
+  double* weights = nullptr;  // (cases,) renewed when all is done
+  std::uint64_t version = 0;  // of the weights: what the last `finish` on them gave, or 0
   double w_max = 1.0;
   Key key{};
   std::uint64_t first_event = 0;
@@ -62,6 +63,11 @@ class FastRun {
   // Takes them: (individuals, cases).
   void give(const double* errors);
 
+  // To be called when all is done: gives the caller's weights their new values, or, if they may have
+  // changed since the start, all values; returns a number by which a later call knows that this run's
+  // copy of them is up to date.
+  std::uint64_t finish(bool all);
+
   // Working memory, kept from call to call.
   std::size_t bytes() const;
 
@@ -70,10 +76,15 @@ class FastRun {
   bool next_block();
   void next_request();
   void replay_block();
+  void note_renewed(std::int64_t visited);
   void end_event(std::uint8_t reason);
   std::int64_t& count(int kind) { return call_.counts[kind * call_.events + event_]; }
 
   FastCall call_;
+  std::vector<double> weights_;        // (cases,) as they stand
+  std::vector<std::int64_t> renewed_;  // cases that may have a new one
+  bool renewed_any_ = false;           // too many to list
+  std::uint64_t version_ = 0;
   CaseOrder order_;
   Replay replay_;
   BlockSize size_;

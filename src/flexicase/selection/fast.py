@@ -6,7 +6,6 @@ order, and for nothing else; what it sees becomes the weights that order the cas
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 from typing import Any, Literal
 
@@ -112,10 +111,10 @@ class FastLexicase:
 
     @property
     def weights(self) -> NDArray[np.float64]:
-        """The current weights: (n_cases,) float64, read-only."""
-        view = self._weights.values.view()
-        view.flags.writeable = False
-        return view
+        """The current weights: (n_cases,) float64, a read-only copy."""
+        values = self._weights.values.copy()
+        values.flags.writeable = False
+        return values
 
     @property
     def lookahead(self) -> LookAhead:
@@ -149,7 +148,8 @@ class FastLexicase:
 
     def __getstate__(self) -> dict[str, Any]:
         """What a copy or a pickle takes along: all but the memo."""
-        return self.__dict__ | {"_native": None, "_memo": None, "_spare": None, "_population": None}
+        apart = {"_weights": self._weights.copy(), "_native": None, "_memo": None, "_spare": None, "_population": None}
+        return self.__dict__ | apart
 
     def select(
         self,
@@ -194,6 +194,8 @@ class FastLexicase:
             raise TypeError(f"evaluate must be callable, got {evaluate!r:.80}")
         key, first = (self._key, self._next_event) if seed is None else (key_from_seed(seed), 0)
         weights = self._weights.settled(n_individuals)
+        if not self._runs_natively:
+            weights = weights.copy()
         token = ("evaluator", evaluate) if population is None else ("population", population)
         known = self._memo if self._remembers(token, n_individuals) else None
         memo = known or self._empty_memo(n_individuals)
@@ -280,7 +282,7 @@ class FastLexicase:
             raise ValueError("weights in state must lie between w_min and w_max")
         k0, k1 = state["key"]
         next_event = check_count(state["next_event"], "next_event in state")
-        self._weights = copy.copy(self._weights)  # a copy of this selector keeps its own
+        self._weights = self._weights.copy()
         self._weights.values, self._weights.w_max = values, w_max
         self._key, self._next_event = Key(int(k0), int(k1)), next_event
         self.new_generation()

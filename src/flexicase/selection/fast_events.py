@@ -120,12 +120,16 @@ def native_events(rule: EventRule, weights: CaseWeights) -> FastRun:
 def run_native(
     native: FastRun, run: EventRun, evaluate: CaseEvaluator, counts: NDArray[np.int64], ended: NDArray[np.uint8]
 ) -> None:
-    """The same as `run_reference`, natively: also the calls of the evaluator, and the checks of ordinary answers."""
+    """The same as `run_reference`, natively: also the calls of the evaluator, and the checks of ordinary answers.
+
+    The weights are renewed when all is done, and only then.
+    """
     weights, (k0, k1) = run.weights, run.key
     assert weights.w_max is not None
-    native.select(
+    weights.version = native.select(
         run.memo.store,
         weights.values,
+        weights.version,
         weights.w_max,
         k0,
         k1,

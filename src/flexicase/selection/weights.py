@@ -32,6 +32,10 @@ class CaseWeights:
         w_min: Smallest weight, above 0.
         w_max: Largest weight; None until `settle` sets it to the number of individuals + 1.
 
+    Attributes:
+        values: (n_cases,) the weights.
+        version: By which a native run knows that it left ``values`` as they are; 0 if none did.
+
     Example:
         >>> import numpy as np
         >>> from flexicase.selection.weights import CaseWeights
@@ -41,7 +45,7 @@ class CaseWeights:
         [1.0, 3.0, 1.0]
     """
 
-    __slots__ = ("bias", "default", "values", "w_max", "w_min")
+    __slots__ = ("bias", "default", "values", "version", "w_max", "w_min")
 
     def __init__(self, n_cases: int, bias: PoolBias, default: Default, w_min: float, w_max: float | None) -> None:
         """Check the bounds and give every case the default weight."""
@@ -55,17 +59,23 @@ class CaseWeights:
             check_largest(self.w_max, self.w_min, n_cases)
         unseen = self.w_min if self.default == "min" else (math.inf if self.w_max is None else self.w_max)
         self.values: NDArray[np.float64] = np.full(n_cases, unseen)
+        self.version = 0
 
     def settled(self, n_individuals: int) -> CaseWeights:
-        """A copy to work on, with ``w_max`` known."""
+        """These weights, or, if ``w_max`` is not known yet, a copy in which it is."""
+        if self.w_max is not None:
+            return self
+        copy = self.copy()
+        copy.w_max = n_individuals + 1.0
+        check_largest(copy.w_max, copy.w_min, len(self.values))
+        np.minimum(copy.values, copy.w_max, out=copy.values)
+        return copy
+
+    def copy(self) -> CaseWeights:
+        """The same weights, to be renewed apart from these."""
         copy = object.__new__(CaseWeights)
         copy.bias, copy.default, copy.w_min, copy.w_max = self.bias, self.default, self.w_min, self.w_max
-        if copy.w_max is None:
-            copy.w_max = n_individuals + 1.0
-            check_largest(copy.w_max, copy.w_min, len(self.values))
-            copy.values = np.minimum(self.values, copy.w_max)
-        else:
-            copy.values = self.values.copy()
+        copy.values, copy.version = self.values.copy(), 0
         return copy
 
     def of(self, errors: NDArray[np.float64]) -> float:
