@@ -1,6 +1,7 @@
 #include "flexicase/case_order.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "flexicase/normals.hpp"
 
@@ -8,7 +9,7 @@ namespace flexicase {
 
 namespace {
 
-constexpr std::size_t first_sorted = 64;
+constexpr double first_expected = 32.0;
 constexpr std::size_t few_changes = 16;  // up to one case in so many is put in its new place, instead of all anew
 
 double exponential_key(std::uint64_t keys, std::uint64_t low_bits, std::uint32_t c) {
@@ -67,9 +68,11 @@ void CaseOrder::renew() {
 void CaseOrder::begin(Key key, std::uint64_t event) {
   state_ = event_state(key, event);
   taken_ = 0;
-  tail_filled_ = false;
-  sorted_ = 0;
   head_.clear();
+  in_tail_ = false;
+  tail_.clear();
+  horizon_ = 0.0;
+  expected_ = first_expected;
   if (cases_ == 0) return;
   if (kind_ != OrderKind::uniform) renew();
   ranked_.state = lane_state(state_, Lane::ranked);
@@ -91,34 +94,30 @@ bool CaseOrder::spin() {
   return false;
 }
 
-void CaseOrder::fill_tail() {
+// Appends the cases of the tail whose clocks ring next: a few at first, then more, then all. A clock
+// rings after an exponential time for weights, which is never shorter than the draw it is made from,
+// and at the draw itself without them.
+void CaseOrder::extend_tail() {
   const std::uint64_t keys = lane_state(state_, Lane::keys);
   const std::uint64_t low_bits = lane_state(state_, Lane::low_bits);
-  std::vector<std::int64_t> before(head_);
-  std::sort(before.begin(), before.end());
-  before.push_back(cases_);
-  tail_.clear();
-  tail_.reserve(static_cast<std::size_t>(cases_));
-  std::int64_t c = 0;
-  for (const std::int64_t skipped : before) {
-    for (; c < skipped; ++c) {
-      const auto number = static_cast<std::uint32_t>(c);
-      const double clock = kind_ == OrderKind::weighted ? exponential_key(keys, low_bits, number) / weights_[c] : 0.0;
-      tail_.push_back({clock, case_key(keys, number), number});
-    }
-    ++c;
+  const bool weighted = kind_ == OrderKind::weighted;
+  const double from = horizon_;
+  const double all_weights = weighted ? wheel_.total() : static_cast<double>(cases_);
+  horizon_ =
+      4.0 * expected_ < static_cast<double>(cases_) ? expected_ / all_weights : std::numeric_limits<double>::infinity();
+  expected_ *= 8.0;
+  const auto known = static_cast<std::ptrdiff_t>(tail_.size());
+  for (std::int64_t c = 0; c < cases_; ++c) {
+    const auto number = static_cast<std::uint32_t>(c);
+    const std::uint32_t key = case_key(keys, number);
+    const double draw = static_cast<double>(key) * 0x1p-32;
+    const double weight = weighted ? known_[static_cast<std::size_t>(c)] : 1.0;
+    if (draw >= horizon_ * weight) continue;
+    const double clock = weighted ? exponential_key(keys, low_bits, number) / weight : draw;
+    if (clock < from || clock >= horizon_ || std::find(head_.begin(), head_.end(), c) != head_.end()) continue;
+    tail_.push_back({clock, key, number});
   }
-  sorted_ = 0;
-  tail_filled_ = true;
-}
-
-void CaseOrder::sort_further() {
-  const std::size_t further = std::min(tail_.size(), std::max(first_sorted, sorted_ * 4));
-  const auto from = tail_.begin() + static_cast<std::ptrdiff_t>(sorted_);
-  const auto to = tail_.begin() + static_cast<std::ptrdiff_t>(further);
-  if (to != tail_.end()) std::nth_element(from, to, tail_.end());
-  std::sort(from, to);
-  sorted_ = further;
+  std::sort(tail_.begin() + known, tail_.end());
 }
 
 void CaseOrder::take(std::int64_t count, std::vector<std::int64_t>& out) {
@@ -127,14 +126,14 @@ void CaseOrder::take(std::int64_t count, std::vector<std::int64_t>& out) {
       out.push_back(ranks_.draw(ranked_));
       continue;
     }
-    const auto at = static_cast<std::size_t>(taken_);
-    if (!tail_filled_ && spin()) {
+    if (!in_tail_ && spin()) {
       out.push_back(head_.back());
       continue;
     }
-    if (!tail_filled_) fill_tail();
-    if (at - head_.size() == sorted_) sort_further();
-    out.push_back(tail_[at - head_.size()].at_case);
+    in_tail_ = true;
+    const std::size_t at = static_cast<std::size_t>(taken_) - head_.size();
+    while (at == tail_.size()) extend_tail();
+    out.push_back(tail_[at].at_case);
   }
 }
 

@@ -47,8 +47,7 @@ class CaseOrder {
 
   void renew();
   bool spin();
-  void fill_tail();
-  void sort_further();
+  void extend_tail();
 
   OrderKind kind_;
   const double* weights_ = nullptr;
@@ -64,9 +63,10 @@ class CaseOrder {
   Stream spins_{0};
   int spins_left_ = 0;
   std::vector<std::int64_t> head_;
-  std::vector<Entry> tail_;
-  std::size_t sorted_ = 0;
-  bool tail_filled_ = false;
+  bool in_tail_ = false;
+  std::vector<Entry> tail_;  // in sequence, those that ring before the horizon
+  double horizon_ = 0.0;
+  double expected_ = 0.0;  // about how many ring before the next one
 
   RankedCases ranks_;
   Stream ranked_{0};
