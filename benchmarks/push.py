@@ -67,10 +67,10 @@ def main() -> None:
 
     walls = {1: float("inf"), 2: float("inf")}
     for _ in range(5 * arguments.repeats):
-        for threads in walls:
+        for threads, best in walls.items():
             start = time.perf_counter()
             evaluator.errors(programs, threads=threads)
-            walls[threads] = min(walls[threads], time.perf_counter() - start)
+            walls[threads] = min(best, time.perf_counter() - start)
     print(f"threads      {walls[1]:.3f} s wall clock with one, {walls[2]:.3f} s with two: {walls[1] / walls[2]:.2f} x")
     trivial = Program("(1)")
     start = time.process_time()
