@@ -159,58 +159,59 @@ nb::tuple finished(Machine& m, Status status) {
   return nb::make_tuple(state_of(m), kStatusNames[static_cast<int>(status)], m.steps, error);
 }
 
-nb::tuple run(const Code& program, nb::dict state, const Limits& limits) {
+// A machine for one call from Python, and room for what comes with it.
+struct Call {
+  explicit Call(const Limits& limits) { machine.reset(limits); }
+
+  void give(nb::sequence inputs) {
+    machine.has_output = true;
+    for (nb::handle input : inputs) machine.inputs.push_back(push_values::from_python(input, arena));
+  }
+
   const Lease lease;
-  Machine& m = *lease;
+  Machine& machine = *lease;
   Arena arena{1024};
-  m.reset(limits);
+};
+
+nb::tuple run(const Code& program, nb::dict state, const Limits& limits) {
+  Call call(limits);
   Status status = Status::stack_limit;
   try {
-    load(m, state, arena);
-    m.stacks[kExec].push(program.item);
-    status = m.run();
+    load(call.machine, state, call.arena);
+    call.machine.stacks[kExec].push(program.item);
+    status = call.machine.run();
   } catch (const LimitReached& reached) {
     status = reached.status;
   }
-  return finished(m, status);
+  return finished(call.machine, status);
 }
 
 nb::tuple run_on(const Code& program, nb::sequence inputs, const Limits& limits) {
-  const Lease lease;
-  Machine& m = *lease;
-  Arena arena{1024};
-  m.reset(limits);
-  m.has_output = true;
-  for (nb::handle input : inputs) m.inputs.push_back(push_values::from_python(input, arena));
-  if (limits.stack < 1) return finished(m, Status::stack_limit);
-  m.stacks[kExec].push(program.item);
-  return finished(m, m.run());
+  Call call(limits);
+  call.give(inputs);
+  if (limits.stack < 1) return finished(call.machine, Status::stack_limit);
+  call.machine.stacks[kExec].push(program.item);
+  return finished(call.machine, call.machine.run());
 }
 
 nb::tuple execute(const Code& item, nb::dict state, const Limits& limits) {
-  const Lease lease;
-  Machine& m = *lease;
-  Arena arena{1024};
-  m.reset(limits);
+  Call call(limits);
   Status status = Status::normal;
   try {
-    load(m, state, arena);
-    m.steps = 1;
-    m.step(item.item);
+    load(call.machine, state, call.arena);
+    call.machine.steps = 1;
+    call.machine.step(item.item);
   } catch (const LimitReached& reached) {
     status = reached.status;
   }
-  return finished(m, status);
+  return finished(call.machine, status);
 }
 
 // The item that each step executes and the state after it, as of a run that goes no further.
 nb::tuple trace(const Code& program, nb::sequence inputs, const Limits& limits) {
-  const Lease lease;
-  Machine& m = *lease;
-  Arena arena{1024};
-  m.reset(limits);
-  m.has_output = true;
-  for (nb::handle input : inputs) m.inputs.push_back(push_values::from_python(input, arena));
+  Call call(limits);
+  call.give(inputs);
+  Machine& m = call.machine;
   nb::list steps;
   Stack& exec = m.stacks[kExec];
   if (limits.stack > 0) exec.push(program.item);
