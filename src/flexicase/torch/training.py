@@ -6,7 +6,7 @@ import copy
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
 from torch import Tensor, nn
@@ -14,6 +14,9 @@ from torch.optim import SGD, Optimizer
 
 from flexicase.rng import Key, Lane, Stream, derived_key
 from flexicase.torch.cases import Cases
+
+if TYPE_CHECKING:
+    from flexicase.torch.distributed import OneProcess
 
 Transform: TypeAlias = Callable[[Tensor, torch.Generator], Tensor]
 Loss: TypeAlias = Callable[[Tensor, Tensor], Tensor]
@@ -128,8 +131,9 @@ class Trainer:
         generation: int,
         factor: float,
         inherited: dict[str, Any] | None,
+        ranks: OneProcess,
     ) -> tuple[float, list[Optimizer]]:
-        """Train each candidate on its share; gives the mean loss, and the optimisers as training left them.
+        """Train each candidate on its share, where it lives; gives the mean loss, and the optimisers as it left them.
 
         Args:
             models: The candidates.
@@ -138,18 +142,22 @@ class Trainer:
             generation: Which one it is, for messages.
             factor: Of the learning rates.
             inherited: State that the optimisers start from, or None.
+            ranks: Where the candidates live.
 
         Raises:
             TrainingError: A loss is not finite.
         """
-        losses, optimizers = [], []
-        for which, (model, batches, seed) in enumerate(zip(models, shares, seeds, strict=True)):
-            optimizers.append(self.optimizer_for(model, factor, inherited))
-            losses.append(self.train(model, optimizers[-1], batches, seed))
-            if not math.isfinite(losses[-1]):
+        optimizers = [self.optimizer_for(model, factor, inherited) for model in models]
+
+        def loss_of(which: int) -> float:
+            loss = self.train(models[which], optimizers[which], shares[which], seeds[which])
+            if not math.isfinite(loss):
                 raise TrainingError(
-                    f"the loss of candidate {which} in generation {generation} is {losses[-1]}: training has diverged"
+                    f"the loss of candidate {which} in generation {generation} is {loss}: training has diverged"
                 )
+            return loss
+
+        losses = ranks.each(len(models), loss_of)
         return sum(losses) / len(losses), optimizers
 
     def train(self, model: nn.Module, optimizer: Optimizer, batches: Sequence[Tensor], seed: int) -> float:
