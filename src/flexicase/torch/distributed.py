@@ -6,12 +6,10 @@ k mod world size alone; the others learn its loss, its errors on the cases looke
 
 from __future__ import annotations
 
-import atexit
 import hashlib
 import io
 import os
-from collections.abc import Callable, Generator, Iterable
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -25,22 +23,12 @@ from flexicase.rng import Key
 from flexicase.selection.fast import FastLexicase
 from flexicase.torch.cases import Cases
 from flexicase.torch.errors import CandidateErrors
+from flexicase.torch.meeting import TIMEOUT, contact, enter
 from flexicase.torch.rank_errors import RankErrors
 from flexicase.torch.training import TrainingError
 
 Result = TypeVar("Result")
 Distributed: TypeAlias = bool | Literal["auto"]
-TIMEOUT = timedelta(minutes=30)
-
-
-class RankLostError(ConnectionError):
-    """Another rank has died, or has not answered in time.
-
-    Example:
-        >>> from flexicase.torch.distributed import RankLostError
-        >>> issubclass(RankLostError, ConnectionError)
-        True
-    """
 
 
 class RankFailedError(RuntimeError):
@@ -124,7 +112,7 @@ class Ranks(OneProcess):
         """Open a channel of our own on the CPU, whatever the job's backend is."""
         self.rank = dist.get_rank()
         self.world_size = dist.get_world_size()
-        with _contact():
+        with contact():
             self._channel = dist.new_group(backend="gloo", timeout=timeout)
 
     def device(self, device: str | torch.device) -> str | torch.device:
@@ -174,7 +162,7 @@ class Ranks(OneProcess):
         """Give the state of a candidate to all ranks; see `OneProcess.adopt`."""
         tensors = [value.detach() for value in model.state_dict().values()]
         content = torch.cat([_as_bytes(value) for value in tensors])
-        with _contact():
+        with contact():
             dist.broadcast(content, self.owner(candidate), self._channel if content.device.type == "cpu" else None)
         if self.owner(candidate) != self.rank:
             parts = content.split([value.numel() * value.element_size() for value in tensors])
@@ -221,7 +209,7 @@ class Ranks(OneProcess):
         """
         sent = torch.from_numpy(content)
         found = [torch.empty_like(sent) for _ in range(self.world_size)]
-        with _contact():
+        with contact():
             dist.all_gather(found, sent, self._channel)
         return [part.numpy() for part in found]
 
@@ -241,7 +229,7 @@ class Ranks(OneProcess):
 
     def _gather(self, value: Any) -> list[Any]:
         found: list[Any] = [None] * self.world_size
-        with _contact():
+        with contact():
             dist.all_gather_object(found, value, self._channel)
         return found
 
@@ -251,7 +239,7 @@ class Ranks(OneProcess):
         if self.rank == source:
             torch.save(value, content)
         told = [content.getvalue()]
-        with _contact():
+        with contact():
             dist.broadcast_object_list(told, source, self._channel, device=torch.device("cpu"))
         return value if self.rank == source else torch.load(io.BytesIO(told[0]), map_location="cpu", weights_only=True)
 
@@ -296,9 +284,7 @@ def join(distributed: Distributed, population: int, device: str | torch.device) 
                 "distributed=True needs several processes: start this with torchrun --nproc-per-node N, or call "
                 "torch.distributed.init_process_group first"
             )
-        with _contact():
-            dist.init_process_group("nccl" if torch.device(device).type == "cuda" else "gloo", timeout=TIMEOUT)
-        atexit.register(_leave)
+        enter("nccl" if torch.device(device).type == "cuda" else "gloo")
     ranks = dist.get_world_size()
     if ranks > population:
         raise ValueError(
@@ -339,18 +325,3 @@ def _as_bytes(tensor: Tensor) -> Tensor:
 
 def _described(failure: Exception) -> tuple[str, str]:
     return type(failure).__name__, str(failure)
-
-
-def _leave() -> None:
-    if dist.is_initialized():
-        dist.destroy_process_group()
-
-
-@contextmanager
-def _contact() -> Generator[None, None, None]:
-    """Turn what PyTorch raises when a rank is gone into `RankLostError`."""
-    try:
-        yield
-    except RuntimeError as error:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise RankLostError(f"contact with another rank was lost: {reason}") from error

@@ -24,8 +24,9 @@ from flexicase.torch import checkpoint
 from flexicase.torch.augment import PerCase
 from flexicase.torch.candidates import check_autocast, check_device, check_output, check_parameters, make_candidates
 from flexicase.torch.cases import Cases
-from flexicase.torch.distributed import Distributed, RankLostError, facts, join
+from flexicase.torch.distributed import Distributed, facts, join
 from flexicase.torch.errors import CandidateErrors, ErrorFunction, wrong
+from flexicase.torch.meeting import RankLostError
 from flexicase.torch.records import Done, Generation, selection_facts
 from flexicase.torch.selector import SelectionName, load_selector_state, lookahead_after, make_selector, selector_state
 from flexicase.torch.training import (
