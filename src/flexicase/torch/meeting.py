@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import re
 import time
 import uuid
 from collections.abc import Generator
@@ -32,7 +33,7 @@ def contact() -> Generator[None, None, None]:
     try:
         yield
     except RuntimeError as error:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        reason = re.sub(r"^\[[^]]*\] ", "", str(error)).split(". ")[0].split("\n")[0]  # not where in PyTorch's sources
         raise RankLostError(f"contact with another rank was lost: {reason}") from error
 
 
