@@ -1,4 +1,4 @@
-"""What the ranks of a torchrun job do in tests: ``torchrun … -m tests.torch.rank_jobs JOB FOLDER``."""
+"""What the ranks of a torchrun job do in tests: ``torchrun … -m tests.torch.rank_jobs FOLDER JOB …``."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def refused(folder: Path) -> None:
 
     attempt("ranks", lambda: search(population=1, distributed=True))
     attempt("seed", lambda: search(seed=5 + RANK, distributed=True))
-    attempt("fresh", lambda: search(seed=None if RANK else 5, distributed=True))
+    attempt("no seed", lambda: search(seed=None if RANK else 5, distributed=True))
     attempt("cases", lambda: search(train=96 + RANK, distributed=True))
     other = TensorDataset(torch.full((96, 1, 8, 8), float(RANK)), torch.zeros(96, dtype=torch.long))
     attempt("content", lambda: ft.GradientLexicase(network, other, seed=1, distributed=True))
@@ -160,4 +160,5 @@ def refused(folder: Path) -> None:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    {"equal": equal, "killed": killed, "refused": refused}[sys.argv[1]](Path(sys.argv[2]))
+    for job in sys.argv[2:]:
+        {"equal": equal, "killed": killed, "refused": refused}[job](Path(sys.argv[1]))

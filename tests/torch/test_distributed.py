@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def torchrun():
     """Starts jobs on two ranks, and leaves none behind."""
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
@@ -50,9 +50,18 @@ def ended(job):
     return job.returncode, output, errors
 
 
-def test_two_ranks_give_what_one_process_gives(torchrun, tmp_path):
+@pytest.fixture(scope="module")
+def done(torchrun, tmp_path_factory):
+    """Exit code, standard error and folder of a job that trains, and then tries what cannot work."""
+    folder = tmp_path_factory.mktemp("ranks")
+    code, _, errors = ended(torchrun("tests.torch.rank_jobs", folder, "equal", "refused"))
+    return code, errors, folder
+
+
+def test_two_ranks_give_what_one_process_gives(done):
     """Parents, parameters, weights, counts and accuracy, to the last bit; also where candidates divide unevenly."""
-    job = torchrun("tests.torch.rank_jobs", "equal", tmp_path)
+    _, errors, folder = done
+    assert (folder / "fresh 1").exists(), errors
     expected = {}
     for name, training in TRAININGS.items():
         found = training()
@@ -61,16 +70,14 @@ def test_two_ranks_give_what_one_process_gives(torchrun, tmp_path):
         if name == "alike":
             assert found.records[-1].cases == 1500
             assert found.records[-1].forward_calls > 4 * 6  # several calls for a block
-    code, _, errors = ended(job)
-    assert code == 0, errors
     for rank in range(2):
-        assert {name: (tmp_path / f"{name} {rank}").read_text() for name in TRAININGS} == expected
-    assert (tmp_path / "fresh 0").read_text() == (tmp_path / "fresh 1").read_text()  # without a seed, a common one
+        assert {name: (folder / f"{name} {rank}").read_text() for name in TRAININGS} == expected
+    assert (folder / "fresh 0").read_text() == (folder / "fresh 1").read_text()  # without a seed, a common one
 
 
 def test_a_job_whose_ranks_are_killed_ends_as_if_nothing_had_happened(torchrun, tmp_path):
     """kill -9 of rank 1 while it trains, then of rank 0 while it selects."""
-    job = torchrun("tests.torch.rank_jobs", "killed", tmp_path, options=["--max-restarts", "2"])
+    job = torchrun("tests.torch.rank_jobs", tmp_path, "killed", options=["--max-restarts", "2"])
     for restart in range(2):
         victim, until = tmp_path / f"pid {restart}", time.monotonic() + PATIENCE
         while not victim.exists() and job.poll() is None and time.monotonic() < until:
@@ -92,21 +99,21 @@ def fingerprint_of(state):
     return fingerprint(found)
 
 
-def test_what_cannot_work_is_told_on_all_ranks_and_divergence_ends_the_job(torchrun, tmp_path):
-    code, _, errors = ended(torchrun("tests.torch.rank_jobs", "refused", tmp_path))
+def test_what_cannot_work_is_told_on_all_ranks_and_divergence_ends_the_job(done):
+    code, errors, folder = done
     assert code == 1, errors
     alike = "ValueError: all ranks must be started alike: rank 0 has "
     same = {
         "ranks": "ValueError: population must be at least the number of ranks, got 1 candidates on 2 ranks",
         "seed": f"{alike}seed=5, rank 1 has seed=6",
-        "fresh": f"{alike}seed=5, rank 1 has seed=None",
+        "no seed": f"{alike}seed=5, rank 1 has seed=None",
         "cases": f"{alike}cases=96, rank 1 has cases=97",
         "content": f"{alike}checksum of the first cases='",
         "generations": f"{alike}generations=3, rank 1 has generations=4",
         "diverged": "TrainingError: the loss of candidate 1 in generation 2 is nan: training has diverged",
     }
     for name, message in same.items():
-        told = [(tmp_path / f"{name} {rank}").read_text() for rank in range(2)]
+        told = [(folder / f"{name} {rank}").read_text() for rank in range(2)]
         assert told[0] == told[1]
         assert told[0].startswith(message)
     differing = {
@@ -116,8 +123,8 @@ def test_what_cannot_work_is_told_on_all_ranks_and_divergence_ends_the_job(torch
     }
     for name, messages in differing.items():
         for rank, message in enumerate(messages):
-            assert message in (tmp_path / f"{name} {rank}").read_text()
-    assert len(load(tmp_path / "saved")["records"]) == 2  # the last checkpoint is whole, and from before
+            assert message in (folder / f"{name} {rank}").read_text()
+    assert len(load(folder / "saved")["records"]) == 2  # the last checkpoint is whole, and from before
 
 
 def test_the_command_works_under_torchrun_and_only_rank_0_speaks(torchrun, tmp_path):

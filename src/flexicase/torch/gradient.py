@@ -230,6 +230,7 @@ class GradientLexicase:
 
         Raises:
             TrainingError: A loss is not finite. The last checkpoint stays as it was.
+            RankLostError: Another rank of a distributed job is gone.
         """
         self.generations = check_count(generations, "generations", 1)
         folder = None if save is None else Path(save)
