@@ -19,7 +19,7 @@ import torch.distributed as dist
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from flexicase.rng import Key
+from flexicase.rng import Key, Seed, key_from_seed
 from flexicase.selection.fast import FastLexicase
 from flexicase.torch.cases import Cases
 from flexicase.torch.errors import CandidateErrors
@@ -52,6 +52,11 @@ class OneProcess:
 
     rank = 0
     world_size = 1
+    seconds_between_saves = 30.0
+
+    def key(self, seed: Seed) -> Key:
+        """The random bits that a seed stands for."""
+        return key_from_seed(seed)
 
     def device(self, device: str | torch.device) -> str | torch.device:
         """Which device this rank uses, if so much was asked for."""
@@ -108,12 +113,20 @@ class Ranks(OneProcess):
         >>> dist.destroy_process_group()
     """
 
+    seconds_between_saves = 0.0
+
     def __init__(self, timeout: timedelta = TIMEOUT) -> None:
         """Open a channel of our own on the CPU, whatever the job's backend is."""
         self.rank = dist.get_rank()
         self.world_size = dist.get_world_size()
         with contact():
             self._channel = dist.new_group(backend="gloo", timeout=timeout)
+
+    def key(self, seed: Seed) -> Key:
+        """The random bits that a seed stands for; without one, those of rank 0."""
+        own = key_from_seed(seed)
+        first = self.from_first(lambda: tuple(own))
+        return Key(*first) if seed is None else own
 
     def device(self, device: str | torch.device) -> str | torch.device:
         """One GPU per rank of a machine, unless a certain one was asked for."""

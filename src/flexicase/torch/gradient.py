@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from flexicase.checkpoint import check_settings
 from flexicase.checks import check_choice, check_count
-from flexicase.rng import Key, Lane, Seed, key_from_seed
+from flexicase.rng import Key, Lane, Seed
 from flexicase.selection.fast import FastLexicase
 from flexicase.selection.lookahead import LookAhead
 from flexicase.selection.weights import Default, PoolBias
@@ -142,9 +142,7 @@ class GradientLexicase:
         self._cases = Cases(train_set, self.device, channels_last=channels_last, name="train_set")
         self._cases.expect_one_each(self.population)
         self._seed = int(seed) if isinstance(seed, int | np.integer) else None
-        own = key_from_seed(seed)
-        shared = Key(*self._ranks.from_first(lambda: tuple(own)))
-        self._key = shared if seed is None else own
+        self._key = self._ranks.key(seed)
         self._selector = make_selector(
             selection,
             len(self._cases),
@@ -165,7 +163,9 @@ class GradientLexicase:
             self._cases.expect_labels(classes)
         self._test = None if test_set is None else self._test_cases(test_set)
         self._error_fn = error_fn or wrong
-        self._trainer = Trainer(self._cases, loss or functional.cross_entropy, optimizer, transform, autocast)
+        self._trainer = Trainer(
+            self._cases, loss or functional.cross_entropy, optimizer, transform, autocast, self._ranks
+        )
         made = optimizer(self._candidates[0].parameters())
         self._optimizer_name = f"{type(made).__name__} {made.defaults}"
         self._autocast = autocast
@@ -239,8 +239,8 @@ class GradientLexicase:
         self._ranks.agree(lambda: {"generations": generations, "resume": resume})
         if folder is not None and resume and (found := self._ranks.from_first(lambda: checkpoint.load(folder))):
             self.load_state_dict(found)
-        often = 30.0 if self._ranks.world_size == 1 else 0.0
-        saver = checkpoint.Saver(self, None if self.rank else folder, often if save_every is None else save_every)
+        seconds = self._ranks.seconds_between_saves if save_every is None else save_every
+        saver = checkpoint.Saver(self, None if self.rank else folder, seconds)
         try:
             while self.generation < generations:
                 record = self.step()
@@ -317,13 +317,7 @@ class GradientLexicase:
         shares = deal(len(self._cases), self.batch_size, self.population, draws)
         seeds = [word(self._key, self.generation, Lane.TRAINING, which) for which in range(self.population)]
         return self._trainer.train_all(
-            self._candidates,
-            shares,
-            seeds,
-            generation=self.generation,
-            factor=factor,
-            inherited=self._done.optimizer,
-            ranks=self._ranks,
+            self._candidates, shares, seeds, generation=self.generation, factor=factor, inherited=self._done.optimizer
         )
 
     def _evaluator(self, models: Sequence[Any]) -> CandidateErrors:

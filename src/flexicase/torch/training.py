@@ -104,6 +104,7 @@ class Trainer:
         optimizer: Makes an optimiser of a network's parameters.
         transform: Augments a batch, or None.
         autocast: Type for mixed precision, or None.
+        ranks: Where the candidates live.
     """
 
     cases: Cases
@@ -111,6 +112,7 @@ class Trainer:
     optimizer: OptimizerFactory
     transform: Transform | None
     autocast: torch.dtype | None
+    ranks: OneProcess
 
     def optimizer_for(self, model: nn.Module, factor: float, inherited: dict[str, Any] | None) -> Optimizer:
         """A new optimiser, its learning rates multiplied by ``factor``, with the state of an earlier one if given."""
@@ -131,7 +133,6 @@ class Trainer:
         generation: int,
         factor: float,
         inherited: dict[str, Any] | None,
-        ranks: OneProcess,
     ) -> tuple[float, list[Optimizer]]:
         """Train each candidate on its share, where it lives; gives the mean loss, and the optimisers as it left them.
 
@@ -142,7 +143,6 @@ class Trainer:
             generation: Which one it is, for messages.
             factor: Of the learning rates.
             inherited: State that the optimisers start from, or None.
-            ranks: Where the candidates live.
 
         Raises:
             TrainingError: A loss is not finite.
@@ -157,7 +157,7 @@ class Trainer:
                 )
             return loss
 
-        losses = ranks.each(len(models), loss_of)
+        losses = self.ranks.each(len(models), loss_of)
         return sum(losses) / len(losses), optimizers
 
     def train(self, model: nn.Module, optimizer: Optimizer, batches: Sequence[Tensor], seed: int) -> float:
