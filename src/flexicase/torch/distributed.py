@@ -102,7 +102,7 @@ class Ranks(OneProcess):
     """The processes of a job started by ``torchrun``; needs that ``torch.distributed`` is initialised.
 
     Args:
-        timeout: How long to wait for another rank; a generation's training must not take longer.
+        timeout: How long to wait for a rank that is slower than this one.
 
     Example:
         >>> import torch.distributed as dist
@@ -175,8 +175,10 @@ class Ranks(OneProcess):
         """Give the state of a candidate to all ranks; see `OneProcess.adopt`."""
         tensors = [value.detach() for value in model.state_dict().values()]
         content = torch.cat([_as_bytes(value) for value in tensors])
+        by_nccl = content.device.type == "cuda"
+        content = content if by_nccl else content.cpu()
         with contact():
-            dist.broadcast(content, self.owner(candidate), self._channel if content.device.type == "cpu" else None)
+            dist.broadcast(content, self.owner(candidate), None if by_nccl else self._channel)
         if self.owner(candidate) != self.rank:
             parts = content.split([value.numel() * value.element_size() for value in tensors])
             for value, part in zip(tensors, parts, strict=True):
@@ -297,7 +299,7 @@ def join(distributed: Distributed, population: int, device: str | torch.device) 
                 "distributed=True needs several processes: start this with torchrun --nproc-per-node N, or call "
                 "torch.distributed.init_process_group first"
             )
-        enter("nccl" if torch.device(device).type == "cuda" else "gloo")
+        enter("nccl" if torch.device(device).type == "cuda" and torch.cuda.is_available() else "gloo")
     ranks = dist.get_world_size()
     if ranks > population:
         raise ValueError(

@@ -58,7 +58,7 @@ class RankErrors:
         except Exception as error:
             failure = error
         asked = zlib.crc32(cases.tobytes(), zlib.crc32(individuals.tobytes()))
-        header = np.array([failure is not None, asked, self._evaluate.calls - before])
+        header = np.array([failure is not None, asked, self._evaluate.calls - before], np.int64)
         told = self._ranks.gather_bytes(np.concatenate([header.view(np.uint8), self._packed(errors)]))
         headers = np.array([part[: header.nbytes].view(np.int64) for part in told])
         if headers[:, 0].any():
