@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -55,15 +56,15 @@ def train(
     """Train a network on images by gradient lexicase selection.
 
     Ctrl-C saves a checkpoint if there is --save, and the same command with --resume goes on from it.
+
+    Under torchrun the candidates are spread over its processes: torchrun --nproc-per-node 2 -m flexicase train …
+    gives the same outcome; with --save and --resume, torchrun --max-restarts goes on when a process dies.
     """
     chosen = {"data": data, "selection": selection, "bias": bias, "default": default}
     chosen |= {"optimizer_state": optimizer_state, "on_all_fail": on_all_fail}
     chosen |= {} if arch is None else {"arch": arch}
     _check(chosen)
-    if resume and save is None:
-        raise typer.BadParameter("needs --save, the folder of the checkpoint", param_hint="--resume")
-    if data == "cifar10" and directory is None:
-        raise typer.BadParameter("--data cifar10 needs it: the folder with CIFAR-10", param_hint="--directory")
+    _check_folders(data, directory, save, resume)
     from flexicase.torch import GradientLexicase
     from flexicase.torch import data as data_sets
     from flexicase.torch.candidates import check_device
@@ -91,21 +92,26 @@ def train(
         test_set=found.test,
         eval_every=eval_every,
         device=device,
+        distributed="auto",
         **fast,  # type: ignore[arg-type]
     )
-    writer = None if tensorboard is None else _writer(tensorboard)
-    with LiveLine(quiet=as_json) as line:
+    tells = search.rank == 0
+    writer = _writer(tensorboard) if tensorboard is not None and tells else None
+    with LiveLine(quiet=as_json or not tells) as line:
         search.callbacks.append(lambda record: line.show(in_a_line(record), always=record.accuracy is not None))
         if writer is not None:
             search.callbacks.append(lambda record: _log(writer, record))
         try:
             search.fit(generations, save=save, resume=resume)
         except KeyboardInterrupt:
-            line.note("stopped" if save is None else f"saved in {save}; the same command with --resume goes on")
+            if tells:
+                line.note("stopped" if save is None else f"saved in {save}; the same command with --resume goes on")
             raise
         finally:
             if writer is not None:
                 writer.close()
+    if not tells:
+        return
     if plot is not None:
         from flexicase.torch.plot import training_picture
 
@@ -123,6 +129,18 @@ def _check(chosen: dict[str, str]) -> None:
             raise typer.BadParameter(
                 f"unknown value {value!r}{nearest(value, CHOICES[option])}", param_hint=f"--{option.replace('_', '-')}"
             )
+
+
+def _check_folders(data: str, directory: Path | None, save: Path | None, resume: bool) -> None:
+    """Refuse options that need a folder which is not given, or more than a folder."""
+    if resume and save is None:
+        raise typer.BadParameter("needs --save, the folder of the checkpoint", param_hint="--resume")
+    if save is not None and not resume and int(os.environ.get("TORCHELASTIC_MAX_RESTARTS", "0")):
+        raise typer.BadParameter(
+            "needs --resume under torchrun --max-restarts, to go on from there", param_hint="--save"
+        )
+    if data == "cifar10" and directory is None:
+        raise typer.BadParameter("--data cifar10 needs it: the folder with CIFAR-10", param_hint="--directory")
 
 
 def network(arch: str, found: Any) -> Any:

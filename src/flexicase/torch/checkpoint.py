@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import io
+import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 
@@ -15,6 +16,47 @@ from flexicase.checkpoint import CheckpointError, newest_whole
 MAGIC = b"flexicase torch1"
 NEWEST, PREVIOUS = "training.checkpoint", "training.checkpoint.previous"
 DIGEST = 32
+
+
+class Training(Protocol):
+    """What can be saved."""
+
+    @property
+    def generation(self) -> int:
+        """Generations done."""
+        ...
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that is needed to go on."""
+        ...
+
+
+class Saver:
+    """Saves a training now and then, and never twice the same generation.
+
+    Args:
+        training: What to save.
+        folder: Where; None: nothing is saved.
+        seconds: Time between checkpoints.
+    """
+
+    def __init__(self, training: Training, folder: Path | None, seconds: float) -> None:
+        """What is done already needs no saving."""
+        self._training = training
+        self._folder = folder
+        self._seconds = seconds
+        self._saved, self._when = training.generation, time.monotonic()
+
+    def save_if_due(self) -> None:
+        """Save if the last checkpoint is old enough."""
+        if time.monotonic() - self._when >= self._seconds:
+            self.save()
+
+    def save(self) -> None:
+        """Save if there is anything new."""
+        if self._folder is not None and self._training.generation > self._saved:
+            save(self._folder, self._training.state_dict())
+            self._saved, self._when = self._training.generation, time.monotonic()
 
 
 def save(folder: Path, state: dict[str, Any]) -> Path:

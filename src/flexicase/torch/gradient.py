@@ -5,19 +5,18 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
-from torch import Tensor, nn
+from torch import nn
 from torch.nn import functional
 
 from flexicase.checkpoint import check_settings
 from flexicase.checks import check_choice, check_count
-from flexicase.rng import Key, Lane, Seed, key_from_seed
+from flexicase.rng import Key, Lane, Seed
 from flexicase.selection.fast import FastLexicase
 from flexicase.selection.lookahead import LookAhead
 from flexicase.selection.weights import Default, PoolBias
@@ -25,8 +24,10 @@ from flexicase.torch import checkpoint
 from flexicase.torch.augment import PerCase
 from flexicase.torch.candidates import check_autocast, check_device, check_output, check_parameters, make_candidates
 from flexicase.torch.cases import Cases
+from flexicase.torch.distributed import Distributed, facts, join
 from flexicase.torch.errors import CandidateErrors, ErrorFunction, wrong
-from flexicase.torch.records import Generation, selection_facts
+from flexicase.torch.meeting import RankLostError
+from flexicase.torch.records import Done, Generation, selection_facts
 from flexicase.torch.selector import SelectionName, load_selector_state, lookahead_after, make_selector, selector_state
 from flexicase.torch.training import (
     Loss,
@@ -40,15 +41,6 @@ from flexicase.torch.training import (
     sgd,
     word,
 )
-
-
-@dataclass(frozen=True)
-class _Done:
-    """All that the finished generations have left; replaced as a whole, so that an interrupted one leaves nothing."""
-
-    records: tuple[Generation, ...] = ()
-    parent: dict[str, Tensor] | None = None
-    optimizer: dict[str, Any] | None = None
 
 
 class GradientLexicase:
@@ -90,6 +82,8 @@ class GradientLexicase:
         autocast: ``torch.bfloat16`` for mixed precision.
         compile: Whether selection runs networks through ``torch.compile``.
         channels_last: Whether images and networks are laid out with the channels last.
+        distributed: Whether the candidates live on the ranks of a ``torchrun`` job, as do the same calls with the same
+            arguments; ``"auto"``: if this is one. Same outcome as in one process; callbacks and files on rank 0 alone.
 
     Raises:
         TypeError: An argument is of the wrong type.
@@ -132,13 +126,15 @@ class GradientLexicase:
         autocast: torch.dtype | None = None,
         compile: bool = False,  # noqa: A002
         channels_last: bool = False,
+        distributed: Distributed = False,
     ) -> None:
         """Check everything and make the candidates."""
         self.population = check_count(population, "population", 1)
+        self._ranks = join(distributed, self.population, device)
         self.batch_size = check_count(batch_size, "batch_size", 1)
         self.eval_every = check_count(eval_every, "eval_every", 1)
         self.generations = None if generations is None else check_count(generations, "generations", 1)
-        self.device = check_device(device)
+        self.device = check_device(self._ranks.device(device))
         if error_fn is not None and loss is None:
             raise ValueError("error_fn needs loss: what to train for when errors are not right or wrong")
         check_autocast(autocast)
@@ -146,7 +142,7 @@ class GradientLexicase:
         self._cases = Cases(train_set, self.device, channels_last=channels_last, name="train_set")
         self._cases.expect_one_each(self.population)
         self._seed = int(seed) if isinstance(seed, int | np.integer) else None
-        self._key = key_from_seed(seed)
+        self._key = self._ranks.key(seed)
         self._selector = make_selector(
             selection,
             len(self._cases),
@@ -167,7 +163,9 @@ class GradientLexicase:
             self._cases.expect_labels(classes)
         self._test = None if test_set is None else self._test_cases(test_set)
         self._error_fn = error_fn or wrong
-        self._trainer = Trainer(self._cases, loss or functional.cross_entropy, optimizer, transform, autocast)
+        self._trainer = Trainer(
+            self._cases, loss or functional.cross_entropy, optimizer, transform, autocast, self._ranks
+        )
         made = optimizer(self._candidates[0].parameters())
         self._optimizer_name = f"{type(made).__name__} {made.defaults}"
         self._autocast = autocast
@@ -175,7 +173,13 @@ class GradientLexicase:
         self._selection_transform = selection_transform
         self._schedule = schedule
         self.callbacks = list(callbacks)
-        self._done = _Done()
+        self._done = Done()
+        self._ranks.agree(lambda: self._settings() | facts(self._selector, self._key, self._cases, self._candidates[0]))
+
+    @property
+    def rank(self) -> int:
+        """The number of this process in a distributed job; 0 if it is alone."""
+        return self._ranks.rank
 
     @property
     def generation(self) -> int:
@@ -210,7 +214,7 @@ class GradientLexicase:
         generations: int,
         *,
         save: str | Path | None = None,
-        save_every: float = 30.0,
+        save_every: float | None = None,
         resume: bool = False,
     ) -> tuple[Generation, ...]:
         """Train until that many generations are done in all.
@@ -218,7 +222,7 @@ class GradientLexicase:
         Args:
             generations: How many; also what the schedule is told.
             save: Folder for checkpoints: the last two are kept. One is written at the end, and on Ctrl-C.
-            save_every: Seconds between checkpoints.
+            save_every: Seconds between checkpoints, 30 by default; in a distributed job, after every generation.
             resume: Go on from the checkpoint in ``save``, if there is one.
 
         Returns:
@@ -226,28 +230,27 @@ class GradientLexicase:
 
         Raises:
             TrainingError: A loss is not finite. The last checkpoint stays as it was.
+            RankLostError: Another rank of a distributed job is gone.
         """
         self.generations = check_count(generations, "generations", 1)
         folder = None if save is None else Path(save)
         if resume and folder is None:
             raise ValueError("resume needs save: the folder of the checkpoint")
-        if resume and folder is not None and (found := checkpoint.load(folder)) is not None:
+        self._ranks.agree(lambda: {"generations": generations, "resume": resume})
+        if folder is not None and resume and (found := self._ranks.from_first(lambda: checkpoint.load(folder))):
             self.load_state_dict(found)
-        saved, when = self.generation, time.monotonic()
+        seconds = self._ranks.seconds_between_saves if save_every is None else save_every
+        saver = checkpoint.Saver(self, None if self.rank else folder, seconds)
         try:
             while self.generation < generations:
                 record = self.step()
-                if folder is not None and time.monotonic() - when >= save_every:
-                    checkpoint.save(folder, self.state_dict())
-                    saved, when = self.generation, time.monotonic()
-                for callback in self.callbacks:
+                saver.save_if_due()
+                for callback in () if self.rank else self.callbacks:
                     callback(record)
         except KeyboardInterrupt:
-            if folder is not None and self.generation > saved:
-                checkpoint.save(folder, self.state_dict())
+            saver.save()
             raise
-        if folder is not None and self.generation > saved:
-            checkpoint.save(folder, self.state_dict())
+        saver.save()
         return self.records
 
     def step(self) -> Generation:
@@ -263,24 +266,28 @@ class GradientLexicase:
         before = self._selector.state_dict()
         try:
             done = self._next(factor)
-        except BaseException:
+        except BaseException as error:
             self._selector.load_state_dict(before)
+            if isinstance(error.__cause__, RankLostError):
+                raise error.__cause__ from None
             raise
         self._done = done
         return done.records[-1]
 
-    def _next(self, factor: float) -> _Done:
+    def _next(self, factor: float) -> Done:
         started = time.perf_counter()
         self._renew_candidates()
         loss, optimizers = self._train(factor)
         trained = time.perf_counter()
-        evaluate = self._evaluator(self._forward)
+        evaluate = self._ranks.evaluator(self._evaluator(self._forward))
         if self._learns_lookahead:
             self._selector.lookahead = lookahead_after([record.cases for record in self.records])
         selected = self._selector.select(evaluate, self.population, population=self.generation)
         chosen = time.perf_counter()
         parent = int(selected.indices[0])
         model = self._candidates[parent]
+        optimizer = copy.deepcopy(optimizers[parent].state_dict()) if self._inherits else None
+        optimizer = self._ranks.adopt(parent, model, optimizer)
         record = Generation(
             generation=self.generation,
             parent=parent,
@@ -293,10 +300,10 @@ class GradientLexicase:
             seconds_select=chosen - trained,
             seconds_test=time.perf_counter() - chosen,
         )
-        return _Done(
+        return Done(
             (*self.records, record),
             {name: value.detach().clone() for name, value in model.state_dict().items()},
-            copy.deepcopy(optimizers[parent].state_dict()) if self._inherits else None,
+            optimizer,
         )
 
     def _accuracy_if_due(self, model: nn.Module) -> float | None:
@@ -389,7 +396,7 @@ class GradientLexicase:
         self._key = Key(*map(int, state["key"]))
         self.generations = state["generations"] if self.generations is None else self.generations
         records = tuple(Generation.from_dict(record) for record in state["records"])
-        self._done = _Done(records, parent, copy.deepcopy(state["optimizer"]))
+        self._done = Done(records, parent, copy.deepcopy(state["optimizer"]))
 
     def _settings(self) -> dict[str, Any]:
         return {

@@ -6,7 +6,7 @@ import copy
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
 from torch import Tensor, nn
@@ -14,6 +14,9 @@ from torch.optim import SGD, Optimizer
 
 from flexicase.rng import Key, Lane, Stream, derived_key
 from flexicase.torch.cases import Cases
+
+if TYPE_CHECKING:
+    from flexicase.torch.distributed import OneProcess
 
 Transform: TypeAlias = Callable[[Tensor, torch.Generator], Tensor]
 Loss: TypeAlias = Callable[[Tensor, Tensor], Tensor]
@@ -101,6 +104,7 @@ class Trainer:
         optimizer: Makes an optimiser of a network's parameters.
         transform: Augments a batch, or None.
         autocast: Type for mixed precision, or None.
+        ranks: Where the candidates live.
     """
 
     cases: Cases
@@ -108,6 +112,7 @@ class Trainer:
     optimizer: OptimizerFactory
     transform: Transform | None
     autocast: torch.dtype | None
+    ranks: OneProcess
 
     def optimizer_for(self, model: nn.Module, factor: float, inherited: dict[str, Any] | None) -> Optimizer:
         """A new optimiser, its learning rates multiplied by ``factor``, with the state of an earlier one if given."""
@@ -129,7 +134,7 @@ class Trainer:
         factor: float,
         inherited: dict[str, Any] | None,
     ) -> tuple[float, list[Optimizer]]:
-        """Train each candidate on its share; gives the mean loss, and the optimisers as training left them.
+        """Train each candidate on its share, where it lives; gives the mean loss, and the optimisers as it left them.
 
         Args:
             models: The candidates.
@@ -142,14 +147,17 @@ class Trainer:
         Raises:
             TrainingError: A loss is not finite.
         """
-        losses, optimizers = [], []
-        for which, (model, batches, seed) in enumerate(zip(models, shares, seeds, strict=True)):
-            optimizers.append(self.optimizer_for(model, factor, inherited))
-            losses.append(self.train(model, optimizers[-1], batches, seed))
-            if not math.isfinite(losses[-1]):
+        optimizers = [self.optimizer_for(model, factor, inherited) for model in models]
+
+        def loss_of(which: int) -> float:
+            loss = self.train(models[which], optimizers[which], shares[which], seeds[which])
+            if not math.isfinite(loss):
                 raise TrainingError(
-                    f"the loss of candidate {which} in generation {generation} is {losses[-1]}: training has diverged"
+                    f"the loss of candidate {which} in generation {generation} is {loss}: training has diverged"
                 )
+            return loss
+
+        losses = self.ranks.each(len(models), loss_of)
         return sum(losses) / len(losses), optimizers
 
     def train(self, model: nn.Module, optimizer: Optimizer, batches: Sequence[Tensor], seed: int) -> float:

@@ -1,0 +1,342 @@
+"""Gradient lexicase on several processes (``torchrun``): who owns which candidate, and what the ranks tell each other.
+
+Every rank runs the same loop and the same selection, with the same draws. Candidate k is trained and evaluated on rank
+k mod world size alone; the others learn its loss, its errors on the cases looked at and, if it wins, its state.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+from typing import Any, Literal, TypeAlias, TypeVar
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from flexicase.rng import Key, Seed, key_from_seed
+from flexicase.selection.fast import FastLexicase
+from flexicase.torch.cases import Cases
+from flexicase.torch.errors import CandidateErrors
+from flexicase.torch.meeting import TIMEOUT, contact, enter
+from flexicase.torch.rank_errors import RankErrors
+from flexicase.torch.training import TrainingError
+
+Result = TypeVar("Result")
+Distributed: TypeAlias = bool | Literal["auto"]
+
+
+class RankFailedError(RuntimeError):
+    """Work has failed on another rank; the message says on which, and why.
+
+    Example:
+        >>> from flexicase.torch.distributed import RankFailedError
+        >>> str(RankFailedError("rank 1: ValueError: no such case"))
+        'rank 1: ValueError: no such case'
+    """
+
+
+class OneProcess:
+    """All candidates in this process: nothing to be told to anybody.
+
+    Example:
+        >>> from flexicase.torch.distributed import OneProcess
+        >>> OneProcess().each(3, lambda candidate: candidate / 2)
+        [0.0, 0.5, 1.0]
+    """
+
+    rank = 0
+    world_size = 1
+    seconds_between_saves = 30.0
+
+    def key(self, seed: Seed) -> Key:
+        """The random bits that a seed stands for."""
+        return key_from_seed(seed)
+
+    def device(self, device: str | torch.device) -> str | torch.device:
+        """Which device this rank uses, if so much was asked for."""
+        return device
+
+    def each(self, candidates: int, work: Callable[[int], Result]) -> list[Result]:
+        """The results of some work for each candidate, done where it lives."""
+        return [work(candidate) for candidate in range(candidates)]
+
+    def evaluator(self, evaluate: CandidateErrors) -> CandidateErrors | RankErrors:
+        """What gives the errors of all candidates, where ``evaluate`` gives those of this rank's."""
+        return evaluate
+
+    def adopt(self, candidate: int, model: nn.Module, optimizer: dict[str, Any] | None) -> dict[str, Any] | None:
+        """Give the state of a candidate to all ranks.
+
+        Args:
+            candidate: Which one.
+            model: Its network here, overwritten with what its rank has.
+            optimizer: State of its optimiser here, if it matters.
+
+        Returns:
+            State of its optimiser as its rank has it.
+        """
+        return optimizer
+
+    def from_first(self, work: Callable[[], Result]) -> Result:
+        """The result of some work, done on rank 0; tensors come back on the CPU."""
+        return work()
+
+    def agree(self, facts: Callable[[], dict[str, Any]]) -> None:
+        """Refuse to go on if the ranks do not have the same facts.
+
+        Args:
+            facts: Finds them; not called where there is nobody to agree with.
+
+        Raises:
+            ValueError: They differ; the message says in what.
+        """
+
+
+class Ranks(OneProcess):
+    """The processes of a job started by ``torchrun``; needs that ``torch.distributed`` is initialised.
+
+    Args:
+        timeout: How long to wait for a rank that is slower than this one.
+
+    Example:
+        >>> import torch.distributed as dist
+        >>> from flexicase.torch.distributed import Ranks
+        >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+        >>> Ranks().each(3, lambda candidate: candidate / 2)
+        [0.0, 0.5, 1.0]
+        >>> dist.destroy_process_group()
+    """
+
+    seconds_between_saves = 0.0
+
+    def __init__(self, timeout: timedelta = TIMEOUT) -> None:
+        """Open a channel of our own on the CPU, whatever the job's backend is."""
+        self.rank = dist.get_rank()
+        self.world_size = dist.get_world_size()
+        with contact():
+            self._channel = dist.new_group(backend="gloo", timeout=timeout)
+
+    def key(self, seed: Seed) -> Key:
+        """The random bits that a seed stands for; without one, those of rank 0."""
+        own = key_from_seed(seed)
+        first = self.from_first(lambda: tuple(own))
+        return Key(*first) if seed is None else own
+
+    def device(self, device: str | torch.device) -> str | torch.device:
+        """One GPU per rank of a machine, unless a certain one was asked for."""
+        found = torch.device(device)
+        if found.type != "cuda" or found.index is not None:
+            return device
+        own = torch.device("cuda", int(os.environ.get("LOCAL_RANK", self.rank)))
+        if own.index < torch.cuda.device_count():
+            torch.cuda.set_device(own)
+        return own
+
+    def owner(self, candidate: int) -> int:
+        """The rank where a candidate lives."""
+        return candidate % self.world_size
+
+    def each(self, candidates: int, work: Callable[[int], Result]) -> list[Result]:
+        """The results of some work for each candidate, done where it lives.
+
+        Raises:
+            TrainingError: A candidate's training has diverged: the first such candidate's, on all ranks.
+            RankFailedError: The work has failed for a candidate on another rank.
+        """
+        done: dict[int, Result] = {}
+        failure: Exception | None = None
+        at = self.rank
+        try:
+            for at in range(self.rank, candidates, self.world_size):
+                done[at] = work(at)
+        except Exception as error:
+            failure = error
+        told = self._gather((done, at, None if failure is None else _described(failure)))
+        failures = [(at, what) for _, at, what in told if what is not None]
+        if failures:
+            first, what = min(failures)
+            if failure is not None and first == at:
+                raise failure
+            raise self._as_told(self.owner(first), what)
+        together = {which: result for results, *_ in told for which, result in results.items()}
+        return [together[which] for which in range(candidates)]
+
+    def evaluator(self, evaluate: CandidateErrors) -> RankErrors:
+        """Each block is computed by the ranks where its candidates live, and told to all."""
+        return RankErrors(evaluate, self)
+
+    def adopt(self, candidate: int, model: nn.Module, optimizer: dict[str, Any] | None) -> dict[str, Any] | None:
+        """Give the state of a candidate to all ranks; see `OneProcess.adopt`."""
+        tensors = [value.detach() for value in model.state_dict().values()]
+        content = torch.cat([_as_bytes(value) for value in tensors])
+        by_nccl = content.device.type == "cuda"
+        content = content if by_nccl else content.cpu()
+        with contact():
+            dist.broadcast(content, self.owner(candidate), None if by_nccl else self._channel)
+        if self.owner(candidate) != self.rank:
+            parts = content.split([value.numel() * value.element_size() for value in tensors])
+            for value, part in zip(tensors, parts, strict=True):
+                value.copy_(part.clone().view(value.dtype).view(value.shape))
+        return None if optimizer is None else self._tell(optimizer, self.owner(candidate))
+
+    def from_first(self, work: Callable[[], Result]) -> Result:
+        """The result of some work, done on rank 0; tensors come back on the CPU.
+
+        Raises:
+            RankFailedError: It has failed there.
+        """
+        result: Result | None = None
+        failure: Exception | None = None
+        if self.rank == 0:
+            try:
+                result = work()
+            except Exception as error:
+                failure = error
+        what = self._tell(None if failure is None else _described(failure), 0)
+        if failure is not None:
+            raise failure
+        if what is not None:
+            raise self._as_told(0, what)
+        return self._tell(result, 0)
+
+    def agree(self, facts: Callable[[], dict[str, Any]]) -> None:
+        """Refuse to go on if the ranks do not have the same facts; see `OneProcess.agree`."""
+        told = self._gather(facts())
+        for rank, theirs in enumerate(told):
+            for name, value in told[0].items():
+                if theirs.get(name) != value:
+                    raise ValueError(
+                        f"all ranks must be started alike: rank 0 has {name}={value!r:.80}, "
+                        f"rank {rank} has {name}={theirs.get(name)!r:.80}"
+                    )
+
+    def gather_bytes(self, content: NDArray[np.uint8]) -> list[NDArray[np.uint8]]:
+        """What each rank has, as many bytes on each.
+
+        Args:
+            content: (bytes,) what this rank has.
+        """
+        sent = torch.from_numpy(content)
+        found = [torch.empty_like(sent) for _ in range(self.world_size)]
+        with contact():
+            dist.all_gather(found, sent, self._channel)
+        return [part.numpy() for part in found]
+
+    def failures(self, failure: Exception | None) -> Exception:
+        """The failure of the first rank that has one, as an exception to raise here; asked of all ranks at once."""
+        told = self._gather(None if failure is None else _described(failure))
+        rank, what = next((rank, what) for rank, what in enumerate(told) if what is not None)
+        return failure if failure is not None and rank == self.rank else self._as_told(rank, what)
+
+    def _as_told(self, rank: int, what: tuple[str, str]) -> Exception:
+        kind, message = what
+        return (
+            TrainingError(message)
+            if kind == TrainingError.__name__
+            else RankFailedError(f"rank {rank}: {kind}: {message}")
+        )
+
+    def _gather(self, value: Any) -> list[Any]:
+        found: list[Any] = [None] * self.world_size
+        with contact():
+            dist.all_gather_object(found, value, self._channel)
+        return found
+
+    def _tell(self, value: Any, source: int) -> Any:
+        """A value that one rank has, on all; only what ``torch.load`` reads without trust."""
+        content = io.BytesIO()
+        if self.rank == source:
+            torch.save(value, content)
+        told = [content.getvalue()]
+        with contact():
+            dist.broadcast_object_list(told, source, self._channel, device=torch.device("cpu"))
+        return value if self.rank == source else torch.load(io.BytesIO(told[0]), map_location="cpu", weights_only=True)
+
+
+def under_torchrun() -> bool:
+    """Whether this process is one of several that ``torchrun`` started.
+
+    Example:
+        >>> from flexicase.torch.distributed import under_torchrun
+        >>> under_torchrun()
+        False
+    """
+    return "RANK" in os.environ and int(os.environ.get("WORLD_SIZE", "1")) > 1
+
+
+def join(distributed: Distributed, population: int, device: str | torch.device) -> OneProcess:
+    """The ranks of this job.
+
+    Args:
+        distributed: Whether there are several; ``"auto"``: if `under_torchrun`.
+        population: Candidates; at least one per rank.
+        device: What the networks will be on, which decides between gloo and NCCL.
+
+    Raises:
+        ImportError: This PyTorch comes without ``torch.distributed``.
+        ValueError: There is no job to join, or there are more ranks than candidates.
+
+    Example:
+        >>> from flexicase.torch.distributed import join
+        >>> join("auto", population=4, device="cpu").world_size
+        1
+    """
+    if distributed not in (True, False, "auto"):
+        raise ValueError(f"distributed must be True, False or 'auto', got {distributed!r}")
+    if not (under_torchrun() if distributed == "auto" else distributed):
+        return OneProcess()
+    if not dist.is_available():
+        raise ImportError("distributed training needs torch.distributed, which this build of PyTorch does not have")
+    if not dist.is_initialized():
+        if "RANK" not in os.environ:
+            raise ValueError(
+                "distributed=True needs several processes: start this with torchrun --nproc-per-node N, or call "
+                "torch.distributed.init_process_group first"
+            )
+        enter("nccl" if torch.device(device).type == "cuda" and torch.cuda.is_available() else "gloo")
+    ranks = dist.get_world_size()
+    if ranks > population:
+        raise ValueError(
+            f"population must be at least the number of ranks, got {population} candidates on {ranks} ranks"
+        )
+    return Ranks()
+
+
+def facts(selector: FastLexicase, key: Key, cases: Cases, model: nn.Module) -> dict[str, Any]:
+    """What the ranks must have in common to make the same decisions, beside the settings of training."""
+    return {
+        **selector.state_dict()["settings"],
+        "lookahead": selector.lookahead,
+        "key": tuple(key),
+        "checksum of the first cases": checksum(cases.batch(torch.arange(min(2, len(cases))))),
+        "checksum of the first network": checksum(model.state_dict().values()),
+    }
+
+
+def checksum(tensors: Iterable[Tensor]) -> str:
+    """A few hexadecimal digits that depend on all bits of some tensors.
+
+    Example:
+        >>> import torch
+        >>> from flexicase.torch.distributed import checksum
+        >>> checksum([torch.zeros(2)]) == checksum([torch.zeros(2, dtype=torch.int32)])
+        True
+    """
+    digest = hashlib.sha256()
+    for tensor in tensors:
+        digest.update(_as_bytes(tensor.detach().cpu()).numpy().tobytes())
+    return digest.hexdigest()[:12]
+
+
+def _as_bytes(tensor: Tensor) -> Tensor:
+    return tensor.contiguous().reshape(-1).view(torch.uint8)
+
+
+def _described(failure: Exception) -> tuple[str, str]:
+    return type(failure).__name__, str(failure)
