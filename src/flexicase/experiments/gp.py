@@ -33,7 +33,10 @@ class GpSettings(BaseModel):
     Attributes:
         population: Individuals.
         generations: The last generation, the random one being number 0.
-        partial: Whether programs run only on the cases that selection looks at.
+        partial: Whether programs run only on the cases that selection looks at; ``"max"`` or ``"min"`` says which
+            weight cases have that were not looked at yet, True is ``"max"``.
+        parents: Selection events per generation, whose winners are the parents of all children; one event for each
+            parent that a child needs if left out.
         simplification_steps: Attempts to make the program of a solution smaller.
         profile: The list of instructions that genes are drawn from.
 
@@ -47,7 +50,8 @@ class GpSettings(BaseModel):
 
     population: int | None = Field(default=None, ge=1)
     generations: int | None = Field(default=None, ge=0)
-    partial: bool | None = None
+    partial: bool | Literal["max", "min"] | None = None
+    parents: int | None = Field(default=None, ge=1)
     simplification_steps: int | None = Field(default=None, ge=0)
     profile: Literal["W", "M", "L"] | None = None
 
