@@ -48,7 +48,11 @@ def test_from_spec_to_results_and_back(run, spec, tmp_path):
     with Ledger(tmp_path / "elsewhere" / "tiny" / "ledger.sqlite") as ledger:
         run_id = ledger.entries()[0].task.id
     again = run("rerun", run_id[:10], "--dir", "elsewhere")
-    assert (again.exit_code, again.stdout) == (0, f"{run_id}: 3 rows × 13 columns identical\n")
+    named = f"{run_id} (simple-regression, lexicase, seed 1)"
+    assert (again.exit_code, again.stdout) == (0, f"{named}: 3 rows × 13 columns identical\n")
+    mistaken = run("rerun", run_id, "abcx", "--dir", "elsewhere")
+    assert (mistaken.exit_code, mistaken.stdout) == (2, "")  # said before anything is made
+    assert "no run's id starts with 'abcx'" in mistaken.stderr
 
 
 def test_mistakes_are_one_line_and_the_right_exit_code(run, spec, tmp_path):
@@ -66,7 +70,7 @@ def test_mistakes_are_one_line_and_the_right_exit_code(run, spec, tmp_path):
         assert wrong.exit_code == 2
         assert message in wrong.stderr
     assert run("status").stdout == "no studies in studies\n"
-    assert "no run's id starts with 'abc'" in run("rerun", "abc").stderr
+    assert "there are no studies in studies" in run("rerun", "abc").stderr
 
 
 def test_a_changed_study_is_refused_with_what_changed(run, spec):
@@ -132,6 +136,7 @@ def test_the_live_display_shows_the_bar_the_running_runs_and_the_successes(half_
     assert "━" in drawn
     for text in ("1 of 2 runs done, 1 running", "seed 1  1/2  best error 0.5", "1 of 1", "0 of 0"):
         assert text in drawn
+    assert "variant" not in drawn
     stream = io.StringIO()
     with LiveMonitor(1, stream) as monitor:
         monitor.noted("run [x] failed")
