@@ -1,0 +1,180 @@
+"""What the orders of the paper save in processor time when the parents of real populations are selected.
+
+    python benchmarks/gp_selection.py
+    python benchmarks/gp_selection.py --problems mirror-image --generations 0 10 --seeds 2 --markdown
+
+Runs of PushGP with lexicase selection are stopped at some generations; from the errors found there, every method
+selects a generation's parents. Each figure is the geometric mean over these matrices, processor time the best of
+--repeats on one thread:
+
+    evaluations   the paper's measure per selection: pool sizes summed over the cases looked at
+    case by case  a plain NumPy loop over the cases, the order drawn beforehand: microseconds per selection
+    native        flexicase.select without counts, preparation included: microseconds per selection
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import flexicase as fx
+from flexicase.benchmark.report import environment, markdown_table, text_table
+from flexicase.gp.evolution import Evolution
+from flexicase.gp.judging import FullJudge
+from flexicase.gp.setup import Setup
+from flexicase.rng import key_from_seed
+from flexicase.selection.orders import ranked_order, uniform_order, weighted_order
+from flexicase.selection.registry import PAPER_METHODS
+
+Errors = NDArray[np.float64]
+PROBLEMS = ("mirror-image", "last-index-of-zero")
+LOOP_EVENTS = 200
+HEADERS = (
+    "problem",
+    "generation",
+    "matrices",
+    "method",
+    "evaluations",
+    "ratio",
+    "case by case",
+    "ratio",
+    "native",
+    "ratio",
+)
+
+
+class Figures(NamedTuple):
+    """A method on one matrix, per selection."""
+
+    evaluations: float
+    loop: float
+    native: float
+
+
+def populations(problem: str, generations: Sequence[int], seed: int) -> Iterator[tuple[int, Errors]]:
+    """The errors of a run's population at some of its generations, as far as it gets."""
+    evolution = Evolution(Setup.of(problem, generations=max(generations) + 1, seed=seed, threads=1))
+    while True:
+        record, finished = evolution.step()
+        if finished:
+            return
+        if record.generation in generations:
+            assert isinstance(evolution._judge, FullJudge)
+            yield record.generation, evolution._judge._matrix.values.astype(np.float64)
+
+
+def orders(errors: Errors, method: str, n: int, seed: int) -> list[list[int]]:
+    """The orders in which events look at the cases."""
+    key, n_cases = key_from_seed(seed), errors.shape[1]
+    if method == "lexicase":
+        return [list(uniform_order(key, event, n_cases)) for event in range(n)]
+    shuffle, _, bias = method.partition("-")
+    weights = np.count_nonzero((errors != 0) == (bias == "num-nonzeros"), axis=0).astype(np.float64)
+    draw = {"weighted": weighted_order, "ranked": ranked_order}[shuffle]
+    return [list(draw(key, event, weights)) for event in range(n)]
+
+
+def case_by_case(columns: Errors, order: list[int]) -> tuple[int, int]:
+    """A selection event as one writes it down; gives how many are left and what it cost in the paper's measure."""
+    pool = np.arange(columns.shape[1])
+    evaluations = 0
+    for case in order:
+        if len(pool) == 1:
+            break
+        evaluations += len(pool)
+        values = columns[case, pool]
+        pool = pool[values == values.min()]
+    return len(pool), evaluations
+
+
+def best_of(repeats: int, call: Callable[[], Any]) -> float:
+    """Processor seconds of a call."""
+    best = float("inf")
+    for _ in range(repeats):
+        start = time.process_time()
+        call()
+        best = min(best, time.process_time() - start)
+    return best
+
+
+def measure(errors: Errors, method: str, events: int, repeats: int, seed: int) -> Figures:
+    drawn = orders(errors, method, LOOP_EVENTS, seed)
+    columns = np.ascontiguousarray(errors.T)
+    loop = best_of(repeats, lambda: [case_by_case(columns, order) for order in drawn]) / LOOP_EVENTS
+    native = best_of(repeats, lambda: fx.select(errors, events, method, seed=seed, counts=False)) / events
+    counted = fx.select(errors, events, method, seed=seed).evaluations
+    assert counted is not None
+    check(columns, drawn, counted[:LOOP_EVENTS])
+    return Figures(float(counted.mean()), loop, native)
+
+
+def check(columns: Errors, drawn: list[list[int]], counted: NDArray[np.int64]) -> None:
+    """The loop and the native events look at the same cases in the same order, so their costs must be equal."""
+    for order, expected in zip(drawn, counted.tolist(), strict=False):
+        found = case_by_case(columns, order)[1]
+        if found != expected:
+            raise SystemExit(f"the loop made {found} evaluations where {expected} were counted")
+
+
+def mean_of(figures: list[Figures]) -> Figures:
+    """Geometric means over the matrices."""
+    return Figures(*np.exp(np.log(np.array(figures)).mean(axis=0)).tolist())
+
+
+def summary(rows: list[dict[str, Any]]) -> list[tuple[str, ...]]:
+    """Lines of the table: figures and their ratios to lexicase on the same matrices."""
+    lines = []
+    for (problem, generation), group in groupby(rows, key=lambda row: (row["problem"], row["generation"])):
+        by_method = {m: [r["figures"] for r in found] for m, found in _by_method(list(group)).items()}
+        base = mean_of(by_method["lexicase"])
+        for method, figures in by_method.items():
+            mean = mean_of(figures)
+            ratios = [mine / theirs for mine, theirs in zip(mean, base, strict=True)]
+            shown = (f"{mean.evaluations:,.0f}", f"{1e6 * mean.loop:,.0f}", f"{1e6 * mean.native:.2f}")
+            pairs = [text for value, ratio in zip(shown, ratios, strict=True) for text in (value, f"{ratio:.2f}")]
+            lines.append((problem, str(generation), str(len(figures)), method, *pairs))
+    return lines
+
+
+def _by_method(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    return {method: [row for row in rows if row["method"] == method] for method in PAPER_METHODS}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--problems", nargs="*", default=list(PROBLEMS))
+    parser.add_argument("--generations", type=int, nargs="*", default=[0, 5, 20, 50])
+    parser.add_argument("--seeds", type=int, default=3, help="runs per problem")
+    parser.add_argument("--events", type=int, default=1900, help="selections per call, about what a generation needs")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    rows: list[dict[str, Any]] = []
+    for problem in arguments.problems:
+        for seed in range(arguments.seeds):
+            for generation, errors in populations(problem, arguments.generations, seed):
+                print(f"{problem}, seed {seed}, generation {generation}", file=sys.stderr, flush=True)
+                for method in PAPER_METHODS:
+                    figures = measure(errors, method, arguments.events, arguments.repeats, seed)
+                    rows.append({"problem": problem, "generation": generation, "method": method, "figures": figures})
+    rows.sort(key=lambda row: (arguments.problems.index(row["problem"]), row["generation"]))
+    if arguments.json:
+        measured = [{**row, "figures": row["figures"]._asdict()} for row in rows]
+        print(json.dumps({"environment": environment(), "rows": measured}))
+    elif arguments.markdown:
+        print(markdown_table(HEADERS, summary(rows)))
+    else:
+        print(text_table(HEADERS, summary(rows)))
+
+
+if __name__ == "__main__":
+    main()
