@@ -21,7 +21,7 @@ def test_active_runs_are_counted(results):
 def test_the_band_is_the_interval_of_the_mean(results):
     curve = mean_curve(results.of("mirror-image", "ranked-num-nonzeros"), "evaluations")
     values = 100 + np.arange(8)
-    half = 1.96 * values.std(ddof=1) / np.sqrt(8)
+    half = 2.364624 * values.std(ddof=1) / np.sqrt(8)  # Student, 7 degrees of freedom
     assert (curve.low[0], curve.high[0]) == pytest.approx((values.mean() - half, values.mean() + half))
 
 

@@ -8,11 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from flexicase.report import paper
-from flexicase.report.claims import claims
-from flexicase.report.image import image_sections
-from flexicase.report.image_claims import image_claims
+from flexicase.report.layouts import layout_of
 from flexicase.report.results import Results
-from flexicase.report.sections import sections
 from flexicase.report.successes import Cell, baseline_rate, differs, p_text, success_table
 
 RESOURCES = Path(__file__).parent / "page"
@@ -27,17 +24,17 @@ def render(results: Results) -> str:
     from jinja2 import Environment, FileSystemLoader
     from markupsafe import Markup
 
-    image = results.kind == "image"
-    parts = image_sections(results) if image else sections(results)
+    layout = layout_of(results)
+    parts = layout.sections(results)
     charts = [asdict(chart) for part in parts for chart in part.charts]
     environment = Environment(loader=FileSystemLoader(RESOURCES), autoescape=True, trim_blocks=True)
     return environment.get_template("page.html.j2").render(
         name=results.name,
-        title=f"Lexicase selection at scale: the {'image-classification' if image else 'program-synthesis'} study",
+        title=f"Lexicase selection at scale: {layout.title}",
         done=len(results.runs),
         planned=results.planned,
-        success_tables=[] if image else _success_tables(results),
-        claims=image_claims(results) if image else claims(results),
+        success_tables=_success_tables(results) if layout.successes else [],
+        claims=layout.claims(results),
         sections=parts,
         spec=results.spec.strip(),
         charts=Markup(_script_safe(json.dumps(charts, separators=(",", ":")))),
@@ -65,6 +62,7 @@ def _success_tables(results: Results) -> list[dict[str, Any]]:
         {
             "id": problem,
             "problem": paper.title(problem),
+            "published": any(cell.published is not None for cell in cells if cell.problem == problem),
             "rows": [_shown(cell, cells) for cell in cells if cell.problem == problem],
         }
         for problem in results.problems
