@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from flexicase.report.results import Run
 
+#: Means over fewer runs get no interval.
+FEWEST_RUNS = 3
 #: Generations of the moving average of `last_curve`, and how many of its last values are kept.
 WINDOW, LAST = 20, 50
 
@@ -21,7 +23,7 @@ class Curve:
     Attributes:
         generation: (n,) generations.
         mean: (n,) means.
-        low: (n,) lower ends of the 95 % interval of the mean; the mean itself where a single run is left.
+        low: (n,) lower ends of the 95 % interval of the mean; the mean itself where fewer than 3 runs are left.
         high: (n,) upper ends.
         active: (n,) runs still active.
     """
@@ -87,10 +89,10 @@ def last_curve(runs: list[Run], column: str) -> Curve:
 
 
 def _widths(active: NDArray[Any]) -> NDArray[np.float64]:
-    """Half the width of the 95 % interval of a mean over so many runs, in standard errors."""
+    """Half the width of the 95 % interval of a mean over so many runs, in standard errors; 0 for too few."""
     from scipy.stats import t
 
-    return np.asarray(t.ppf(0.975, np.maximum(active - 1, 1)), dtype=np.float64)
+    return np.where(active >= FEWEST_RUNS, t.ppf(0.975, np.maximum(active - 1, 1)), 0.0)
 
 
 def totals(runs: list[Run], column: str) -> NDArray[np.float64]:

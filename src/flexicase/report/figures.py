@@ -95,6 +95,7 @@ def draw_shares(results: Results, folder: Path) -> list[Path]:
 
 def _draw(curves: dict[str, Curve], title: str, scale: str, stem: Path) -> list[Path]:
     from matplotlib.figure import Figure
+    from matplotlib.ticker import EngFormatter
 
     figure = Figure(figsize=(7.5, 5.2), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
@@ -104,6 +105,7 @@ def _draw(curves: dict[str, Curve], title: str, scale: str, stem: Path) -> list[
     above.set_yscale(scale)
     above.set_ylabel("mean evaluations, 95 % interval")
     above.set_ylim(*_limits(curves, scale))
+    above.yaxis.set_major_formatter(EngFormatter(sep=" "))
     above.legend(frameon=False, fontsize=9)
     below.set_ylabel("active runs")
     below.set_ylim(bottom=0)

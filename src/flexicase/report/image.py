@@ -15,7 +15,6 @@ from flexicase.report.sections import Section, charts_of, curve_lines, quartiles
 from flexicase.report.statistics import Interval, z_test
 
 BASELINE = "gradient-lexicase"
-ENDINGS = ("unique", "exhausted", "all failed")
 
 
 @dataclass(frozen=True)
@@ -136,12 +135,13 @@ def _published(method: str) -> str:
 
 
 def _endings(results: Results) -> Section:
+    endings = ["one candidate left", "cases exhausted", "all failed"]
+
     def cells(_problem: str, _method: str, runs: list[Run]) -> list[str]:
         codes = np.concatenate([run.columns["ended"] for run in runs])
-        return [f"{codes.size:,}", *(f"{int((codes == code).sum()):,}" for code in range(len(ENDINGS)))]
+        return [f"{codes.size:,}", *(f"{int((codes == code).sum()):,}" for code in range(len(endings)))]
 
-    header = ["selections", "one candidate left", "cases exhausted", "all failed"]
-    table = table_of(results, header, cells, "data")
+    table = table_of(results, ["selections", *endings], cells, "data")
     return Section("endings", "Why selections ended", "Over all runs and generations.", table=table)
 
 

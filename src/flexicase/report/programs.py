@@ -44,8 +44,8 @@ def _evaluations(results: Results) -> Section:
     text = (
         "The number of evaluations of a generation is summed over all its selection events, and averaged over the runs "
         "that are still active. Bands are 95 % intervals of the mean (Student), cut off where they would hide the "
-        "lines; a single run has none. The population pool counts every individual; with distinct error vectors, "
-        "individuals whose errors are the same on all cases count once."
+        "lines, and left out where fewer than 3 runs are active. The population pool counts every individual; with "
+        "distinct error vectors, individuals whose errors are the same on all cases count once."
     )
     charts = charts_of(results, "evaluations", "mean evaluations per generation", "evaluations", views)
     return Section("evaluations", "Evaluations per generation", text, charts)
@@ -114,7 +114,7 @@ def _time(results: Results) -> Section:
         share = totals(runs, "seconds_select").sum() / max(all_seconds(runs), 1e-12)
         return [quartiles(mine), ratio, f"{100 * share:.1f} %"]
 
-    header = ["milliseconds per generation", "by lexicase's", "share of the run"]
+    header = ["milliseconds per generation", "ratio to lexicase", "share of the run"]
     text = (
         "Time that selection takes on the machine that made the runs, several at a time and beside other work: it says "
         "how methods compare, not how fast they are on an idle machine. Ratios are of medians. Selection works on the "

@@ -200,11 +200,16 @@ def quartiles(values: NDArray[np.float64]) -> str:
     """
     if not values.size:
         return "–"
-    low, middle, high = map(_short, np.quantile(values, (0.25, 0.5, 0.75)).tolist())
+    low, middle, high = map(short, np.quantile(values, (0.25, 0.5, 0.75)).tolist())
     return f"{middle} [{low}–{high}]"
 
 
-def _short(value: float) -> str:
+def short(value: float) -> str:
+    """A number with three digits, as tables print it.
+
+    >>> short(0.01234), short(52_345), short(3_069_123_456)
+    ('0.0123', '52.3 k', '3,069 M')
+    """
     for size, unit in ((1e6, " M"), (1e3, " k")):
         if value >= size:
             return f"{value / size:.3g}{unit}" if value < 1000 * size else f"{value / size:,.0f}{unit}"

@@ -19,7 +19,7 @@ from flexicase.report.sections import (
     curve_lines,
     each,
     lines_of,
-    quartiles,
+    short,
 )
 from flexicase.report.statistics import wilson
 
@@ -129,12 +129,12 @@ def _summary(results: Results) -> Section:
                 names = [paper.title(problem), paper.title(method), variant]
                 rows.append([*names, *_cells(runs, computed.get(variant))])
     header = ["problem", "method", "variant", "selections", "successes", "95 % interval"]
-    header += ["% of the matrix", "evaluations", "milliseconds"]
+    header += ["% of the matrix", "evaluations", "ms"]
     text = (
         "Per generation: selections; the share of all pairs of a program and a case that were really computed, "
-        "look-ahead included; evaluations in the paper's measure, in which a pair counts whenever a selection looks at "
-        "it; and the time of evaluation and selection together. Medians over the runs, with quartiles in brackets. "
-        "Intervals of the success rate: Wilson."
+        "look-ahead included, with quartiles in brackets; evaluations in the paper's measure, in which a pair counts "
+        "whenever a selection looks at it; and the milliseconds of evaluation and selection together. Medians over "
+        "the runs. Intervals of the success rate: Wilson."
     )
     return Section("summary", "What each variant computes", text, table=Table(header, rows, names=3))
 
@@ -145,10 +145,9 @@ def _cells(runs: list[Run], share: Share | None) -> list[str]:
     rate = [f"{successes}/{len(runs)}", f"{interval.low:.2f}–{interval.high:.2f}"]
     if share is None:
         return ["", *rate, "", "", ""]
-    evaluations = quartiles(per_generation(runs, "evaluations"))
-    milliseconds = quartiles(MILLISECONDS * per_generation(runs, "seconds_work"))
+    evaluations, seconds = (np.median(per_generation(runs, name)) for name in ("evaluations", "seconds_work"))
     percent = f"{share.median:.3g} [{share.low:.3g}–{share.high:.3g}]"
-    return [f"{share.selections:,.0f}", *rate, percent, evaluations, milliseconds]
+    return [f"{share.selections:,.0f}", *rate, percent, short(evaluations), short(MILLISECONDS * seconds)]
 
 
 def _selections(results: Results) -> Section:
@@ -179,7 +178,7 @@ def _points(found: list[Share]) -> Line:
 def _generations(results: Results) -> Section:
     views = {
         variant: View(variant, partial(_percent_lines, results, of_variant(results, variant)))
-        for variant in results.variants
+        for variant in _partial_first(results)
     }
     charts = charts_of(
         results, "pairs", "pairs computed in each generation, mean over the runs", "% of the full matrix", views
@@ -189,6 +188,11 @@ def _generations(results: Results) -> Section:
         "behave alike, a selection runs out of cases before it has a winner, and has then looked at all of them."
     )
     return Section("pairs", "Pairs computed, by generation", text, charts)
+
+
+def _partial_first(results: Results) -> list[str]:
+    """The variants, those that compute everything at the end."""
+    return sorted(results.variants, key=lambda name: not results.settings_of(name).get("partial"))
 
 
 def _percent_lines(results: Results, part: Results, problem: str) -> list[Line]:
@@ -205,7 +209,7 @@ def _time(results: Results) -> Section:
         "time",
         "median milliseconds of evaluation and selection per generation, with quartiles",
         "milliseconds",
-        {variant: views_of(variant) for variant in results.variants},
+        {variant: views_of(variant) for variant in _partial_first(results)},
     )
     text = (
         "On the machine that made the runs, several at a time and beside other work. Programs that run in "

@@ -8,6 +8,8 @@
   const NAMED = { "#000000": "--ink", "#d62728": "--red", "#1f5fb4": "--blue", "#0072b2": "--safe-blue" };
   // How far bands may reach above the highest line, as a factor.
   const BAND_ROOM = 1.5;
+  // Lines of so few points show them.
+  const FEW = 8;
 
   const make = (name, attributes, parent) => {
     const node = document.createElementNS(NS, name);
@@ -42,7 +44,7 @@
     const found = [];
     for (let e = Math.floor(Math.log10(low)); 10 ** e <= high; e++)
       for (const f of [1, 2, 5]) if (f * 10 ** e >= low && f * 10 ** e <= high) found.push(f * 10 ** e);
-    return found.length > 8 ? found.filter((t) => Number.isInteger(Math.log10(t))) : found;
+    return found.length > 12 ? found.filter((t) => Number.isInteger(Math.log10(t))) : found;
   };
 
   class Chart {
@@ -186,6 +188,8 @@
         path += path ? (step ? `H${s.x(x)}V${y}` : `L${s.x(x)} ${y}`) : `M${s.x(x)} ${y}`;
       });
       make("path", { class: "line", d: path || "M0 0", style: this.look(line), "data-line": line.name }, area);
+      if (step || line.x.length > FEW) return;
+      line.x.forEach((x, i) => make("circle", { class: "point", cx: s.x(x), cy: s.y(line.y[i]), r: 3.5, style: this.look(line) }, area));
     }
 
     drawActive(area, r, s) {
