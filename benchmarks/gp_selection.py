@@ -20,13 +20,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import flexicase as fx
-from flexicase.benchmark.report import environment, markdown_table, text_table
+from flexicase.benchmark.report import environment, markdown_table, replace_fragment, text_table
 from flexicase.gp.evolution import Evolution
 from flexicase.gp.judging import FullJudge
 from flexicase.gp.setup import Setup
@@ -36,6 +37,7 @@ from flexicase.selection.registry import PAPER_METHODS
 
 Errors = NDArray[np.float64]
 PROBLEMS = ("mirror-image", "last-index-of-zero")
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "results.md"
 LOOP_EVENTS = 200
 HEADERS = (
     "problem",
@@ -129,36 +131,79 @@ def mean_of(figures: list[Figures]) -> Figures:
     return Figures(*np.exp(np.log(np.array(figures)).mean(axis=0)).tolist())
 
 
+def compared(rows: list[dict[str, Any]]) -> Iterator[tuple[str, int, int, dict[str, Figures]]]:
+    """Problem, generation, number of matrices, and the means of each method on them."""
+    for (problem, generation), group in groupby(rows, key=lambda row: (row["problem"], row["generation"])):
+        found = list(group)
+        by_method = {m: [row["figures"] for row in found if row["method"] == m] for m in PAPER_METHODS}
+        means = {method: mean_of(figures) for method, figures in by_method.items()}
+        yield problem, generation, len(by_method["lexicase"]), means
+
+
+def ratios(mine: Figures, theirs: Figures) -> list[float]:
+    return [one / other for one, other in zip(mine, theirs, strict=True)]
+
+
+def shown(figures: Figures) -> list[str]:
+    return [f"{figures.evaluations:,.0f}", f"{1e6 * figures.loop:,.0f}", f"{1e6 * figures.native:.2f}"]
+
+
 def summary(rows: list[dict[str, Any]]) -> list[tuple[str, ...]]:
     """Lines of the table: figures and their ratios to lexicase on the same matrices."""
     lines = []
-    for (problem, generation), group in groupby(rows, key=lambda row: (row["problem"], row["generation"])):
-        by_method = {m: [r["figures"] for r in found] for m, found in _by_method(list(group)).items()}
-        base = mean_of(by_method["lexicase"])
-        for method, figures in by_method.items():
-            mean = mean_of(figures)
-            ratios = [mine / theirs for mine, theirs in zip(mean, base, strict=True)]
-            shown = (f"{mean.evaluations:,.0f}", f"{1e6 * mean.loop:,.0f}", f"{1e6 * mean.native:.2f}")
-            pairs = [text for value, ratio in zip(shown, ratios, strict=True) for text in (value, f"{ratio:.2f}")]
-            lines.append((problem, str(generation), str(len(figures)), method, *pairs))
+    for problem, generation, matrices, means in compared(rows):
+        for method, mean in means.items():
+            pairs = zip(shown(mean), ratios(mean, means["lexicase"]), strict=True)
+            cells = [text for value, ratio in pairs for text in (value, f"{ratio:.2f}")]
+            lines.append((problem, str(generation), str(matrices), method, *cells))
     return lines
 
 
-def _by_method(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    return {method: [row for row in rows if row["method"] == method] for method in PAPER_METHODS}
+def ratio_table(rows: list[dict[str, Any]]) -> str:
+    """Markdown: what lexicase needs, and the three ratios of the other methods."""
+    others = [method for method in PAPER_METHODS if method != "lexicase"]
+    lines = []
+    for problem, generation, matrices, means in compared(rows):
+        cells = [" · ".join(f"{ratio:.2f}" for ratio in ratios(means[m], means["lexicase"])) for m in others]
+        lines.append((problem, str(generation), str(matrices), " · ".join(shown(means["lexicase"])), *cells))
+    return markdown_table(("problem", "generation", "matrices", "lexicase", *others), lines)
+
+
+def update(page: Path, rows: list[dict[str, Any]], where: dict[str, Any]) -> None:
+    """Put the table between its marks."""
+    text = f"{ratio_table(rows)}\n\nflexicase {where['flexicase']}, {where['cpu']}, {where['isa']}."
+    page.write_text(replace_fragment(page.read_text(encoding="utf-8"), text, "gp-selection"), encoding="utf-8")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--problems", nargs="*", default=list(PROBLEMS))
-    parser.add_argument("--generations", type=int, nargs="*", default=[0, 5, 20, 50])
+    parser.add_argument("--generations", type=int, nargs="*", default=[0, 5, 20, 50, 100])
     parser.add_argument("--seeds", type=int, default=3, help="runs per problem")
     parser.add_argument("--events", type=int, default=1900, help="selections per call, about what a generation needs")
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
+    parser.add_argument("--update-docs", action="store_true", help=f"put the table into {PAGE.name}")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--read", type=Path, metavar="FILE", help="the figures of an earlier --json, not new ones")
     arguments = parser.parse_args()
-    rows: list[dict[str, Any]] = []
+    if arguments.read:
+        before = json.loads(arguments.read.read_text(encoding="utf-8"))
+        where, rows = before["environment"], [{**row, "figures": Figures(**row["figures"])} for row in before["rows"]]
+    else:
+        where, rows = environment(), measured(arguments)
+    if arguments.update_docs:
+        update(PAGE, rows, where)
+    if arguments.json:
+        plain = [{**row, "figures": row["figures"]._asdict()} for row in rows]
+        print(json.dumps({"environment": where, "rows": plain}))
+    else:
+        print(ratio_table(rows) if arguments.markdown else text_table(HEADERS, summary(rows)))
+
+
+def measured(arguments: argparse.Namespace) -> list[dict[str, Any]]:
+    """The figures of all methods on all matrices, by problem and generation."""
+    rows = []
     for problem in arguments.problems:
         for seed in range(arguments.seeds):
             for generation, errors in populations(problem, arguments.generations, seed):
@@ -166,14 +211,7 @@ def main() -> None:
                 for method in PAPER_METHODS:
                     figures = measure(errors, method, arguments.events, arguments.repeats, seed)
                     rows.append({"problem": problem, "generation": generation, "method": method, "figures": figures})
-    rows.sort(key=lambda row: (arguments.problems.index(row["problem"]), row["generation"]))
-    if arguments.json:
-        measured = [{**row, "figures": row["figures"]._asdict()} for row in rows]
-        print(json.dumps({"environment": environment(), "rows": measured}))
-    elif arguments.markdown:
-        print(markdown_table(HEADERS, summary(rows)))
-    else:
-        print(text_table(HEADERS, summary(rows)))
+    return sorted(rows, key=lambda row: (arguments.problems.index(row["problem"]), row["generation"]))
 
 
 if __name__ == "__main__":
