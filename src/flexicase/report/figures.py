@@ -87,6 +87,7 @@ def draw_shares(results: Results, folder: Path) -> list[Path]:
             bounds = [share.low for share in found], [share.high for share in found]
             axes.fill_between(x, *bounds, color=line["color"], alpha=0.12, linewidth=0)
         axes.set(title=paper.title(problem), xlabel="selections per generation", xscale="log", ylim=(0, 103))
+        axes.xaxis.set_major_formatter("{x:g}")
         axes.spines[["top", "right"]].set_visible(False)
     panels[0].set_ylabel("pairs computed, % of the full matrix")
     panels[-1].legend(frameon=False, fontsize=9, loc="lower right")

@@ -154,7 +154,7 @@
     clipped(name, y, height) {
       const id = `${this.spec.id}-${name}`;
       const clip = make("clipPath", { id }, this.svg);
-      make("rect", { x: LEFT, y, width: WIDTH - LEFT - RIGHT, height }, clip);
+      make("rect", { x: LEFT - 4, y, width: WIDTH - LEFT - RIGHT + 8, height }, clip);
       return make("g", { "clip-path": `url(#${id})` }, this.svg);
     }
 
