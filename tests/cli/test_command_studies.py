@@ -93,6 +93,18 @@ def test_reproduce_runs_the_preset_and_says_where_the_report_is(run, spec, tmp_p
     assert json.loads(run("reproduce", "--json").stdout) == {"tiny": page}
 
 
+def test_what_goes_beyond_the_paper_is_made_only_if_asked_for(run, monkeypatch):
+    made = []
+    monkeypatch.setattr("flexicase.cli.reproduce.conduct", lambda spec, *_, **__: made.append(spec.name) or 0)
+    monkeypatch.setattr("flexicase.cli.reproduce.publish", lambda folder: folder)
+    assert run("reproduce", "beyond", "fig1", "--json").exit_code == 0
+    assert made == ["fast-smoke", "more-smoke", "gp-smoke"]
+    made.clear()
+    assert run("reproduce", "--json").exit_code == 0
+    assert "gp-smoke" in made
+    assert not {"fast-smoke", "more-smoke"} & set(made)
+
+
 @pytest.fixture
 def half_done(tmp_path):
     """A ledger with one run done and one going on."""
