@@ -189,7 +189,7 @@ def main() -> None:
     parser.add_argument("--generations", type=int, nargs="*", default=[0, 5, 20, 50, 100])
     parser.add_argument("--seeds", type=int, default=3, help="runs per problem")
     parser.add_argument("--events", type=int, default=1900, help="selections per call, about what a generation needs")
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     parser.add_argument("--update-docs", action="store_true", help=f"put the table into {PAGE.name}")
     parser.add_argument("--json", action="store_true")

@@ -26,6 +26,7 @@ LIST = Path("results/README.md")
 IMAGES = Path("docs/images/results")
 SUCCESS_HEADER = ("problem", "method", "successes", "95 % interval", "p", "Holm p")
 MARKS = {"worse": " ↓", "better": " ↑", "": ""}
+NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def main() -> None:
@@ -103,23 +104,30 @@ def successes(results: Results) -> str:
     rows = []
     for group in groups:
         for row in group["rows"]:
-            count = f"{row['successes']}/{row['runs']}"
-            shown = f"**{count}**{MARKS[row['mark']]}" if row["mark"] else count
-            theirs = f"**{row['published']}**{MARKS[row['paper_mark']]}" if row["paper_mark"] else row["published"]
-            cells = [group["problem"], row["title"], shown, row["interval"], row["p"], row["adjusted"]]
-            rows.append([*cells, *([theirs] if published else [])])
+            cells = [group["problem"], row["title"], marked(f"{row['successes']}/{row['runs']}", row["mark"])]
+            cells += [row["interval"], row["p"], row["adjusted"]]
+            rows.append([*cells, *([marked(row["published"], row["paper_mark"])] if published else [])])
     text = (
         "A success solves every held-out test case. Intervals: Wilson. p: Fisher's exact test against lexicase, "
         "two-sided; Holm p: adjusted for the other methods on the same problem. Bold: different from lexicase at the "
         "5 % level, unadjusted as in the paper; ↓ worse, ↑ better."
     )
-    header = (*SUCCESS_HEADER, *(["paper"] if published else []))
-    return f"{markdown_table(header, rows, names=2)}\n\n{text}"
+    header = [*SUCCESS_HEADER, *(["paper"] if published else [])]
+    return f"{table_text(Table(header, rows))}\n\n{text}"
+
+
+def marked(count: str, mark: str) -> str:
+    """A number of successes, in bold if it differs from that of lexicase."""
+    return f"**{count}**{MARKS[mark]}" if mark else count
 
 
 def table_text(table: Table) -> str:
-    """A table as Markdown."""
-    return markdown_table(table.header, table.rows, table.names)
+    """A table as Markdown, one for each problem; numbers stay in one line."""
+    parts = []
+    for group in table.groups():
+        rows = [[*row[1 : table.names], *(cell.replace(" ", NO_BREAK) for cell in row[table.names :])] for row in group]
+        parts.append(f"*{group[0][0]}*\n\n{markdown_table(table.header[1:], rows, table.names - 1)}")
+    return "\n\n".join(parts)
 
 
 def list_of(studies: list[Results]) -> str:

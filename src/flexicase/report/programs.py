@@ -117,9 +117,9 @@ def _time(results: Results) -> Section:
     header = ["milliseconds per generation", "ratio to lexicase", "share of the run"]
     text = (
         "Time that selection takes on the machine that made the runs, several at a time and beside other work: it says "
-        "how methods compare, not how fast they are on an idle machine. Ratios are of medians. Selection works on the "
-        "whole matrix of errors, natively, one individual for each distinct vector; evaluations that a method saves "
-        "are cheap there, and save most where each has to be computed."
+        "how methods compare, not how fast they are on an idle machine. Ratios are of medians. Selection works "
+        "natively on the whole matrix of errors, one individual for each distinct vector, and an evaluation is a look "
+        "at a number; where it is a run of a program, one that is saved is worth more."
     )
     return Section("time", "Time of selection", text, charts, table_of(results, header, cells))
 
