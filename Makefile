@@ -13,7 +13,7 @@ WITH_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH"
 NATIVE := $(wildcard native/*/*.cpp native/*/*.inl native/*/*.hpp native/include/flexicase/*.hpp)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint format native-tests pytest bench docs asan fuzz clean
+.PHONY: help venv demo test lint format native-tests pytest bench docs results asan fuzz clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-22s%s\n", $$1, $$2 }'
@@ -51,6 +51,9 @@ bench: .venv/.built ## measure selection against its peers
 docs: .venv/.docs ## build the documentation into docs/_build/html
 	$(PY) -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
+
+results: .venv/.built ## bring docs/results.md and results/README.md up to date with results/
+	$(PY) docs/make_results.py
 
 asan: .venv/.built ## the native tests under the address and undefined-behaviour sanitizers
 	$(WITH_VENV) cmake --preset asan

@@ -50,6 +50,7 @@ class Lane(IntEnum):
     DEALING = 17  # which network is trained on which cases
     TRAINING = 18  # augmentation and dropout while training
     AUGMENTATION = 19  # augmentation of a case that selection looks at
+    PARENTS = 20  # which of a generation's few winners are the parents of a child
 
 
 class Key(NamedTuple):

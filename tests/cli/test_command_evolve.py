@@ -27,10 +27,12 @@ def test_a_solution_is_printed_with_its_verdict(run):
 
 
 def test_json_is_one_object_and_quiet(run):
-    done = run("evolve", "mirror-image", *SMALL, "--json", "--partial", "--method", "ranked-num-nonzeros")
+    partial = ("--partial", "--parents", 7, "--method", "ranked-num-nonzeros")
+    done = run("evolve", "mirror-image", *SMALL, "--json", *partial)
     found = json.loads(done.stdout)
     assert (found["problem"], found["success"], len(found["records"])) == ("mirror-image", False, 3)
     assert found["method"] == "partial ranked-num-nonzeros"
+    assert found["records"][0]["events"] == 7
     assert done.stderr == ""
 
 

@@ -48,7 +48,11 @@ def test_from_spec_to_results_and_back(run, spec, tmp_path):
     with Ledger(tmp_path / "elsewhere" / "tiny" / "ledger.sqlite") as ledger:
         run_id = ledger.entries()[0].task.id
     again = run("rerun", run_id[:10], "--dir", "elsewhere")
-    assert (again.exit_code, again.stdout) == (0, f"{run_id}: 3 rows × 13 columns identical\n")
+    named = f"{run_id} (simple-regression, lexicase, seed 1)"
+    assert (again.exit_code, again.stdout) == (0, f"{named}: 3 rows × 13 columns identical\n")
+    mistaken = run("rerun", run_id, "abcx", "--dir", "elsewhere")
+    assert (mistaken.exit_code, mistaken.stdout) == (2, "")  # said before anything is made
+    assert "no run's id starts with 'abcx'" in mistaken.stderr
 
 
 def test_mistakes_are_one_line_and_the_right_exit_code(run, spec, tmp_path):
@@ -66,7 +70,7 @@ def test_mistakes_are_one_line_and_the_right_exit_code(run, spec, tmp_path):
         assert wrong.exit_code == 2
         assert message in wrong.stderr
     assert run("status").stdout == "no studies in studies\n"
-    assert "no run's id starts with 'abc'" in run("rerun", "abc").stderr
+    assert "there are no studies in studies" in run("rerun", "abc").stderr
 
 
 def test_a_changed_study_is_refused_with_what_changed(run, spec):
@@ -87,6 +91,18 @@ def test_reproduce_runs_the_preset_and_says_where_the_report_is(run, spec, tmp_p
     assert (tmp_path / page).exists()
     assert (tmp_path / "studies" / "tiny" / "results" / "rows.parquet").exists()
     assert json.loads(run("reproduce", "--json").stdout) == {"tiny": page}
+
+
+def test_what_goes_beyond_the_paper_is_made_only_if_asked_for(run, monkeypatch):
+    made = []
+    monkeypatch.setattr("flexicase.cli.reproduce.conduct", lambda spec, *_, **__: made.append(spec.name) or 0)
+    monkeypatch.setattr("flexicase.cli.reproduce.publish", lambda folder: folder)
+    assert run("reproduce", "beyond", "fig1", "--json").exit_code == 0
+    assert made == ["fast-smoke", "more-smoke", "gp-smoke"]
+    made.clear()
+    assert run("reproduce", "--json").exit_code == 0
+    assert "gp-smoke" in made
+    assert not {"fast-smoke", "more-smoke"} & set(made)
 
 
 @pytest.fixture
@@ -132,6 +148,7 @@ def test_the_live_display_shows_the_bar_the_running_runs_and_the_successes(half_
     assert "━" in drawn
     for text in ("1 of 2 runs done, 1 running", "seed 1  1/2  best error 0.5", "1 of 1", "0 of 0"):
         assert text in drawn
+    assert "variant" not in drawn
     stream = io.StringIO()
     with LiveMonitor(1, stream) as monitor:
         monitor.noted("run [x] failed")

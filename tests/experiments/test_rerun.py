@@ -34,9 +34,15 @@ def planned(tmp_path):
     return tmp_path
 
 
-def test_a_run_is_found_by_the_start_of_its_id(planned):
-    for entry in entries(Study(planned / "walks")):
-        assert find_run(planned, entry.task.id[:8])[1] == entry
+def test_a_run_is_found_by_the_start_of_its_id(walks):
+    _, _, study = walks(seeds=1)
+    for entry in entries(study):
+        assert find_run(study.folder.parent, entry.task.id[:8])[1] == entry
+
+
+def test_an_id_that_names_no_single_run_is_refused(planned, tmp_path_factory):
+    with pytest.raises(ValueError, match="there are no studies in"):
+        find_run(tmp_path_factory.mktemp("empty"), "zz")
     with pytest.raises(ValueError, match="no run's id starts with 'zz'"):
         find_run(planned, "zz")
     with pytest.raises(ValueError, match="2 runs' ids start with ''"):
@@ -46,8 +52,9 @@ def test_a_run_is_found_by_the_start_of_its_id(planned):
 def test_a_run_that_is_not_done_cannot_be_compared(planned):
     study = Study(planned / "walks")
     entry = entries(study)[0]
-    with pytest.raises(ValueError, match=f"run {entry.task.id} is planned, not done"):
-        rerun(study, entry)
+    for attempt in (lambda: rerun(study, entry), lambda: find_run(planned, entry.task.id)):
+        with pytest.raises(ValueError, match=f"run {entry.task.id} is planned, not done"):
+            attempt()
 
 
 def test_differences_are_found_to_the_last_bit():

@@ -15,7 +15,7 @@ from flexicase.gp import CheckpointError, evolve
 from flexicase.gp.checkpoint import NEWEST, PREVIOUS, read
 from tests.gp.runs import MIXED, SMALL, fingerprint, small_run
 
-CHANGES = [{}, {"partial": True, "method": "weighted-num-nonzeros"}, {"variation": MIXED}]
+CHANGES = [{}, {"partial": True, "method": "weighted-num-nonzeros"}, {"parents": 4}, {"variation": MIXED}]
 
 
 class Stopper:

@@ -112,6 +112,40 @@ def test_partial_evaluation_runs_less_than_everything():
     assert all(record.pairs < 6000 for record in run.records[1:])
 
 
+@pytest.mark.parametrize("partial", [False, True])
+def test_few_selections_give_all_parents(partial):
+    """Every child then comes from one of their winners, and no other event is counted."""
+    copies = Variation(operators={"reproduction": 1.0})
+    run = small_run(method="ranked-num-nonzeros", parents=3, partial=partial, variation=copies)
+    assert [record.events for record in run.records[:-1]] == [3, 3, 3, 3]
+    assert run.records[0].evaluations < small_run(method="ranked-num-nonzeros").records[0].evaluations / 5
+    evolution = Evolution(Setup.of("mirror-image", population=60, seed=5, threads=1, parents=3, variation=copies))
+    evolution.step()
+    assert 1 <= len({str(genome.genes) for genome in evolution.state().population}) <= 3
+
+
+def test_winners_are_drawn_alike_and_from_the_seed():
+    from flexicase.gp.evolution import _draws
+    from flexicase.rng import key_from_seed
+
+    draws = _draws(3000, 3, key_from_seed(7))
+    assert np.bincount(draws).min() > 900
+    assert np.array_equal(draws[:10], _draws(10, 3, key_from_seed(7)))
+    assert not np.array_equal(draws, _draws(3000, 3, key_from_seed(8)))
+
+
+def test_the_number_of_parents_is_part_of_a_run_only_where_it_is_given():
+    """Checkpoints and ids of runs without it must stay what they were."""
+    assert "parents" not in small_run(generations=0).settings
+    assert small_run(generations=0, parents=2).settings["parents"] == 2
+
+
+@pytest.mark.parametrize(("partial", "default"), [(True, "max"), ("max", "max"), ("min", "min")])
+def test_cases_not_looked_at_yet_have_the_weight_that_was_asked_for(partial, default):
+    evolution = Evolution(Setup.of("mirror-image", method="ranked-num-nonzeros", population=20, partial=partial))
+    assert evolution.state().judge["settings"]["default"] == default
+
+
 @pytest.mark.parametrize("order", ["uniform", "weighted", "ranked"])
 def test_partial_evaluation_finds_a_solution_whenever_there_is_one(order):
     """The stop rule: the winner of one event is free of errors exactly if anybody is."""
@@ -182,6 +216,8 @@ def test_steps_are_those_of_the_programs():
         ({"seed": "x"}, "seed must be an int"),
         ({"threads": 0}, "threads must be at least 1"),
         ({"partial": "yes"}, "partial must be"),
+        ({"parents": 0}, "parents must be at least 1, got 0"),
+        ({"parents": 2.0}, "parents must be an integer"),
         ({"partial": True, "method": "tournament"}, "paper's methods"),
         ({"partial": fx.FastLexicase(7)}, "100 cases, one per error; got 7"),
         ({"variation": {}}, "variation must be"),

@@ -77,3 +77,10 @@ def test_counts_far_from_the_papers_differ(results):
     claim = verdict(with_success(results, lambda run: False), "success counts")
     assert claim.verdict == "differs"
     assert "0/48 against the paper's 43/50" in claim.evidence
+
+
+def test_evaluations_on_a_problem_that_the_paper_has_not_are_told_apart(results):
+    others = replace(results, runs=tuple(replace(run, problem=f"other-{run.problem}") for run in results.runs))
+    found = [claim.statement for claim in claims(others)]
+    assert len(found) == 2
+    assert all(statement.startswith("Beyond the paper: Ranked shuffle") for statement in found)

@@ -21,13 +21,14 @@ def test_active_runs_are_counted(results):
 def test_the_band_is_the_interval_of_the_mean(results):
     curve = mean_curve(results.of("mirror-image", "ranked-num-nonzeros"), "evaluations")
     values = 100 + np.arange(8)
-    half = 1.96 * values.std(ddof=1) / np.sqrt(8)
+    half = 2.364624 * values.std(ddof=1) / np.sqrt(8)  # Student, 7 degrees of freedom
     assert (curve.low[0], curve.high[0]) == pytest.approx((values.mean() - half, values.mean() + half))
 
 
-def test_a_single_run_left_has_no_band(results):
+def test_one_or_two_runs_left_have_no_band(results):
     curve = mean_curve(results.of("mirror-image", "lexicase"), "evaluations")
-    assert curve.low[-1] == curve.mean[-1] == curve.high[-1]
+    assert (curve.low < curve.mean).tolist() == [True, True, True, True, False, False]
+    assert curve.high[-2:].tolist() == curve.mean[-2:].tolist()
 
 
 def test_medians_and_quartiles(results):
@@ -35,6 +36,13 @@ def test_medians_and_quartiles(results):
     assert (curve.low[0], curve.mean[0], curve.high[0]) == pytest.approx(
         np.quantile(100 + np.arange(8), (0.25, 0.5, 0.75))
     )
+
+
+def test_medians_of_neighbouring_generations(results):
+    curve = median_curve(results.of("mirror-image", "ranked-num-nonzeros"), "evaluations", window=3)
+    values = 100 + np.arange(8)
+    assert curve.mean[0] == pytest.approx(np.median([values, values + 10]))
+    assert curve.mean[2] == pytest.approx(np.median([values + 10, values + 20, values + 30]))
 
 
 def test_totals_and_means_of_runs(results):

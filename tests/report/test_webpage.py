@@ -102,6 +102,30 @@ def test_the_palette_changes_the_colours(page):
     assert (before, page.value(colour)) == ("rgb(31, 95, 180)", "rgb(86, 180, 233)")
 
 
+def test_a_page_of_variants_shows_shares_and_times_of_each(browser, tmp_path):
+    from flexicase.report.webpage import render
+    from tests.report.test_variants import known_variants
+
+    page = tmp_path / "report.html"
+    page.write_text(render(known_variants()), encoding="utf-8")
+    browser.complaints.clear()
+    browser.open(page)
+    drawn = "[...document.querySelectorAll('figure')].map(f => f.querySelectorAll('path[data-line]').length)"
+    assert browser.value(drawn) == [2, 2, 2]
+    assert "12 [11–13]" in browser.value("document.querySelector('#summary ~ .wide').innerText")
+    ticks = "[...document.querySelectorAll('#share-mirror-image svg.chart text')].map(t => t.textContent)"
+    assert {"2", "5", "10"} <= set(browser.value(ticks))  # a logarithmic axis
+    chart = "document.getElementById('pairs-mirror-image')"
+    path = f"{chart}.querySelector('path[data-line=lexicase]').getAttribute('d')"
+    before = browser.value(path)
+    browser.value(
+        f"(() => {{ const s = {chart}.querySelector('select'); s.value = 'fast-all';"
+        "s.dispatchEvent(new Event('change')); })()"
+    )
+    assert browser.value(path) != before
+    assert browser.complaints == []
+
+
 def test_dark_mode_turns_black_lines_light(page, report):
     colour = f"getComputedStyle({CHART}.querySelector('path[data-line=lexicase]')).stroke"
     assert page.value(colour) == "rgb(22, 25, 29)"

@@ -180,9 +180,15 @@ def text_table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in lines)
 
 
-def markdown_table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table with figures to the right."""
-    rule = ["---", *("--:" for _ in headers[1:])]
+def markdown_table(headers: Sequence[str], rows: Iterable[Sequence[str]], names: int = 1) -> str:
+    """A table with figures to the right of ``names`` columns of names.
+
+    >>> print(markdown_table(("method", "order", "parents"), [("lexicase", "uniform", "7")], names=2))
+    | method | order | parents |
+    | --- | --- | --: |
+    | lexicase | uniform | 7 |
+    """
+    rule = ["---"] * names + ["--:"] * (len(headers) - names)
     return "\n".join("| " + " | ".join(line) + " |" for line in (headers, rule, *rows))
 
 

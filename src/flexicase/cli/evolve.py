@@ -17,7 +17,7 @@ from flexicase.problems import load, names
 from flexicase.selection.registry import PAPER_METHODS, resolve_method
 
 #: Settings of a checkpoint that are arguments of a run.
-KEPT = ("method", "population", "generations", "seed", "partial", "simplification_steps", "profile")
+KEPT = ("method", "population", "generations", "seed", "partial", "parents", "simplification_steps", "profile")
 
 
 def command(
@@ -39,6 +39,10 @@ def command(
     partial: Annotated[
         bool | None, typer.Option("--partial", help="Run programs only on the cases that selection looks at.")
     ] = None,
+    parents: Annotated[
+        int | None,
+        typer.Option(min=1, help="Selections per generation, whose winners are all parents. [default: as needed]"),
+    ] = None,
     save: Annotated[Path | None, typer.Option(help="Folder for checkpoints.")] = None,
     resume: Annotated[Path | None, typer.Option(help="Folder of a checkpoint to go on from.")] = None,
     plot: Annotated[Path | None, typer.Option(help="File for a picture of the run.")] = None,
@@ -49,7 +53,10 @@ def command(
     Prints the program, made smaller, and whether it solves the test cases too. Ctrl-C saves a checkpoint, and
     --resume goes on from it: the end is the same as that of an uninterrupted run.
     """
-    given = {"method": method, "population": population, "generations": generations, "seed": seed, "partial": partial}
+    given = {
+        **{"method": method, "population": population, "generations": generations, "seed": seed},
+        **{"partial": partial, "parents": parents},
+    }
     arguments: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if resume is not None:
         problem, arguments = _resumed(resume, problem, arguments)
@@ -127,5 +134,5 @@ def _resumed(folder: Path, problem: str | None, arguments: dict[str, Any]) -> tu
     settings = found[0]
     if problem not in (None, settings["problem"]):
         raise typer.BadParameter(f"the checkpoint is of {settings['problem']}, not of {problem}", param_hint="PROBLEM")
-    kept = {name: settings[name] for name in KEPT}
+    kept = {name: settings[name] for name in KEPT if name in settings}
     return settings["problem"], {**kept, "variation": Variation(**settings["variation"]), **arguments}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +15,7 @@ from flexicase.cli.failures import FAILED, INTERRUPTED
 from flexicase.cli.output import aligned, emit, emit_json
 
 if TYPE_CHECKING:
-    from flexicase.experiments import Entry, Exported, Options, Overview, Spec, Study
+    from flexicase.experiments import Comparison, Entry, Exported, Options, Overview, Spec, Study
 
 Root = Annotated[Path, typer.Option("--dir", help="Folder of all studies.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value.")]
@@ -165,18 +166,31 @@ def rerun(
     Exit code 1 if anything but times differs.
     """
     from flexicase.experiments import find_run
-    from flexicase.experiments import rerun as make_again
 
+    try:
+        found = [find_run(root, run_id) for run_id in ids]
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="RUN_ID") from None
     comparisons = []
-    for run_id in ids:
-        comparison = make_again(*find_run(root, run_id))
+    for study, entry in found:
+        name = f"{entry.task.id} ({entry.task.problem}, {entry.task.method}, seed {entry.task.seed})"
+        comparison = _made_again(study, entry, name, quiet=as_json or not sys.stderr.isatty())
         comparisons.append(comparison)
         if not as_json:
             verdict = "identical" if comparison.identical else "DIFFERENT: " + "; ".join(comparison.differences)
-            emit(f"{comparison.run_id}: {comparison.rows} rows × {len(comparison.columns)} columns {verdict}\n")
+            emit(f"{name}: {comparison.rows} rows × {len(comparison.columns)} columns {verdict}\n")
     if as_json:
         emit_json([{"run": c.run_id, "identical": c.identical, "differences": c.differences} for c in comparisons])
     raise typer.Exit(0 if all(c.identical for c in comparisons) else FAILED)
+
+
+def _made_again(study: Study, entry: Entry, name: str, *, quiet: bool) -> Comparison:
+    """The comparison with a repeated run, which is followed while it goes on."""
+    from flexicase.cli.live_line import LiveLine
+    from flexicase.experiments import rerun as make_again
+
+    with LiveLine(quiet) as line:
+        return make_again(study, entry, lambda now: line.show(f"{name}: step {now.step} of {now.steps}"))
 
 
 def find_study(root: Path, name: str) -> Study:

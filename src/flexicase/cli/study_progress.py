@@ -56,12 +56,13 @@ def headline(view: Overview) -> str:
 
 
 def successes(view: Overview) -> str:
-    """Successes so far, in one line."""
-    several = len({score.variant for score in view.scores}) > 1
+    """Successes so far in one line, all variants of a method together."""
     parts = []
     for problem in dict.fromkeys(score.problem for score in view.scores):
-        scores = [score for score in view.scores if score.problem == problem]
-        counted = (f"{s.method}{f' {s.variant}' if several else ''} {s.successes}/{s.done}" for s in scores)
+        counted = []
+        for method in dict.fromkeys(score.method for score in view.scores if score.problem == problem):
+            scores = [score for score in view.scores if (score.problem, score.method) == (problem, method)]
+            counted.append(f"{method} {sum(s.successes for s in scores)}/{sum(s.done for s in scores)}")
         parts.append(f"{problem}: {', '.join(counted)}")
     return "; ".join(parts)
 
@@ -137,7 +138,18 @@ def picture(view: Overview, entries: Iterable[Entry], running: dict[str, Progres
                 *(task.id[:8], task.problem, task.method, f"seed {task.seed}"),
                 *(f"{progress.step}/{progress.steps or '?'}", progress.note, duration(spent)),
             )
-    scores = Table("problem", "method", "variant", "successes", box=None, padding=(0, 2, 0, 0))
+    return Group(overall, now, _scores(view))
+
+
+def _scores(view: Overview) -> Table:
+    """Successes, with a column for each variant if there are several."""
+    cells: dict[tuple[str, str], dict[str, str]] = {}
     for score in view.scores:
-        scores.add_row(score.problem, score.method, score.variant, f"{score.successes} of {score.done}")
-    return Group(overall, now, scores)
+        row = cells.setdefault((score.problem, score.method), {})
+        row[score.variant] = f"{score.successes} of {score.done}"
+    variants = list(dict.fromkeys(score.variant for score in view.scores))
+    headers = variants if len(variants) > 1 else ["successes"]
+    table = Table("problem", "method", *headers, box=None, padding=(0, 2, 0, 0))
+    for names, row in cells.items():
+        table.add_row(*names, *(row[variant] for variant in variants))
+    return table

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from flexicase.experiments.jobs import Outcome, Progress, Task
+from flexicase.experiments.jobs import Outcome, Progress, Scalar, Task, column, resumed
 from flexicase.problems import load
 from flexicase.selection.registry import resolve_method
 
@@ -33,7 +32,10 @@ class GpSettings(BaseModel):
     Attributes:
         population: Individuals.
         generations: The last generation, the random one being number 0.
-        partial: Whether programs run only on the cases that selection looks at.
+        partial: Whether programs run only on the cases that selection looks at; ``"max"`` or ``"min"`` says which
+            weight cases have that were not looked at yet, True is ``"max"``.
+        parents: Selection events per generation, whose winners are the parents of all children; one event for each
+            parent that a child needs if left out.
         simplification_steps: Attempts to make the program of a solution smaller.
         profile: The list of instructions that genes are drawn from.
 
@@ -47,7 +49,8 @@ class GpSettings(BaseModel):
 
     population: int | None = Field(default=None, ge=1)
     generations: int | None = Field(default=None, ge=0)
-    partial: bool | None = None
+    partial: bool | Literal["max", "min"] | None = None
+    parents: int | None = Field(default=None, ge=1)
     simplification_steps: int | None = Field(default=None, ge=0)
     profile: Literal["W", "M", "L"] | None = None
 
@@ -74,16 +77,9 @@ class GpJob:
 
     def run(self, task: Task, save: Path, report: Callable[[Progress], None]) -> Outcome:
         """Evolve, going on from what ``save`` holds; if that cannot be read, from the beginning."""
-        from flexicase.gp import CheckpointError
+        return resumed(lambda folder: self._evolve(task, folder, report), save / "evolution")
 
-        try:
-            run = self._evolve(task, save / "evolution", report)
-        except CheckpointError:
-            shutil.rmtree(save / "evolution")
-            run = self._evolve(task, save / "evolution", report)
-        return Outcome(rows_of(run.records), summary_of(run))
-
-    def _evolve(self, task: Task, save: Path, report: Callable[[Progress], None]) -> Run:
+    def _evolve(self, task: Task, save: Path, report: Callable[[Progress], None]) -> Outcome:
         from flexicase.gp import evolve
 
         generations = task.settings.get("generations", load(task.problem).settings.generations)
@@ -91,7 +87,7 @@ class GpJob:
         def tell(record: Generation) -> None:
             report(Progress(record.generation, generations, f"best error {record.best_error:g}"))
 
-        return evolve(
+        run = evolve(
             task.problem,
             task.method,
             seed=task.seed,
@@ -102,6 +98,7 @@ class GpJob:
             resume=True,
             **task.settings,
         )
+        return Outcome(rows_of(run.records), summary_of(run))
 
 
 def rows_of(records: Sequence[Generation]) -> dict[str, NDArray[Any]]:
@@ -119,19 +116,14 @@ def rows_of(records: Sequence[Generation]) -> dict[str, NDArray[Any]]:
         >>> rows_of([Generation(0, best_error=7.0, solved_cases=93)])["distinct_errors"].tolist()
         [-1]
     """
-    columns: dict[str, NDArray[Any]] = {}
-    for name in WHOLE:
-        values = [getattr(record, name) for record in records]
-        columns[name] = np.array([NOT_COUNTED if value is None else value for value in values], dtype=np.int64)
-    for name in REAL:
-        values = [getattr(record, name) for record in records]
-        columns[name] = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-    for phase in records[0].seconds._fields:
-        columns[f"seconds_{phase}"] = np.array([getattr(record.seconds, phase) for record in records])
-    return columns
+    return {
+        **{name: column(records, name, np.int64, NOT_COUNTED) for name in WHOLE},
+        **{name: column(records, name, np.float64, np.nan) for name in REAL},
+        **{f"seconds_{name}": column(records, f"seconds.{name}", np.float64) for name in records[0].seconds._fields},
+    }
 
 
-def summary_of(run: Run) -> dict[str, str | int | float | bool | None]:
+def summary_of(run: Run) -> dict[str, Scalar]:
     """Facts about a whole run."""
     return {
         "success": run.success,

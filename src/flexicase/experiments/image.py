@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from flexicase.checks import nearest
-from flexicase.experiments.jobs import Outcome, Progress, Scalar, Task
+from flexicase.experiments.jobs import Outcome, Progress, Scalar, Task, column, resumed
 
 if TYPE_CHECKING:
     from flexicase.torch import Generation, GradientLexicase
@@ -95,15 +94,8 @@ class ImageJob:
         """Train, going on from what ``save`` holds; if that cannot be read, from the beginning."""
         import torch
 
-        from flexicase.checkpoint import CheckpointError
-
         torch.set_num_threads(1)
-        folder = save / "training"
-        try:
-            return self._train(task, folder, report)
-        except CheckpointError:
-            shutil.rmtree(folder)
-            return self._train(task, folder, report)
+        return resumed(lambda folder: self._train(task, folder, report), save / "training")
 
     def _train(self, task: Task, folder: Path, report: Callable[[Progress], None]) -> Outcome:
         settings = ImageSettings.model_validate(task.settings)
@@ -160,15 +152,12 @@ def rows_of(records: Sequence[Generation]) -> dict[str, NDArray[Any]]:
     Returns:
         Arrays of shape (n_generations,); times have names that start with ``seconds_``.
     """
-    columns: dict[str, NDArray[Any]] = {
-        name: np.array([getattr(record, name) for record in records], dtype=np.int64) for name in WHOLE
+    return {
+        **{name: column(records, name, np.int64) for name in WHOLE},
+        "events": np.ones(len(records), dtype=np.int64),
+        "ended": np.array([ENDINGS.index(record.ended) for record in records], dtype=np.int64),
+        **{name: column(records, name, np.float64, np.nan) for name in (*REAL, *SECONDS)},
     }
-    columns["events"] = np.ones(len(records), dtype=np.int64)
-    columns["ended"] = np.array([ENDINGS.index(record.ended) for record in records], dtype=np.int64)
-    for name in (*REAL, *SECONDS):
-        values = [getattr(record, name) for record in records]
-        columns[name] = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-    return columns
 
 
 def summary_of(records: Sequence[Generation], test_cases: int) -> dict[str, Scalar]:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
 from pydantic import BaseModel
 
+from flexicase.checkpoint import CheckpointError
 from flexicase.checks import nearest
 
 Scalar: TypeAlias = str | int | float | bool | None
@@ -90,6 +94,41 @@ class Job(Protocol):
                 attempt at the same task.
             report: To be called after every step.
         """
+
+
+def column(records: Sequence[Any], name: str, dtype: DTypeLike, missing: Any = None) -> NDArray[Any]:
+    """A column of rows from the records of a run.
+
+    Args:
+        records: One per step.
+        name: Which of their attributes; ``.`` leads to attributes of attributes.
+        dtype: Type of the column.
+        missing: What stands for None.
+
+    Returns:
+        An array of shape (n_steps,).
+
+    Example:
+        >>> from flexicase.experiments.jobs import Progress, column
+        >>> column([Progress(1, 2), Progress(2, None)], "steps", "int64", missing=-1).tolist()
+        [2, -1]
+    """
+    values = map(attrgetter(name), records)
+    return np.array([missing if value is None else value for value in values], dtype=dtype)
+
+
+def resumed(make: Callable[[Path], Outcome], save: Path) -> Outcome:
+    """Make a run, going on from what a folder holds; if that cannot be read, from the beginning.
+
+    Args:
+        make: Makes the run, with checkpoints in the folder it is given.
+        save: The folder.
+    """
+    try:
+        return make(save)
+    except CheckpointError:
+        shutil.rmtree(save)
+        return make(save)
 
 
 def job_of(kind: str) -> Job:

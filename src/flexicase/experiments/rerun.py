@@ -11,7 +11,7 @@ import numpy as np
 
 from flexicase.experiments.executor import Failed, Finished, LocalExecutor, Moved
 from flexicase.experiments.jobs import Progress, Scalar
-from flexicase.experiments.ledger import Entry, Ledger
+from flexicase.experiments.ledger import Entry, Ledger, Result
 from flexicase.experiments.rows import Rows, is_timing, read_rows
 from flexicase.experiments.study import Study, studies_in
 
@@ -49,7 +49,7 @@ def find_run(root: Path, prefix: str) -> tuple[Study, Entry]:
     """The run of any study below ``root`` whose id starts with ``prefix``.
 
     Raises:
-        ValueError: There is none, or more than one.
+        ValueError: There is none, more than one, or one that is not done, so that nothing can be compared.
 
     Example:
         >>> from pathlib import Path
@@ -57,17 +57,22 @@ def find_run(root: Path, prefix: str) -> tuple[Study, Entry]:
         >>> find_run(Path("no-such-folder"), "0123")
         Traceback (most recent call last):
         ...
-        ValueError: no run's id starts with '0123' in the studies of no-such-folder
+        ValueError: there are no studies in no-such-folder
     """
     found = []
-    for study in studies_in(root):
+    studies = studies_in(root)
+    if not studies:
+        raise ValueError(f"there are no studies in {root}")
+    for study in studies:
         with Ledger(study.ledger, read_only=True) as ledger:
             found += [(study, entry) for entry in ledger.entries() if entry.task.id.startswith(prefix)]
     if not found:
         raise ValueError(f"no run's id starts with {prefix!r} in the studies of {root}")
     if len({entry.task.id for _, entry in found}) > 1:
         raise ValueError(f"{len(found)} runs' ids start with {prefix!r} in the studies of {root}: give more digits")
-    return next((pair for pair in found if pair[1].result is not None), found[0])
+    study, entry = next((pair for pair in found if pair[1].result is not None), found[0])
+    _stored(entry)
+    return study, entry
 
 
 def rerun(study: Study, entry: Entry, report: Callable[[Progress], None] | None = None) -> Comparison:
@@ -83,16 +88,15 @@ def rerun(study: Study, entry: Entry, report: Callable[[Progress], None] | None 
         RuntimeError: The repeated run failed.
         DamagedRowsError: The stored rows are not what was recorded.
     """
-    if entry.result is None:
-        raise ValueError(f"run {entry.task.id} is {entry.state}, not done: there is nothing to compare with")
-    stored = read_rows(study.rows(entry.task.id), entry.result.checksum)
+    result = _stored(entry)
+    stored = read_rows(study.rows(entry.task.id), result.checksum)
     with tempfile.TemporaryDirectory() as folder:
         elsewhere = Study(Path(folder))
         elsewhere.make_folders()
         outcome = _make(LocalExecutor(elsewhere, workers=1), entry, report)
         again = read_rows(elsewhere.rows(entry.task.id), outcome.result.checksum)
     differences = differences_of(stored, again)
-    before, after = entry.result.summary, outcome.result.summary
+    before, after = result.summary, outcome.result.summary
     differences += [
         f"summary {key!r}: {before.get(key)!r:.80} is stored, {after.get(key)!r:.80} found"
         for key in dict.fromkeys([*before, *after])
@@ -100,6 +104,12 @@ def rerun(study: Study, entry: Entry, report: Callable[[Progress], None] | None 
     ]
     columns = [name for name in stored if not is_timing(name)]
     return Comparison(entry.task.id, len(next(iter(stored.values()))), columns, differences)
+
+
+def _stored(entry: Entry) -> Result:
+    if entry.result is None:
+        raise ValueError(f"run {entry.task.id} is {entry.state}, not done: there is nothing to compare with")
+    return entry.result
 
 
 def _make(executor: LocalExecutor, entry: Entry, report: Callable[[Progress], None] | None) -> Finished:

@@ -19,9 +19,10 @@ from flexicase.gp.simplify import simplify
 from flexicase.gp.variation import Breeder, Plan
 from flexicase.push.evaluate import Evaluator
 from flexicase.push.program import Program
-from flexicase.rng import Lane, derived_key, key_from_seed
+from flexicase.rng import Key, Lane, Stream, derived_key, key_from_seed
 from flexicase.selection.fast import FastLexicase
 from flexicase.selection.registry import resolve_method
+from flexicase.selection.weights import Default
 
 
 @dataclass(frozen=True)
@@ -127,16 +128,22 @@ class Evolution:
         key = derived_key(self._key, state.generation, Lane.VARIATION)
         plan = self._breeder.plan(state.population, self.setup.population, key)
         phases.end("vary")
-        selection = self._judge.select(plan.events, derived_key(self._key, state.generation, Lane.SELECTION))
+        few = self.setup.parents
+        events = plan.events if few is None else few
+        selection = self._judge.select(events, derived_key(self._key, state.generation, Lane.SELECTION))
         phases.end("select")
-        children, used = self._breeder.breed(state.population, plan, selection.indices, key, threads)
+        parents = selection.indices
+        if few is not None:
+            parents = parents[_draws(plan.events, few, derived_key(self._key, state.generation, Lane.PARENTS))]
+        children, used = self._breeder.breed(state.population, plan, parents, key, threads)
         copies = np.flatnonzero(self._breeder.copies(plan))
-        carried = self._judge.carried(copies, selection.indices[plan.first[copies]])
+        carried = self._judge.carried(copies, parents[plan.first[copies]])
         phases.end("vary")
-        counts = (_total(c, plan, used) for c in (selection.evaluations, selection.evaluations_distinct))
-        evaluations, evaluations_distinct = counts
+        made = np.ones(events, np.bool_) if few is not None else _needed(plan, used)
         record = record._replace(
-            events=int(used.sum()), evaluations=evaluations, evaluations_distinct=evaluations_distinct
+            events=int(made.sum()),
+            evaluations=_total(selection.evaluations, made),
+            evaluations_distinct=_total(selection.evaluations_distinct, made),
         )
         return record, State(state.generation + 1, children, carried, self._judge.state_dict(), ())
 
@@ -196,20 +203,28 @@ class _Phases:
         return Seconds(**self._spent)
 
 
-def _total(counts: NDArray[np.int64] | None, plan: Plan, used: NDArray[np.int64]) -> int | None:
-    """The sum over events; parents that were at hand but not needed count for nothing."""
-    if counts is None:
-        return None
+def _needed(plan: Plan, used: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """(events,) whether a child used the parent that an event selected."""
     reserved = np.diff(plan.first)
-    if (used == reserved).all():
-        return int(counts.sum())
     place = np.arange(plan.events) - np.repeat(plan.first[:-1], reserved)
-    return int(counts[place < np.repeat(used, reserved)].sum())
+    return np.asarray(place < np.repeat(used, reserved), dtype=np.bool_)
+
+
+def _total(counts: NDArray[np.int64] | None, made: NDArray[np.bool_]) -> int | None:
+    """The sum over the events that were made."""
+    return None if counts is None else int(counts[made].sum())
+
+
+def _draws(n: int, winners: int, key: Key) -> NDArray[np.int64]:
+    """(n,) numbers below ``winners``, each drawn at random."""
+    stream = Stream.of(key, 0, Lane.PARENTS)
+    return np.array([stream.bounded(winners) for _ in range(n)], np.int64)
 
 
 def _judge(setup: Setup, evaluator: Evaluator) -> Judge:
     if isinstance(setup.partial, FastLexicase):
         return PartialJudge(evaluator, setup.partial, setup.threads)
     if setup.partial:
-        return PartialJudge(evaluator, fast_version(setup.method, evaluator.n_errors), setup.threads)
+        default: Default = "min" if setup.partial == "min" else "max"
+        return PartialJudge(evaluator, fast_version(setup.method, evaluator.n_errors, default), setup.threads)
     return FullJudge(evaluator, resolve_method(setup.method), setup.threads)

@@ -18,6 +18,7 @@ from flexicase.push.instructions import Profile
 from flexicase.rng import Seed
 from flexicase.selection.api import Method
 from flexicase.selection.fast import FastLexicase
+from flexicase.selection.weights import Default
 
 #: Called with the record of each generation as it ends.
 Callback = Callable[[Generation], object]
@@ -32,7 +33,8 @@ def evolve(  # noqa: PLR0917 - the first ones are the call that everybody makes
     threads: int | None = None,
     callback: Callback | None = None,
     *,
-    partial: bool | FastLexicase = False,
+    partial: bool | Default | FastLexicase = False,
+    parents: int | None = None,
     variation: Variation | None = None,
     simplification_steps: int = SIMPLIFICATION_STEPS,
     profile: Profile = "W",
@@ -54,7 +56,10 @@ def evolve(  # noqa: PLR0917 - the first ones are the call that everybody makes
         threads: Threads to use; all processors if None.
         callback: Called with the record of each generation.
         partial: True runs programs only on the cases that selection looks at (Algorithm 1, with the order and bias of
-            ``method``, one of the paper's five); a `flexicase.FastLexicase` does so in its way.
+            ``method``, one of the paper's five); ``"min"`` does so with Default-Min in place of Default-Max, a
+            `flexicase.FastLexicase` in its own way.
+        parents: Selection events per generation; every parent that a child needs is then one of their winners, drawn
+            at random. None: one event for each.
         variation: How children are made; what the problem says if None.
         simplification_steps: Attempts to make the program of a solution smaller.
         profile: The list of instructions that genes are drawn from.
@@ -79,6 +84,7 @@ def evolve(  # noqa: PLR0917 - the first ones are the call that everybody makes
         generations=generations,
         seed=seed,
         partial=partial,
+        parents=parents,
         variation=variation,
         simplification_steps=simplification_steps,
         profile=profile,

@@ -17,6 +17,7 @@ from flexicase.selection.fast import FastLexicase
 from flexicase.selection.kernel import Kernel
 from flexicase.selection.matrix import ErrorMatrix, as_error_matrix
 from flexicase.selection.registry import PAPER_METHODS
+from flexicase.selection.weights import Default
 
 
 class Verdict(NamedTuple):
@@ -227,18 +228,24 @@ class PartialJudge:
         self.fast.load_state_dict(state)
 
 
-def fast_version(method: str | Method, n_errors: int) -> FastLexicase:
+def fast_version(method: str | Method, n_errors: int, default: Default = "max") -> FastLexicase:
     """Algorithm 1 with the order and bias of one of the paper's methods.
+
+    Args:
+        method: The method.
+        n_errors: Errors of an individual.
+        default: Weight of cases that were not looked at yet.
 
     Raises:
         ValueError: It is another method.
     """
     if method not in PAPER_METHODS:
         raise ValueError(
-            f"partial=True needs one of the paper's methods ({', '.join(PAPER_METHODS)}), got {method!r:.80}; "
+            f"partial needs one of the paper's methods ({', '.join(PAPER_METHODS)}), got {method!r:.80}; "
             "for others give a FastLexicase as partial"
         )
     order, _, bias = str(method).partition("-")
     if order == "lexicase":
         return FastLexicase(n_errors, order="uniform", seed=0)
-    return FastLexicase(n_errors, order=order, bias=bias.replace("-", "_"), seed=0)  # type: ignore[arg-type]
+    bias = bias.replace("-", "_")
+    return FastLexicase(n_errors, order=order, bias=bias, default=default, seed=0)  # type: ignore[arg-type]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from flexicase.rng import Seed, key_from_seed
 from flexicase.selection.api import Method
 from flexicase.selection.fast import FastLexicase
 from flexicase.selection.registry import resolve_method
+from flexicase.selection.weights import Default
 
 #: Steps of simplification in the benchmark suite.
 SIMPLIFICATION_STEPS = 5000
@@ -32,6 +33,7 @@ class Setup:
         generations: The last generation.
         seed: The seed.
         partial: Whether, or how, only what selection needs is evaluated.
+        parents: Selection events per generation; None for one per parent that a child needs.
         variation: How children are made.
         simplification_steps: Attempts to make the program of a solution smaller.
         profile: The list of instructions.
@@ -43,7 +45,8 @@ class Setup:
     population: int
     generations: int
     seed: int
-    partial: bool | FastLexicase
+    partial: bool | Default | FastLexicase
+    parents: int | None
     variation: Variation
     simplification_steps: int
     profile: Profile
@@ -58,7 +61,8 @@ class Setup:
         population: int | None = None,
         generations: int | None = None,
         seed: Seed = 0,
-        partial: bool | FastLexicase = False,
+        partial: bool | Default | FastLexicase = False,
+        parents: int | None = None,
         variation: Variation | None = None,
         simplification_steps: int = SIMPLIFICATION_STEPS,
         profile: Profile = "W",
@@ -69,8 +73,8 @@ class Setup:
         if not isinstance(chosen, Problem):
             raise TypeError(f"problem must be the name of a problem or a Problem, got {problem!r:.80}")
         resolve_method(method)
-        if not isinstance(partial, bool | FastLexicase):
-            raise TypeError(f"partial must be True, False or a FastLexicase, got {partial!r:.80}")
+        if not isinstance(partial, bool | FastLexicase) and partial not in get_args(Default):
+            raise TypeError(f"partial must be True, False, 'max', 'min' or a FastLexicase, got {partial!r:.80}")
         if variation is not None and not isinstance(variation, Variation):
             raise TypeError(f"variation must be a Variation, got {variation!r:.80}")
         settings = chosen.settings
@@ -81,6 +85,7 @@ class Setup:
             generations=check_count(settings.generations if generations is None else generations, "generations"),
             seed=_seed_number(seed),
             partial=partial,
+            parents=None if parents is None else check_count(parents, "parents", 1),
             variation=variation or variation_of(chosen),
             simplification_steps=check_count(simplification_steps, "simplification_steps"),
             profile=profile,
@@ -113,6 +118,7 @@ class Setup:
             "profile": self.profile,
             "steps": self.problem.settings.steps,
             "error_threshold": self.problem.settings.error_threshold,
+            **({} if self.parents is None else {"parents": self.parents}),
         }
 
 

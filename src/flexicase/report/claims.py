@@ -36,17 +36,16 @@ class Claim:
 
 
 def claims(results: Results) -> list[Claim]:
-    """The paper's statements on the problems and methods that a study has.
+    """The paper's statements on the methods that a study has, as far as they can be made of its problems.
 
     Args:
         results: The study.
     """
     cells = [cell for cell in success_table(results) if cell.published is not None]
-    problems = list(dict.fromkeys(cell.problem for cell in cells))
     found = [_none_better(cells), _hard_first_not_worse(cells)]
     easy = [cell for cell in cells if (cell.problem, cell.method) in paper.WORSE and cell.p_value is not None]
     found += [_easy_first_worse(cell, baseline_rate(cells, cell.problem)) for cell in easy]
-    found += [_fewest(results, problem) for problem in problems]
+    found += [_fewest(results, problem) for problem in results.problems]
     found += [_rates(cells, results.settings)]
     return [claim for claim in found if claim is not None]
 
@@ -131,8 +130,8 @@ def _fewest(results: Results, problem: str) -> Claim | None:
         verdict = "agrees"
     details = ", ".join(f"{paper.title(m)} {p_text(p)}" for m, p in adjusted.items())
     return Claim(
-        f"Ranked shuffle with Num-Nonzeros makes fewer evaluations per generation than every other method on "
-        f"{paper.title(problem)}, consistently.",
+        f"{'' if problem in paper.PROBLEMS else 'Beyond the paper: '}Ranked shuffle with Num-Nonzeros makes fewer "
+        f"evaluations per generation than every other method on {paper.title(problem)}, consistently.",
         verdict,
         f"It has the lowest mean in {100 * lowest:.0f} % of the {length} generations in which every method has at "
         f"least {ENOUGH_RUNS} active runs. Mean evaluations per generation of a run, Mann–Whitney test one-sided, "

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flexicase.report.results import Run
 
-#: Half the width of a 95 % interval in standard errors.
-WIDTH = 1.96
+#: Means over fewer runs get no interval.
+FEWEST_RUNS = 3
 #: Generations of the moving average of `last_curve`, and how many of its last values are kept.
 WINDOW, LAST = 20, 50
 
@@ -22,7 +23,7 @@ class Curve:
     Attributes:
         generation: (n,) generations.
         mean: (n,) means.
-        low: (n,) lower ends of the 95 % interval of the mean; the mean itself where a single run is left.
+        low: (n,) lower ends of the 95 % interval of the mean; the mean itself where fewer than 3 runs are left.
         high: (n,) upper ends.
         active: (n,) runs still active.
     """
@@ -45,20 +46,23 @@ def mean_curve(runs: list[Run], column: str) -> Curve:
     active = (~np.isnan(table)).sum(axis=0)
     mean = np.nansum(table, axis=0) / np.maximum(active, 1)
     spread = np.nansum((table - mean) ** 2, axis=0) / np.maximum(active - 1, 1)
-    half = WIDTH * np.sqrt(spread / np.maximum(active, 1))
+    half = _widths(active) * np.sqrt(spread / np.maximum(active, 1))
     return Curve(np.arange(active.size, dtype=np.int64), mean, mean - half, mean + half, active.astype(np.int64))
 
 
-def median_curve(runs: list[Run], column: str) -> Curve:
+def median_curve(runs: list[Run], column: str, window: int = 1) -> Curve:
     """As `mean_curve`, with the median in place of the mean and quartiles in place of its interval.
 
     Args:
         runs: Runs of one method on one problem.
         column: The column.
+        window: How many generations are taken together, those before and after alike.
     """
     table = _by_generation(runs, column)
-    low, middle, high = np.nanquantile(table, (0.25, 0.5, 0.75), axis=0)
     active = (~np.isnan(table)).sum(axis=0)
+    around = [table[:, max(0, g - window // 2) : g + window // 2 + 1] for g in range(active.size)]
+    parts = [np.nanquantile(values, (0.25, 0.5, 0.75)) for values in around]
+    low, middle, high = np.array(parts).reshape(-1, 3).T
     return Curve(np.arange(active.size, dtype=np.int64), middle, low, high, active.astype(np.int64))
 
 
@@ -79,9 +83,16 @@ def last_curve(runs: list[Run], column: str) -> Curve:
     table = table.reshape(len(smooth), length)
     n = max(len(table), 1)
     mean = table.sum(axis=0) / n
-    half = WIDTH * table.std(axis=0, ddof=1) / np.sqrt(n) if len(table) > 1 else np.zeros(length)
+    half = _widths(np.array(n)) * table.std(axis=0, ddof=1) / np.sqrt(n) if len(table) > 1 else np.zeros(length)
     active = np.full(length, len(table), dtype=np.int64)
     return Curve(np.arange(-length, 0, dtype=np.int64), mean, mean - half, mean + half, active)
+
+
+def _widths(active: NDArray[Any]) -> NDArray[np.float64]:
+    """Half the width of the 95 % interval of a mean over so many runs, in standard errors; 0 for too few."""
+    from scipy.stats import t
+
+    return np.where(active >= FEWEST_RUNS, t.ppf(0.975, np.maximum(active - 1, 1)), 0.0)
 
 
 def totals(runs: list[Run], column: str) -> NDArray[np.float64]:

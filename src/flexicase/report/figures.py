@@ -9,12 +9,16 @@ from flexicase.report import paper
 from flexicase.report.curves import Curve, last_curve, mean_curve
 from flexicase.report.results import Results
 from flexicase.report.style import style
+from flexicase.report.variants import by_selections
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 COUNTS = {"evaluations": "population pool", "evaluations_distinct": "distinct error vectors"}
 DOTTED = (0, (1.0, 1.2))
+#: How far bands may reach above the highest line, as a factor.
+BAND_ROOM = 1.5
 
 
 def draw_evaluations(results: Results, folder: Path) -> list[Path]:
@@ -60,38 +64,83 @@ def draw_image_evaluations(results: Results, folder: Path) -> list[Path]:
     return files
 
 
+def draw_shares(results: Results, folder: Path) -> list[Path]:
+    """Draw how much of the full matrix is computed, by the number of selections per generation.
+
+    Args:
+        results: The study, one with variants.
+        folder: Where the files go.
+
+    Returns:
+        The files.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4.2 * len(results.problems), 3.6), layout="constrained")
+    panels = figure.subplots(1, len(results.problems), sharey=True, squeeze=False)[0]
+    for axes, problem in zip(panels, results.problems, strict=True):
+        for place, method in enumerate(paper.in_order(results.methods(problem))):
+            found = by_selections(results, problem, method)
+            x = [share.selections for share in found]
+            line = line_of(method, place)
+            axes.plot(x, [share.median for share in found], marker="o", label=paper.title(method), **line)
+            bounds = [share.low for share in found], [share.high for share in found]
+            axes.fill_between(x, *bounds, color=line["color"], alpha=0.12, linewidth=0)
+        axes.set(title=paper.title(problem), xlabel="selections per generation", xscale="log", ylim=(0, 103))
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.spines[["top", "right"]].set_visible(False)
+    panels[0].set_ylabel("pairs computed, % of the full matrix")
+    panels[-1].legend(frameon=False, fontsize=9, loc="lower right")
+    return _save(figure, folder / "pairs-by-selections")
+
+
 def _draw(curves: dict[str, Curve], title: str, scale: str, stem: Path) -> list[Path]:
-    import matplotlib
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import EngFormatter
 
-    matplotlib.use("agg")
-    from matplotlib import pyplot
-
-    figure, (above, below) = pyplot.subplots(
-        2, 1, sharex=True, figsize=(7.5, 5.2), height_ratios=(4, 1), layout="constrained"
-    )
+    figure = Figure(figsize=(7.5, 5.2), layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
     for place, (method, curve) in enumerate(curves.items()):
         _draw_method(above, below, method, place, curve)
     above.set_title(title, fontsize=11)
     above.set_yscale(scale)
     above.set_ylabel("mean evaluations, 95 % interval")
-    if scale == "linear":
-        above.set_ylim(bottom=0)
+    above.set_ylim(*_limits(curves, scale))
+    above.yaxis.set_major_formatter(EngFormatter(sep=" "))
     above.legend(frameon=False, fontsize=9)
     below.set_ylabel("active runs")
     below.set_ylim(bottom=0)
     below.set_xlabel("generation")
     for axes in (above, below):
         axes.spines[["top", "right"]].set_visible(False)
+    return _save(figure, stem)
+
+
+def _limits(curves: dict[str, Curve], scale: str) -> tuple[float | None, float | None]:
+    """The range of the vertical axis: all lines, and bands as far as they leave the lines readable."""
+    lines = [value for curve in curves.values() for value in curve.mean.tolist()]
+    bands = [value for curve in curves.values() for value in curve.high.tolist()]
+    most = max(lines, default=1.0)
+    positive = min((value for value in lines if value > 0), default=None)
+    bottom = 0.0 if scale == "linear" else None if positive is None else positive / 1.5
+    return bottom, min(max(bands, default=1.0), BAND_ROOM * most) * 1.03 or None
+
+
+def _save(figure: Figure, stem: Path) -> list[Path]:
     files = [stem.with_suffix(".png"), stem.with_suffix(".svg")]
     figure.savefig(files[0], dpi=150)
     figure.savefig(files[1], metadata={"Date": None})
-    pyplot.close(figure)
     return files
 
 
 def _draw_method(above: Axes, below: Axes, method: str, place: int, curve: Curve) -> None:
-    looks = style(method, place)
-    line: dict[str, Any] = {"color": looks.colour, "linestyle": DOTTED if looks.dotted else "-", "linewidth": 1.6}
+    line = line_of(method, place)
     above.plot(curve.generation, curve.mean, label=paper.title(method), **line)
-    above.fill_between(curve.generation, curve.low, curve.high, color=looks.colour, alpha=0.12, linewidth=0)
+    above.fill_between(curve.generation, curve.low, curve.high, color=line["color"], alpha=0.12, linewidth=0)
     below.step(curve.generation, curve.active, where="mid", **line)
+
+
+def line_of(method: str, place: int) -> dict[str, Any]:
+    """How matplotlib draws a method's line."""
+    looks = style(method, place)
+    return {"color": looks.colour, "linestyle": DOTTED if looks.dotted else "-", "linewidth": 1.6}

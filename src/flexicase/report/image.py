@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from flexicase.report import paper
 from flexicase.report.curves import LAST, WINDOW, last_curve, mean_curve, totals
 from flexicase.report.results import Results, Run
-from flexicase.report.sections import Chart, Section, Table, curve_lines, quartiles
+from flexicase.report.sections import Section, charts_of, curve_lines, quartiles, table_of
 from flexicase.report.statistics import Interval, z_test
 
 BASELINE = "gradient-lexicase"
-ENDINGS = ("unique", "exhausted", "all failed")
 
 
 @dataclass(frozen=True)
@@ -72,19 +72,17 @@ def image_sections(results: Results) -> list[Section]:
 
 def _evaluations(results: Results) -> Section:
     charts = []
-    for problem in results.problems:
-        for place, what, curve_of, x in (
-            ("evaluations", "evaluations of each generation's selection", mean_curve, "generation"),
-            (
-                "last",
-                f"the last {LAST}, moving average of {WINDOW}, aligned at the end",
-                last_curve,
-                "generation, from the end",
-            ),
-        ):
-            lines = curve_lines(results, problem, "evaluations", curve_of)
-            view = {"all": {"label": "all", "lines": lines}}
-            charts.append(Chart(f"{place}-{problem}", f"{paper.title(problem)}: {what}.", x, "evaluations", view))
+    for place, what, curve_of, x in (
+        ("evaluations", "evaluations of each generation's selection", mean_curve, "generation"),
+        (
+            "last",
+            f"the last {LAST}, moving average of {WINDOW}, aligned at the end",
+            last_curve,
+            "generation, from the end",
+        ),
+    ):
+        lines = partial(curve_lines, results, column="evaluations", curve_of=curve_of)
+        charts += charts_of(results, place, what, "evaluations", lines, x=x)
     text = (
         "Sizes of the pool summed over the cases that a generation's selection looked at, mean over the runs with 95 % "
         "intervals. When candidates have become alike, a selection runs out of cases and costs all of them."
@@ -93,96 +91,71 @@ def _evaluations(results: Results) -> Section:
 
 
 def _ratios(results: Results) -> Section:
-    rows = []
-    for problem, method, runs in _each(results):
-        found = compare(results, problem, method)
-        ratio = "" if found is None else f"{found.ratio:.2f} ({found.interval.low:.2f}–{found.interval.high:.2f})"
-        lower = "" if found is None else f"{found.lower}/{found.seeds}"
-        p = "" if found is None else f"{found.p_value:.3f}"
+    def cells(problem: str, method: str, runs: list[Run]) -> list[str]:
         mean = totals(runs, "evaluations") / np.array([run.generations for run in runs])
         middle = np.array([np.median(run.columns["evaluations"][-LAST:]) for run in runs])
-        names = [paper.title(problem), paper.title(method)]
-        rows.append([*names, quartiles(mean), quartiles(middle), ratio, lower, p])
-    header = [
-        "data",
-        "method",
-        "per generation",
-        f"median of the last {LAST}",
-        "ratio to plain (95 %)",
-        "fewer in",
-        "p",
-    ]
+        found = compare(results, problem, method)
+        if found is None:
+            return [quartiles(mean), quartiles(middle), "", "", ""]
+        ratio = f"{found.ratio:.2f} ({found.interval.low:.2f}–{found.interval.high:.2f})"
+        return [quartiles(mean), quartiles(middle), ratio, f"{found.lower}/{found.seeds}", f"{found.p_value:.3f}"]
+
+    header = ["per generation", f"median of the last {LAST}", "ratio to plain (95 %)", "fewer in", "p"]
     text = (
         "Evaluations: medians over the runs with quartiles in brackets. Ratio: geometric mean over the seeds of the "
         "total by that of plain gradient lexicase with the same seed. p: Wilcoxon signed-rank test, two-sided, not "
         "adjusted."
     )
-    return Section("ratios", "Against plain gradient lexicase", text, table=Table(header, rows))
+    return Section("ratios", "Against plain gradient lexicase", text, table=table_of(results, header, cells, "data"))
 
 
 def _accuracy(results: Results) -> Section:
-    rows = []
-    for problem, method, runs in _each(results):
+    def cells(problem: str, method: str, runs: list[Run]) -> list[str]:
         right, trials = _pooled(runs)
         base = _pooled(results.of(problem, BASELINE))
         tested = method != BASELINE and base[1] > 0
         p = f"{z_test(right / trials, base[0] / base[1], trials)[1]:.3f}" if tested else ""
         accuracies = [100 * float(run.facts["accuracy"]) for run in runs]
         spread = f"{min(accuracies):.2f}–{max(accuracies):.2f}" if len(runs) > 1 else ""
-        published = paper.ACCURACIES.get(method)
-        beside = (
-            ""
-            if published is None
-            else f"{published[0]:.2f}" + ("" if published[1] is None else f" ({published[1]:g})")
-        )
-        rows.append([paper.title(problem), paper.title(method), f"{100 * right / trials:.2f}", spread, p, beside])
-    header = ["data", "method", "accuracy, %", "of single runs", "p", "paper, CIFAR-10 (p)"]
+        return [f"{100 * right / trials:.2f}", spread, p, _published(method)]
+
+    header = ["accuracy, %", "of single runs", "p", "paper, CIFAR-10 (p)"]
     text = (
         "The last parent on the test cases, all runs of a method together. p: one-proportion z-test, left-tailed, with "
         "the sample proportion in the variance as in the paper, against the accuracy of plain gradient lexicase. The "
         "test takes that accuracy as known, and runs on the same test cases are not independent; not to reject is no "
         "proof of equality."
     )
-    return Section("accuracy", "Accuracy", text, table=Table(header, rows))
+    return Section("accuracy", "Accuracy", text, table=table_of(results, header, cells, "data"))
+
+
+def _published(method: str) -> str:
+    accuracy, p = paper.ACCURACIES.get(method, (None, None))
+    return "" if accuracy is None else f"{accuracy:.2f}" + ("" if p is None else f" ({p:g})")
 
 
 def _endings(results: Results) -> Section:
-    rows = []
-    for problem, method, runs in _each(results):
+    endings = ["one candidate left", "cases exhausted", "all failed"]
+
+    def cells(_problem: str, _method: str, runs: list[Run]) -> list[str]:
         codes = np.concatenate([run.columns["ended"] for run in runs])
-        counts = [f"{int((codes == code).sum()):,}" for code in range(len(ENDINGS))]
-        rows.append([paper.title(problem), paper.title(method), f"{codes.size:,}", *counts])
-    header = ["data", "method", "selections", "one candidate left", "cases exhausted", "all failed"]
-    return Section("endings", "Why selections ended", "Over all runs and generations.", table=Table(header, rows))
+        return [f"{codes.size:,}", *(f"{int((codes == code).sum()):,}" for code in range(len(endings)))]
+
+    table = table_of(results, ["selections", *endings], cells, "data")
+    return Section("endings", "Why selections ended", "Over all runs and generations.", table=table)
 
 
 def _passes(results: Results) -> Section:
-    rows = []
-    for problem, method, runs in _each(results):
+    def cells(_problem: str, _method: str, runs: list[Run]) -> list[str]:
         evaluations, passes = totals(runs, "evaluations").sum(), totals(runs, "forward_passes").sum()
         select, train = totals(runs, "seconds_select").sum(), totals(runs, "seconds_train").sum()
         calls = totals(runs, "forward_calls").sum()
         share = f"{100 * select / max(select + train, 1e-12):.0f} %"
-        names = [paper.title(problem), paper.title(method)]
-        rows.append([*names, f"{passes:,.0f}", f"{passes / evaluations:.2f}", f"{passes / calls:.1f}", share])
-    header = [
-        "data",
-        "method",
-        "forward passes",
-        "per evaluation",
-        "per call of a network",
-        "selection's share of time",
-    ]
+        return [f"{passes:,.0f}", f"{passes / evaluations:.2f}", f"{passes / calls:.1f}", share]
+
+    header = ["forward passes", "per evaluation", "per call of a network", "selection's share of time"]
     text = "What selection had really computed: blocks of cases in advance, of which some turn out not to be needed."
-    return Section("passes", "Forward passes really computed", text, table=Table(header, rows))
-
-
-def _each(results: Results) -> list[tuple[str, str, list[Run]]]:
-    return [
-        (problem, method, results.of(problem, method))
-        for problem in results.problems
-        for method in paper.in_order(results.methods(problem))
-    ]
+    return Section("passes", "Forward passes really computed", text, table=table_of(results, header, cells, "data"))
 
 
 def _pooled(runs: list[Run]) -> tuple[int, int]:

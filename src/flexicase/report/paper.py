@@ -57,6 +57,7 @@ TITLES = {
     "ranked-num-zeros": "Ranked – Num-Zeros",
     "mirror-image": "Mirror Image",
     "last-index-of-zero": "Last Index of Zero",
+    "replace-space-with-newline": "Replace Space with Newline",
 }
 
 

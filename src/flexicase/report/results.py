@@ -83,9 +83,21 @@ class Results:
         """The variants, in the order of the plan."""
         return tuple(dict.fromkeys(run.variant for run in self.runs))
 
+    def settings_of(self, variant: str) -> dict[str, Any]:
+        """The settings of a variant's runs, as far as the study gives them."""
+        return {**self.settings, **_parsed(self.spec).get("variants", {}).get(variant, {})}
+
     def methods(self, problem: str) -> tuple[str, ...]:
         """The methods used on a problem, in the order of the plan."""
         return tuple(dict.fromkeys(run.method for run in self.runs if run.problem == problem))
+
+    def origin(self) -> dict[str, str]:
+        """What made the runs: all versions, machines and commands."""
+
+        def distinct(key: str) -> str:
+            return ", ".join(sorted({str(run.made_by.get(key) or "unknown") for run in self.runs}))
+
+        return {"versions": distinct("version"), "machines": distinct("machine"), "commands": distinct("command")}
 
     def of(self, problem: str, method: str) -> list[Run]:
         """The runs of a method on a problem."""

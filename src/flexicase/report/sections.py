@@ -1,22 +1,21 @@
-"""The parts of the page: charts as data, with the words around them."""
+"""The parts of a page: charts as data, tables, and the words around them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import groupby
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flexicase.report import paper
-from flexicase.report.curves import Curve, mean_curve, median_curve, per_generation, totals
-from flexicase.report.figures import COUNTS
+from flexicase.report.curves import Curve, mean_curve
 from flexicase.report.results import Results, Run
-from flexicase.report.statistics import kaplan_meier
 from flexicase.report.style import style
 
-Line = dict[str, Any]
+Line: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -30,6 +29,7 @@ class Chart:
         y: Label of the vertical axis.
         views: What can be chosen between; each has a label and lines.
         log: Whether a logarithmic scale is offered.
+        log_x: Whether the horizontal axis is logarithmic.
         steps: Whether values hold until the next one.
     """
 
@@ -39,15 +39,27 @@ class Chart:
     y: str
     views: dict[str, dict[str, Any]]
     log: bool = True
+    log_x: bool = False
     steps: bool = False
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the page."""
+    """A table of the page; rows with the same first cell belong together.
+
+    Attributes:
+        header: Names of the columns.
+        rows: Their cells.
+        names: How many columns come first that hold names, not numbers.
+    """
 
     header: list[str]
     rows: list[list[str]]
+    names: int = 2
+
+    def groups(self) -> list[list[list[str]]]:
+        """The rows, by their first cell."""
+        return [list(rows) for _, rows in groupby(self.rows, key=lambda row: row[0])]
 
 
 @dataclass(frozen=True)
@@ -61,128 +73,88 @@ class Section:
     table: Table | None = None
 
 
-def sections(results: Results) -> list[Section]:
-    """All parts of the page, in order.
+class View(NamedTuple):
+    """What a chart shows.
+
+    Attributes:
+        label: Its name in the list of views.
+        lines: The lines for a problem.
+    """
+
+    label: str
+    lines: Callable[[str], list[Line]]
+
+
+def charts_of(
+    results: Results,
+    place: str,
+    title: str,
+    y: str,
+    views: dict[str, View] | Callable[[str], list[Line]],
+    *,
+    x: str = "generation",
+    **options: bool,
+) -> list[Chart]:
+    """A chart for each problem of a study.
 
     Args:
         results: The study.
+        place: Start of the charts' ids.
+        title: What they show.
+        y: Label of the vertical axis.
+        views: What can be chosen between; or the lines for a problem, if nothing can.
+        x: Label of the horizontal axis.
+        **options: ``log``, ``log_x`` and ``steps`` of the charts.
     """
-    return [_evaluations(results), _totals(results), _time_to_success(results), _diversity(results), _time(results)]
-
-
-def _evaluations(results: Results) -> Section:
-    return Section(
-        "evaluations",
-        "Evaluations per generation",
-        "The number of evaluations of a generation is summed over all its selection events, and averaged over the runs "
-        "that are still active. Bands are 95 % intervals of the mean. The population pool counts every individual; "
-        "with distinct error vectors, individuals whose errors are the same on all cases count once.",
-        [
-            Chart(
-                id=f"evaluations-{problem}",
-                title=f"{paper.title(problem)}: mean evaluations per generation.",
-                x="generation",
-                y="evaluations",
-                views={
-                    count: {"label": label, "lines": curve_lines(results, problem, count)}
-                    for count, label in COUNTS.items()
-                },
-            )
-            for problem in results.problems
-        ],
-    )
-
-
-def _totals(results: Results) -> Section:
-    rows = []
-    for problem in results.problems:
-        for method in paper.in_order(results.methods(problem)):
-            runs = results.of(problem, method)
-            rows.append(
-                [
-                    paper.title(problem),
-                    paper.title(method),
-                    quartiles(totals(runs, "evaluations")),
-                    quartiles(totals(runs, "evaluations_distinct")),
-                    quartiles(per_generation(runs, "evaluations")),
-                ]
-            )
-    header = ["problem", "method", "evaluations per run", "distinct vectors", "evaluations per generation"]
-    return Section(
-        "totals",
-        "Total evaluations per run",
-        "Medians over the runs, with quartiles in brackets. A run that ends early makes fewer evaluations in total.",
-        table=Table(header, rows),
-    )
-
-
-def _time_to_success(results: Results) -> Section:
-    charts = [
-        _single(
-            f"survival-{problem}",
-            f"{paper.title(problem)}: share of runs without a solution (Kaplan–Meier).",
-            "share of runs",
-            _lines(results, problem, _survival),
-            steps=True,
+    chosen = {"all": View("all", views)} if callable(views) else views
+    return [
+        Chart(
+            f"{place}-{problem}",
+            f"{paper.title(problem)}: {title}.",
+            x,
+            y,
+            {key: {"label": view.label, "lines": view.lines(problem)} for key, view in chosen.items()},
+            **options,
         )
         for problem in results.problems
     ]
-    text = (
-        "The share of runs that have not yet found a program which also solves the test cases. Runs that end without "
-        "one count as unobserved from then on."
-    )
-    return Section("time-to-success", "Generations to success", text, charts)
 
 
-def _diversity(results: Results) -> Section:
-    charts = [
-        _single(
-            f"diversity-{problem}",
-            f"{paper.title(problem)}: mean number of distinct error vectors.",
-            "distinct error vectors",
-            curve_lines(results, problem, "distinct_errors"),
-        )
-        for problem in results.problems
+def table_of(
+    results: Results, header: Sequence[str], cells: Callable[[str, str, list[Run]], list[str]], what: str = "problem"
+) -> Table:
+    """A table with a row for each problem and method.
+
+    Args:
+        results: The study.
+        header: Names of the further columns.
+        cells: What stands in them, from the problem, the method and its runs.
+        what: What a problem is called.
+    """
+    rows = [
+        [paper.title(problem), paper.title(method), *cells(problem, method, runs)]
+        for problem, method, runs in each(results)
     ]
-    text = "How many different error vectors the population has, mean over the runs still active."
-    return Section("diversity", "Distinct error vectors", text, charts)
+    return Table([what, "method", *header], rows)
 
 
-def _time(results: Results) -> Section:
-    charts = [
-        _single(
-            f"time-{problem}",
-            f"{paper.title(problem)}: median seconds of selection per generation, with quartiles.",
-            "seconds",
-            curve_lines(results, problem, "seconds_select", median_curve),
-        )
+def each(results: Results) -> list[tuple[str, str, list[Run]]]:
+    """All problems and methods of a study, the paper's order first, with their runs."""
+    return [
+        (problem, method, results.of(problem, method))
         for problem in results.problems
+        for method in paper.in_order(results.methods(problem))
     ]
-    rows = []
-    for problem in results.problems:
-        for method in paper.in_order(results.methods(problem)):
-            runs = results.of(problem, method)
-            share = totals(runs, "seconds_select").sum() / max(_all_seconds(runs), 1e-12)
-            seconds = 1000 * per_generation(runs, "seconds_select")
-            rows.append([paper.title(problem), paper.title(method), quartiles(seconds), f"{100 * share:.1f} %"])
-    header = ["problem", "method", "milliseconds of selection per generation", "share of the run"]
-    text = (
-        "Time that selection takes on the machine that made the runs, several runs at a time: it says how methods "
-        "compare, not how fast they are on an idle machine."
-    )
-    return Section("time", "Time of selection", text, charts, Table(header, rows))
 
 
-def _all_seconds(runs: list[Run]) -> float:
-    columns = {name for run in runs for name in run.columns if name.startswith("seconds")}
-    return float(sum(totals(runs, name).sum() for name in columns))
+def lines_of(results: Results, problem: str, values: Callable[[list[Run]], Line]) -> list[Line]:
+    """A line for each method.
 
-
-def _single(place: str, title: str, y: str, lines: list[Line], *, steps: bool = False) -> Chart:
-    return Chart(place, title, "generation", y, {"all": {"label": "all", "lines": lines}}, log=not steps, steps=steps)
-
-
-def _lines(results: Results, problem: str, values: Callable[[list[Run]], Line]) -> list[Line]:
+    Args:
+        results: The study.
+        problem: The problem.
+        values: The points of a line, from a method's runs.
+    """
     lines = []
     for place, method in enumerate(paper.in_order(results.methods(problem))):
         looks = style(method, place)._asdict()
@@ -191,7 +163,11 @@ def _lines(results: Results, problem: str, values: Callable[[list[Run]], Line]) 
 
 
 def curve_lines(
-    results: Results, problem: str, column: str, curve_of: Callable[[list[Run], str], Curve] = mean_curve
+    results: Results,
+    problem: str,
+    column: str,
+    curve_of: Callable[[list[Run], str], Curve] = mean_curve,
+    scale: float = 1.0,
 ) -> list[Line]:
     """A line for each method: a column's curve over the generations.
 
@@ -200,22 +176,16 @@ def curve_lines(
         problem: The problem.
         column: The column.
         curve_of: What makes a curve of a method's runs.
+        scale: What the values are multiplied by.
     """
 
     def values(runs: list[Run]) -> Line:
         curve = curve_of(runs, column)
         drawn = {"y": curve.mean, "low": curve.low, "high": curve.high}
-        rounded = {key: [float(f"{value:.6g}") for value in points] for key, points in drawn.items()}
+        rounded = {key: [float(f"{scale * value:.6g}") for value in points] for key, points in drawn.items()}
         return {"x": curve.generation.tolist(), **rounded, "active": curve.active.tolist()}
 
-    return _lines(results, problem, values)
-
-
-def _survival(runs: list[Run]) -> Line:
-    curve = kaplan_meier([run.generations - 1 for run in runs], [run.success for run in runs])
-    last = max((run.generations - 1 for run in runs), default=0)
-    surviving = [1.0, *curve.surviving.tolist()]
-    return {"x": [0, *curve.times.tolist(), last], "y": [*surviving, surviving[-1]]}
+    return lines_of(results, problem, values)
 
 
 def quartiles(values: NDArray[np.float64]) -> str:
@@ -223,14 +193,23 @@ def quartiles(values: NDArray[np.float64]) -> str:
 
     Args:
         values: (runs,) numbers.
+
+    >>> import numpy as np
+    >>> quartiles(np.array([1e6, 2e6, 3e6])), quartiles(np.array([]))
+    ('2 M [1.5 M–2.5 M]', '–')
     """
     if not values.size:
         return "–"
-    low, middle, high = map(_short, np.quantile(values, (0.25, 0.5, 0.75)).tolist())
+    low, middle, high = map(short, np.quantile(values, (0.25, 0.5, 0.75)).tolist())
     return f"{middle} [{low}–{high}]"
 
 
-def _short(value: float) -> str:
+def short(value: float) -> str:
+    """A number with three digits, as tables print it.
+
+    >>> short(0.01234), short(52_345), short(3_069_123_456)
+    ('0.0123', '52.3 k', '3,069 M')
+    """
     for size, unit in ((1e6, " M"), (1e3, " k")):
         if value >= size:
             return f"{value / size:.3g}{unit}" if value < 1000 * size else f"{value / size:,.0f}{unit}"

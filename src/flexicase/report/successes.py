@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from flexicase.report import paper
 from flexicase.report.results import Results
@@ -88,3 +89,38 @@ def _cell(results: Results, problem: str, method: str) -> Cell:
     successes = sum(run.success for run in runs)
     published = paper.SUCCESSES.get((problem, method))
     return Cell(problem, method, successes, len(runs), wilson(successes, len(runs)), published=published)
+
+
+def success_groups(results: Results) -> list[dict[str, Any]]:
+    """The table as reports print it: for each problem a name, whether the paper has it, and rows of text.
+
+    Args:
+        results: The study.
+    """
+    cells = success_table(results)
+    return [
+        {
+            "id": problem,
+            "problem": paper.title(problem),
+            "published": any(cell.published is not None for cell in cells if cell.problem == problem),
+            "rows": [_shown(cell, cells) for cell in cells if cell.problem == problem],
+        }
+        for problem in results.problems
+    ]
+
+
+def _shown(cell: Cell, cells: list[Cell]) -> dict[str, Any]:
+    mark = ""
+    if differs(cell):
+        mark = "worse" if cell.rate < baseline_rate(cells, cell.problem) else "better"
+    return {
+        "title": paper.title(cell.method),
+        "successes": cell.successes,
+        "runs": cell.runs,
+        "interval": f"{cell.interval.low:.2f}–{cell.interval.high:.2f}",
+        "p": p_text(cell.p_value),
+        "adjusted": p_text(cell.adjusted),
+        "published": "" if cell.published is None else f"{cell.published}/{paper.RUNS}",
+        "mark": mark,
+        "paper_mark": "worse" if (cell.problem, cell.method) in paper.WORSE else "",
+    }

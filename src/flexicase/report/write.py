@@ -12,8 +12,8 @@ from flexicase.atomic import write_atomically
 from flexicase.extras import require
 from flexicase.report import paper
 from flexicase.report.curves import mean_curve
-from flexicase.report.figures import COUNTS, draw_evaluations, draw_image_evaluations
-from flexicase.report.image import image_sections
+from flexicase.report.figures import COUNTS
+from flexicase.report.layouts import layout_of
 from flexicase.report.results import Results, read_results
 from flexicase.report.successes import success_table
 from flexicase.report.webpage import render
@@ -46,17 +46,16 @@ def write_report(export: Path, folder: Path) -> Report:
     require("reports need", "jinja2", "matplotlib", "pyarrow", "scipy")
     results = read_results(export)
     folder.mkdir(parents=True, exist_ok=True)
-    if results.kind == "image":
-        files = [
-            _write_csv(folder / f"{part.id}.csv", [part.table.header, *part.table.rows])
-            for part in image_sections(results)
-            if part.table is not None
-        ]
-        files += draw_image_evaluations(results, folder)
-    else:
-        files = [_write_csv(folder / "successes.csv", _success_lines(results))]
+    layout = layout_of(results)
+    files = [
+        _write_csv(folder / f"{part.id}.csv", [part.table.header, *part.table.rows])
+        for part in layout.sections(results)
+        if part.table is not None
+    ]
+    if layout.successes:
+        files.append(_write_csv(folder / "successes.csv", _success_lines(results)))
         files.append(_write_csv(folder / "evaluations.csv", _evaluation_lines(results)))
-        files += draw_evaluations(results, folder)
+    files += layout.draw(results, folder)
     page = folder / "report.html"
     write_atomically(page, render(results).encode())
     return Report(page, files)

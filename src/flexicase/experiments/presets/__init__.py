@@ -7,7 +7,15 @@ from pathlib import Path
 from flexicase.checks import check_choice
 
 PRESETS = ("smoke", "laptop", "paper")
-TARGETS = {"table2": "gp", "fig1": "gp", "fig2": "gp", "fig3": "image", "fig4": "image", "table3": "image"}
+#: The studies behind each table and figure of the paper, and those beyond it.
+TARGETS = {
+    **dict.fromkeys(("table2", "fig1", "fig2"), ("gp",)),
+    **dict.fromkeys(("fig3", "fig4", "table3"), ("image",)),
+    "beyond": ("fast", "more"),
+}
+#: What is made unless somebody asks for more.
+PAPER_TARGETS = ("table2", "fig1", "fig2", "fig3", "fig4", "table3")
+STUDIES = ("gp", "image", "cifar", "fast", "more")
 
 
 def preset_path(study: str, preset: str) -> Path:
@@ -16,7 +24,9 @@ def preset_path(study: str, preset: str) -> Path:
     Args:
         study: ``"gp"``: the paper's five methods on Mirror Image and Last Index of Zero; ``"image"``: gradient lexicase
             and its fast variants on images, digits up to the laptop, CIFAR-10 in the paper's; ``"cifar"``: the same on
-            a part of CIFAR-10 with a small network, for the laptop.
+            a part of CIFAR-10 with a small network, for the laptop; ``"fast"``: partial evaluation with few and with
+            many selections per generation, on the paper's two problems; ``"more"``: the paper's five methods on
+            two other problems.
         preset: Its size: ``"smoke"``, ``"laptop"`` or ``"paper"``.
 
     Example:
@@ -24,6 +34,6 @@ def preset_path(study: str, preset: str) -> Path:
         >>> preset_path("gp", "paper").name
         'gp-paper.toml'
     """
-    check_choice(study, "study", (*dict.fromkeys(TARGETS.values()), "cifar"))
+    check_choice(study, "study", STUDIES)
     check_choice(preset, "preset", ("laptop",) if study == "cifar" else PRESETS)
     return Path(__file__).parent / f"{study}-{preset}.toml"

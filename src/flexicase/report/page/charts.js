@@ -4,6 +4,13 @@
   const NS = "http://www.w3.org/2000/svg";
   const WIDTH = 860, LEFT = 78, RIGHT = 16, TOP = 12, MAIN = 330, GAP = 34, SMALL = 70, BOTTOM = 40;
 
+  // Colours that dark pages show in a lighter tone.
+  const NAMED = { "#000000": "--ink", "#d62728": "--red", "#1f5fb4": "--blue", "#0072b2": "--safe-blue" };
+  // How far bands may reach above the highest line, as a factor.
+  const BAND_ROOM = 1.5;
+  // Lines of so few points show them.
+  const FEW = 8;
+
   const make = (name, attributes, parent) => {
     const node = document.createElementNS(NS, name);
     for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
@@ -37,7 +44,7 @@
     const found = [];
     for (let e = Math.floor(Math.log10(low)); 10 ** e <= high; e++)
       for (const f of [1, 2, 5]) if (f * 10 ** e >= low && f * 10 ** e <= high) found.push(f * 10 ** e);
-    return found.length > 8 ? found.filter((t) => Number.isInteger(Math.log10(t))) : found;
+    return found.length > 12 ? found.filter((t) => Number.isInteger(Math.log10(t))) : found;
   };
 
   class Chart {
@@ -99,7 +106,7 @@
     }
 
     look(line) {
-      const colour = (hex) => (hex === "#000000" ? "var(--ink)" : hex);
+      const colour = (hex) => (NAMED[hex] ? `var(${NAMED[hex]})` : hex);
       const dash = line.dotted ? "stroke-dasharray:2 4;stroke-width:2.6" : "stroke-width:2";
       return `--paper:${colour(line.colour)};--safe:${colour(line.safe)};${dash}`;
     }
@@ -109,19 +116,22 @@
       const every = shown.length ? shown : this.lines;
       const xs = every.flatMap((line) => [line.x[0], line.x[line.x.length - 1]]).filter((x) => x !== undefined);
       const [x0, x1] = this.window ?? [Math.min(...xs), Math.max(...xs)];
-      const values = every.flatMap((line) => line.y.filter((y, i) => y !== null && line.x[i] >= x0 && line.x[i] <= x1));
+      const inside = (points) => (line) => (line[points] ?? []).filter((y, i) => y !== null && line.x[i] >= x0 && line.x[i] <= x1);
+      const values = every.flatMap(inside("y"));
       const positive = values.filter((y) => y > 0);
-      const high = Math.max(...values, 1e-9);
+      const most = Math.max(...values, 1e-9);
+      const high = Math.max(most, Math.min(BAND_ROOM * most, Math.max(...every.flatMap(inside("high")), most)));
       const low = this.log ? Math.min(...(positive.length ? positive : [1])) : 0;
-      return { x0, x1: Math.max(x1, x0 + 1e-9), y0: this.log ? low / 1.1 : low, y1: high * 1.08, shown };
+      return { x0, x1: Math.max(x1, x0 + 1e-9), y0: this.log ? low / 1.1 : low, y1: high * 1.05, shown };
     }
 
     scales(r) {
       const inner = WIDTH - LEFT - RIGHT;
       const f = this.log ? Math.log : (v) => v;
+      const [g, back] = this.spec.log_x ? [Math.log, Math.exp] : [(v) => v, (v) => v];
       return {
-        x: (v) => LEFT + (inner * (v - r.x0)) / (r.x1 - r.x0),
-        back: (p) => r.x0 + ((p - LEFT) / inner) * (r.x1 - r.x0),
+        x: (v) => LEFT + (inner * (g(v) - g(r.x0))) / (g(r.x1) - g(r.x0)),
+        back: (p) => back(g(r.x0) + ((p - LEFT) / inner) * (g(r.x1) - g(r.x0))),
         y: (v) => TOP + MAIN * (1 - (f(Math.max(v, this.log ? r.y0 : v)) - f(r.y0)) / (f(r.y1) - f(r.y0))),
       };
     }
@@ -144,7 +154,7 @@
     clipped(name, y, height) {
       const id = `${this.spec.id}-${name}`;
       const clip = make("clipPath", { id }, this.svg);
-      make("rect", { x: LEFT, y, width: WIDTH - LEFT - RIGHT, height }, clip);
+      make("rect", { x: LEFT - 4, y, width: WIDTH - LEFT - RIGHT + 8, height }, clip);
       return make("g", { "clip-path": `url(#${id})` }, this.svg);
     }
 
@@ -153,7 +163,7 @@
         make("line", { class: "grid", x1: LEFT, x2: WIDTH - RIGHT, y1: s.y(t), y2: s.y(t) }, this.svg);
         make("text", { x: LEFT - 8, y: s.y(t) + 4, "text-anchor": "end" }, this.svg).textContent = short(t);
       }
-      for (const t of ticks(r.x0, r.x1, 8)) {
+      for (const t of this.spec.log_x ? logTicks(r.x0, r.x1) : ticks(r.x0, r.x1, 8)) {
         make("line", { class: "grid", x1: s.x(t), x2: s.x(t), y1: TOP, y2: height - BOTTOM }, this.svg);
         make("text", { x: s.x(t), y: height - BOTTOM + 18, "text-anchor": "middle" }, this.svg).textContent = short(t);
       }
@@ -178,6 +188,8 @@
         path += path ? (step ? `H${s.x(x)}V${y}` : `L${s.x(x)} ${y}`) : `M${s.x(x)} ${y}`;
       });
       make("path", { class: "line", d: path || "M0 0", style: this.look(line), "data-line": line.name }, area);
+      if (step || line.x.length > FEW) return;
+      line.x.forEach((x, i) => make("circle", { class: "point", cx: s.x(x), cy: s.y(line.y[i]), r: 3.5, style: this.look(line) }, area));
     }
 
     drawActive(area, r, s) {
@@ -188,7 +200,7 @@
       make("text", { x: LEFT, y: top - 8, class: "label" }, this.svg).textContent = "runs still active";
       for (const line of r.shown) {
         if (!line.active) continue;
-        const path = line.x.map((x, i) => `${i ? "L" : "M"}${s.x(x)} ${y(line.active[i])}`).join("");
+        const path = line.x.map((x, i) => `${i ? "H" : "M"}${s.x(x)}${i ? "V" : " "}${y(line.active[i])}`).join("");
         make("path", { class: "line thin", d: path || "M0 0", style: this.look(line) }, area);
       }
     }

@@ -1,0 +1,145 @@
+"""Bring the page of results, its figures and the list of results up to date with what lies in results/.
+
+    python docs/make_results.py                    # or: make results
+
+Every number, table and verdict between the marks of docs/results.md and results/README.md comes from the exported
+studies; the words around them do not depend on how the studies come out.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from flexicase.benchmark.report import markdown_table, replace_fragment
+from flexicase.report import paper
+from flexicase.report.layouts import PROGRAMS, layout_of
+from flexicase.report.results import Results, read_results
+from flexicase.report.sections import Table
+from flexicase.report.successes import success_groups
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = Path("docs/results.md")
+LIST = Path("results/README.md")
+IMAGES = Path("docs/images/results")
+SUCCESS_HEADER = ("problem", "method", "successes", "95 % interval", "p", "Holm p")
+MARKS = {"worse": " ↓", "better": " ↑", "": ""}
+NO_BREAK = "\N{NO-BREAK SPACE}"
+
+
+def main() -> None:
+    """Do it."""
+    for path in refresh(ROOT):
+        print(path)
+
+
+def refresh(root: Path) -> list[Path]:
+    """Write everything anew.
+
+    Args:
+        root: The project's folder.
+
+    Returns:
+        The files.
+    """
+    studies = [read_results(manifest.parent) for manifest in sorted((root / "results").glob("*/manifest.json"))]
+    page = (root / PAGE).read_text(encoding="utf-8")
+    files = [root / PAGE, root / LIST]
+    for results in studies:
+        pictures = draw(results, root / IMAGES / results.name)
+        files += pictures
+        page = replace_fragment(page, fragment(results, pictures), results.name)
+    overview = (root / LIST).read_text(encoding="utf-8")
+    (root / LIST).write_text(replace_fragment(overview, list_of(studies), "studies"), encoding="utf-8")
+    (root / PAGE).write_text(page, encoding="utf-8")
+    return files
+
+
+def draw(results: Results, folder: Path) -> list[Path]:
+    """The figures that the page shows, drawn into a folder that holds nothing else."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    with tempfile.TemporaryDirectory() as everything:
+        drawn = layout_of(results).draw(results, Path(everything))
+        return [Path(shutil.copy(path, folder)) for path in drawn if is_shown(path)]
+
+
+def is_shown(path: Path) -> bool:
+    """Whether a figure is for the page; the others are the same on other scales, or for printing."""
+    return path.suffix == ".png" and "distinct" not in path.stem and not path.stem.endswith("-log")
+
+
+def fragment(results: Results, pictures: list[Path]) -> str:
+    """A study as Markdown: how far it is, successes, verdicts, figures and tables."""
+    layout = layout_of(results)
+    parts = [standing(results)]
+    if layout.successes:
+        parts.append(successes(results))
+    found = layout.claims(results)
+    if found:
+        parts.append("\n".join(f"- **{c.verdict}**: “{c.statement}” {c.evidence}" for c in found))
+    parts += [f"![{path.stem.replace('-', ' ')}](images/results/{results.name}/{path.name})" for path in pictures]
+    parts += [
+        f"**{part.title}.** {part.text}\n\n{table_text(part.table)}"
+        for part in layout.sections(results)
+        if part.table is not None
+    ]
+    return "\n\n".join(parts)
+
+
+def standing(results: Results) -> str:
+    """How far a study is, and what made it."""
+    origin, done = results.origin(), len(results.runs)
+    far = f"all {done} runs" if done == results.planned else f"{done} of {results.planned} runs so far"
+    sizes = ", ".join(f"{name} {value}" for name, value in results.settings.items())
+    return f"{far[:1].upper()}{far[1:]}; {sizes}. Made by flexicase {origin['versions']} on {origin['machines']}."
+
+
+def successes(results: Results) -> str:
+    """The table of successes, with the paper's beside them where it has them."""
+    groups = success_groups(results)
+    published = any(group["published"] for group in groups)
+    rows = []
+    for group in groups:
+        for row in group["rows"]:
+            cells = [group["problem"], row["title"], marked(f"{row['successes']}/{row['runs']}", row["mark"])]
+            cells += [row["interval"], row["p"], row["adjusted"]]
+            rows.append([*cells, *([marked(row["published"], row["paper_mark"])] if published else [])])
+    text = (
+        "A success solves every held-out test case. Intervals: Wilson. p: Fisher's exact test against lexicase, "
+        "two-sided; Holm p: adjusted for the other methods on the same problem. Bold: different from lexicase at the "
+        "5 % level, unadjusted as in the paper; ↓ worse, ↑ better."
+    )
+    header = [*SUCCESS_HEADER, *(["paper"] if published else [])]
+    return f"{table_text(Table(header, rows))}\n\n{text}"
+
+
+def marked(count: str, mark: str) -> str:
+    """A number of successes, in bold if it differs from that of lexicase."""
+    return f"**{count}**{MARKS[mark]}" if mark else count
+
+
+def table_text(table: Table) -> str:
+    """A table as Markdown, one for each problem; numbers stay in one line."""
+    parts = []
+    for group in table.groups():
+        rows = [[*row[1 : table.names], *(cell.replace(" ", NO_BREAK) for cell in row[table.names :])] for row in group]
+        parts.append(f"*{group[0][0]}*\n\n{markdown_table(table.header[1:], rows, table.names - 1)}")
+    return "\n\n".join(parts)
+
+
+def list_of(studies: list[Results]) -> str:
+    """A line for each study."""
+    rows = []
+    for results in studies:
+        problems = ", ".join(map(paper.title, results.problems))
+        done = f"{len(results.runs)} of {results.planned}"
+        kind = "programs" if layout_of(results) is PROGRAMS else layout_of(results).title
+        rows.append([f"`{results.name}`", f"{kind}: {problems}", done])
+    return markdown_table(("folder", "study", "runs"), rows, names=2)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+"""The page of results holds what the exports hold, whatever stood there before."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from tests.report.conftest import write_known_export
+
+PROJECT = Path(__file__).resolve().parents[2]
+PAGE = "# Results\n\nWords.\n\n<!-- known:begin -->\nold numbers\n<!-- known:end -->\n\nMore words.\n"
+LIST = "<!-- studies:begin -->\n<!-- studies:end -->\n"
+
+
+@pytest.fixture(scope="module")
+def script() -> ModuleType:
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("scipy")
+    path = PROJECT / "docs" / "make_results.py"
+    if not path.exists():
+        pytest.skip("docs/ is not part of this distribution")
+    spec = importlib.util.spec_from_file_location("make_results", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    write_known_export(tmp_path / "results" / "known")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "results.md").write_text(PAGE)
+    (tmp_path / "results" / "README.md").write_text(LIST)
+    return tmp_path
+
+
+def test_numbers_verdicts_and_figures_are_made_anew(script: ModuleType, root: Path) -> None:
+    stale = root / "docs" / "images" / "results" / "known" / "stale.png"
+    stale.parent.mkdir(parents=True)
+    stale.touch()
+    script.refresh(root)
+    page = (root / "docs" / "results.md").read_text()
+    script.refresh(root)
+    assert (root / "docs" / "results.md").read_text() == page  # again, and nothing changes
+    assert page.startswith("# Results\n\nWords.\n")
+    assert page.endswith("More words.\n")
+    assert "old numbers" not in page
+    assert "48 of 54 runs so far; population 10, generations 6." in page
+    first = page.index("*Mirror Image*"), page.index("*Last Index of Zero*")
+    assert "| Lexicase | 6/8 | 0.41–0.93 |  |  | 43/50 |" in page[slice(*first)]
+    assert "| Ranked – Num-Nonzeros | **0/8**\N{NO-BREAK SPACE}↓ |" in page[slice(*first)]
+    assert "“No method solves significantly more runs than lexicase selection.”" in page
+    assert "images/results/known/evaluations-mirror-image-linear.png" in page
+    assert sorted(path.name for path in stale.parent.iterdir()) == [
+        "evaluations-last-index-of-zero-linear.png",
+        "evaluations-mirror-image-linear.png",
+    ]
+    assert (
+        "| `known` | programs: Mirror Image, Last Index of Zero | 48 of 54 |"
+        in (root / "results" / "README.md").read_text()
+    )
+
+
+def test_a_study_without_a_place_on_the_page_is_named(script: ModuleType, root: Path) -> None:
+    (root / "docs" / "results.md").write_text("# Results\n")
+    with pytest.raises(ValueError, match="<!-- known:begin -->"):
+        script.refresh(root)
+
+
+def test_every_study_of_the_project_has_its_place() -> None:
+    folders = {path.parent.name for path in (PROJECT / "results").glob("*/manifest.json")}
+    if not folders:
+        pytest.skip("results/ is not part of this distribution")
+    page = (PROJECT / "docs" / "results.md").read_text(encoding="utf-8")
+    assert {name for name in folders if f"<!-- {name}:begin -->" in page} == folders
