@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from flexicase._native import FastRun
 from flexicase.checks import check_choice, check_count
 from flexicase.evaluation.memo import Memo
+from flexicase.evaluation.pipelined import PipelinedEvaluator
 from flexicase.evaluation.protocol import CaseEvaluator
 from flexicase.rng import Key, Seed, key_from_seed
 from flexicase.selection.backend import Backend, resolve_backend
@@ -194,7 +195,10 @@ class FastLexicase:
             raise TypeError(f"evaluate must be callable, got {evaluate!r:.80}")
         key, first = (self._key, self._next_event) if seed is None else (key_from_seed(seed), 0)
         weights = self._weights.settled(n_individuals)
-        token = ("evaluator", evaluate) if population is None else ("population", population)
+        pipelined = isinstance(evaluate, PipelinedEvaluator)
+        token: tuple[Any, ...] = ("population", population)
+        if population is None:
+            token = ("evaluator", evaluate, evaluate.generation if pipelined else None)
         known = self._memo if self._remembers(token, n_individuals) else None
         memo = known or self._empty_memo(n_individuals)
         counts, ended = np.empty((5, n), np.int64), np.empty(n, np.uint8)
@@ -203,7 +207,7 @@ class FastLexicase:
             known.store.begin()
         memo.calls += 1
         try:
-            if self._runs_natively:
+            if self._runs_natively and not pipelined:
                 self._native = self._native or native_events(self._rule, weights)
                 run_native(self._native, run, evaluate, counts, ended)
             else:
