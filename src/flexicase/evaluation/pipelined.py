@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase.evaluation.protocol import Closing
+from flexicase.evaluation.protocol import Closing, EvaluationError
 
 Indices = NDArray[np.int64]
 SECONDS_PER_PIECE = 0.015
@@ -23,12 +23,12 @@ class Evaluated(NamedTuple):
     Attributes:
         individuals: (m,) indices.
         cases: (b,) indices.
-        errors: (m, b) their errors.
+        errors: (m, b) their errors, or why there are none.
     """
 
     individuals: Indices
     cases: Indices
-    errors: NDArray[np.float64]
+    errors: NDArray[np.float64] | EvaluationError
 
 
 class PipelinedEvaluator(Closing):
@@ -72,8 +72,7 @@ class PipelinedEvaluator(Closing):
     def finished(self) -> list[Evaluated]:
         """Wait until something has happened, and hand out the pieces that are done, if any.
 
-        Raises:
-            EvaluationError: A piece could not be evaluated.
+        Those that could not be evaluated are among them: nobody may need them.
         """
         raise NotImplementedError
 
@@ -99,6 +98,8 @@ class PipelinedEvaluator(Closing):
                     to_do.clear()
             for done in self.finished():
                 waiting = places.get((done.individuals.tobytes(), done.cases.tobytes()))
+                if waiting and isinstance(done.errors, EvaluationError):
+                    raise done.errors
                 if waiting:
                     errors[waiting.pop()] = done.errors
                     left -= 1

@@ -7,7 +7,7 @@ import time
 from collections import deque
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,9 @@ class Answer:
 
     errors: NDArray[np.float64] | EvaluationError
     seconds: float
+
+
+News: TypeAlias = tuple[int, Any, Piece | None, Future[Any]]  # of which worker, its handle, and what was asked
 
 
 class Worker:
@@ -121,7 +124,7 @@ class Crew:
         self._actors: dict[int, Any] = {}
         self._queues: dict[int, deque[Piece]] = {}  # of the workers that are there
         self._unsent: deque[Piece] = deque()
-        self._news: queue.SimpleQueue[tuple[int, Any, Piece | None, Future[Answer]]] = queue.SimpleQueue()
+        self._news: queue.SimpleQueue[News] = queue.SimpleQueue()
         self._failed_starts = 0
         for number in range(workers):
             self._actors[number] = self._new()
@@ -155,26 +158,28 @@ class Crew:
             generation: Pieces of other ones are not evaluated again if their worker dies.
 
         Raises:
-            EvaluationError: A piece has killed too many workers, or none can be started.
+            EvaluationError: No worker can be started.
         """
         done: list[tuple[Piece, Answer]] = []
-        news = [self._news.get()]
+        self._hear(self._news.get(), generation, done)
         while not self._news.empty():
-            news.append(self._news.get())
-        for number, actor, piece, outcome in news:
-            if actor is not self._actors[number]:
-                continue  # one that has been replaced
-            failure = outcome.exception()
-            if piece is None:
-                self._answered(number, failure)
-            elif number not in self._queues or piece not in self._queues[number]:
-                continue  # it died of another piece before
-            elif failure is None:
-                self._queues[number].remove(piece)
-                done.append((piece, outcome.result()))
-            else:
-                self._died(number, generation, failure)
+            self._hear(self._news.get(), generation, done)
         return done
+
+    def _hear(self, news: News, generation: int, done: list[tuple[Piece, Answer]]) -> None:
+        number, actor, piece, outcome = news
+        if actor is not self._actors[number]:
+            return  # one that has been replaced
+        failure = outcome.exception()
+        if piece is None:
+            self._answered(number, failure)
+        elif piece not in self._queues.get(number, ()):
+            return  # its worker has died, and this was noticed by another piece
+        elif failure is None:
+            self._queues[number].remove(piece)
+            done.append((piece, outcome.result()))
+        else:
+            done += self._died(number, generation, failure)
 
     def stop(self) -> None:
         """End all workers at once."""
@@ -209,23 +214,22 @@ class Crew:
         time.sleep(SECONDS_BETWEEN_CALLS)
         self._call(number)
 
-    def _died(self, number: int, generation: int, failure: BaseException) -> None:
+    def _died(self, number: int, generation: int, failure: BaseException) -> list[tuple[Piece, Answer]]:
+        """Give the pieces of a worker that has died to others; those that have killed too many are done."""
         pieces = self._queues.pop(number)
         self._call(number)
         pieces[0].deaths += 1
-        lost = [piece for piece in pieces if piece.generation == generation]
-        for piece in lost:
+        given_up = []
+        for piece in pieces:
             if piece.deaths >= self._attempts:
-                for other in lost:
-                    if other is not piece:
-                        self.begin(other)
-                how = "once" if piece.deaths == 1 else f"{piece.deaths} times"
-                problem = f"evaluating this has killed its worker {how}, the last time by: {_first_line(failure)}"
-                raise EvaluationError(problem, piece.individuals, piece.cases) from failure
-        for piece in lost:
-            self.begin(piece)
+                how = "its only attempt" if self._attempts == 1 else f"each of {self._attempts} attempts"
+                problem = f"the worker process died in {how} to evaluate this; {_first_line(failure)}"
+                given_up.append((piece, Answer(EvaluationError(problem, piece.individuals, piece.cases), 0.0)))
+            elif piece.generation == generation:
+                self.begin(piece)
+        return given_up
 
 
 def _first_line(failure: BaseException) -> str:
     lines = str(failure).strip().splitlines()
-    return f"{type(failure).__name__}: {lines[0] if lines else ''}"
+    return f"Ray says: {lines[0] if lines else type(failure).__name__}"

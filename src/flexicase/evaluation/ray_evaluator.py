@@ -116,18 +116,14 @@ class RayEvaluator(PipelinedEvaluator):
     def finished(self) -> list[Evaluated]:
         """Wait until something has happened, and hand out the pieces that are done, if any.
 
-        Raises:
-            EvaluationError: The function raised, or returned anything but numbers of the right shape; or evaluating a
-                piece has killed a worker ``attempts`` times.
+        A piece has no errors if the function raised or returned anything but numbers of the right shape, or if
+        evaluating it has killed a worker ``attempts`` times.
         """
         done = []
         try:
             for piece, answer in self._started().wait(self.generation):
-                if isinstance(answer.errors, EvaluationError):
-                    if piece.generation == self.generation:
-                        raise answer.errors
-                    continue
-                self._size.observe(answer.errors.size, answer.seconds)
+                if not isinstance(answer.errors, EvaluationError):
+                    self._size.observe(answer.errors.size, answer.seconds)
                 if piece.generation == self.generation:
                     done.append(Evaluated(piece.individuals, piece.cases, answer.errors))
         except BaseException as reason:
@@ -140,7 +136,8 @@ class RayEvaluator(PipelinedEvaluator):
         import ray
 
         if self._crew is None:
-            self._session = RaySession(WHO, self._address)
+            if self._session is None or not ray.is_initialized():
+                self._session = RaySession(WHO, self._address)
             workers = self.workers or self._session.workers()
             self._crew = Crew(self._pickled, workers, self.attempts, self._options)
         if self._shipped is None and self._population is not None:

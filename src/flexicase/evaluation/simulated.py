@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from flexicase.checks import check_count
 from flexicase.evaluation.pipelined import Evaluated, PieceSize, PipelinedEvaluator
-from flexicase.evaluation.protocol import CaseEvaluator, evaluate_block
+from flexicase.evaluation.protocol import CaseEvaluator, EvaluationError, evaluate_block
 
 
 class SimulatedCluster(PipelinedEvaluator):
@@ -77,7 +77,11 @@ class SimulatedCluster(PipelinedEvaluator):
         self.clock += self._send_seconds
         self._size.sent(self._send_seconds)
         self.pieces += 1
-        self._waiting.append(Evaluated(individuals, cases, evaluate_block(self._evaluate, individuals, cases)))
+        try:
+            errors: NDArray[np.float64] | EvaluationError = evaluate_block(self._evaluate, individuals, cases)
+        except EvaluationError as error:
+            errors = error
+        self._waiting.append(Evaluated(individuals, cases, errors))
         self._start()
 
     def at_work(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
@@ -88,13 +92,14 @@ class SimulatedCluster(PipelinedEvaluator):
         """Let time pass until a piece is done, and hand it out."""
         at, _, piece = heapq.heappop(self._working)
         self.clock = max(self.clock, at)
-        self._size.observe(piece.errors.size, self._pair_seconds * piece.errors.size)
+        pairs = len(piece.individuals) * len(piece.cases)
+        self._size.observe(pairs, self._pair_seconds * pairs)
         self._start()
         return [piece]
 
     def _start(self) -> None:
         while self._waiting and len(self._working) < self.workers:
             piece = self._waiting.popleft()
-            seconds = self._piece_seconds + self._pair_seconds * piece.errors.size
+            seconds = self._piece_seconds + self._pair_seconds * len(piece.individuals) * len(piece.cases)
             self.busy += seconds
             heapq.heappush(self._working, (self.clock + seconds, next(self._number), piece))

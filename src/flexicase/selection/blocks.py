@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from flexicase.evaluation.memo import Memo
 from flexicase.evaluation.pipelined import Evaluated, PipelinedEvaluator, even_share
-from flexicase.evaluation.protocol import CaseEvaluator
+from flexicase.evaluation.protocol import CaseEvaluator, EvaluationError
 from flexicase.selection.case_order import CaseOrder
 from flexicase.selection.lookahead import BYTES_PER_PAIR, BlockSize, LookAhead
 from flexicase.selection.replay import Replayed
@@ -75,12 +75,16 @@ class Column:
         errors: (pool,) errors, NaN where not known yet.
         begun: (pool,) who is being evaluated on it.
         fresh: (pool,) who was begun by this event.
+        failed: (pool,) who could not be evaluated together with others, some of whom may no longer matter.
+        failure: Why those that are needed cannot be evaluated.
     """
 
     case: int
     errors: NDArray[np.float64]
     begun: NDArray[np.bool_]
     fresh: NDArray[np.bool_]
+    failed: NDArray[np.bool_]
+    failure: EvaluationError | None = None
 
     def missing(self) -> NDArray[np.bool_]:
         """(pool,) who has still to be begun."""
@@ -88,7 +92,9 @@ class Column:
 
     def keep(self, rows: Indices) -> None:
         """Forget all but (k,) rows."""
-        self.errors, self.begun, self.fresh = self.errors[rows], self.begun[rows], self.fresh[rows]
+        self.errors, self.begun, self.fresh, self.failed = (
+            values[rows] for values in (self.errors, self.begun, self.fresh, self.failed)
+        )
 
 
 class Flight:
@@ -124,7 +130,8 @@ class Flight:
         """Wait until something has happened; remember and hand out what is done."""
         done = self.evaluate.finished()
         for individuals, cases, errors in done:
-            self.memo.store.store(individuals, cases, errors)
+            if not isinstance(errors, EvaluationError):
+                self.memo.store.store(individuals, cases, errors)
             name = individuals.tobytes()
             for case in cases.tolist():
                 self._by_case.get(case, {}).pop(name, None)
@@ -158,6 +165,7 @@ class PipelinedBlocks:
             return None
         self._fill()
         while not (ready := self._ready()):
+            self._settle_failures(self._columns[0])
             for piece in self._flight.land():
                 self._write(piece)
             self._fill()
@@ -190,10 +198,13 @@ class PipelinedBlocks:
             rows, columns = piece
             if columns[0] is not self._columns[0] and evaluate.room(ahead=True) <= 0:
                 return
-            self._flight.begin(self._pool[rows], np.array([column.case for column in columns], dtype=np.int64))
-            for column in columns:
-                column.begun[rows] = column.fresh[rows] = True
-            self.computed += len(rows) * len(columns)
+            self._begin(rows, columns)
+
+    def _begin(self, rows: Indices, columns: list[Column]) -> None:
+        self._flight.begin(self._pool[rows], np.array([column.case for column in columns], dtype=np.int64))
+        for column in columns:
+            column.begun[rows] = column.fresh[rows] = True
+        self.computed += len(rows) * len(columns)
 
     def _next_piece(self) -> tuple[Indices, list[Column]] | None:
         """The first pairs that are missing: rows of one column, or all that is missing in several."""
@@ -242,7 +253,7 @@ class PipelinedBlocks:
             return False
         errors = np.empty((1, len(self._pool)))
         self._flight.memo.store.lookup(self._pool, case, errors)
-        column = Column(int(case[0]), errors[0], *np.zeros((2, len(self._pool)), dtype=bool))
+        column = Column(int(case[0]), errors[0], *np.zeros((3, len(self._pool)), dtype=bool))
         for individuals in self._flight.on(column.case):
             rows, _ = self._rows_of(individuals)
             column.begun[rows] = True
@@ -255,8 +266,27 @@ class PipelinedBlocks:
         rows, places = self._rows_of(piece.individuals)
         for k, case in enumerate(piece.cases.tolist()):
             column = self._by_case.get(case)
-            if column is not None:
+            if column is None:
+                continue
+            if not isinstance(piece.errors, EvaluationError):
                 column.errors[rows] = piece.errors[places, k]
+                continue
+            column.failed[rows] = True
+            if column is self._columns[0] and len(piece.cases) == 1 and len(rows) == len(piece.individuals):
+                column.failure = piece.errors
+
+    def _settle_failures(self, column: Column) -> None:
+        """Evaluate who has failed together with others alone, now that this is needed for certain.
+
+        Raises:
+            EvaluationError: They fail again.
+        """
+        if column.failure is not None:
+            raise column.failure
+        rows = np.flatnonzero(column.failed & np.isnan(column.errors))
+        if len(rows):
+            column.failed[:] = False
+            self._begin(rows, [column])
 
     def _rows_of(self, individuals: Indices) -> tuple[Indices, Indices]:
         """Rows of the pool that some (m,) individuals have, and which of the individuals those are."""
