@@ -7,6 +7,7 @@ import time
 from collections import deque
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -103,9 +104,9 @@ class Worker:
 class Crew:
     """Some workers, and who does what.
 
-    A worker evaluates the pieces in its queue in turn. When it dies, Ray starts it again; meanwhile its pieces go to
-    the others. Its death is charged to the piece that it was at, the first of its queue: Ray's own retries would
-    charge all of them.
+    A worker evaluates the pieces that were sent to it in turn, at most two. When it dies, Ray starts it again; meanwhile
+    its pieces go to the others. It is not known which of them it was at, so each is then evaluated alone: if that kills
+    its worker too, the piece is to blame. (Ray's own retries would count against all pieces alike.)
 
     Args:
         function: The pickled function.
@@ -122,10 +123,12 @@ class Crew:
         self._new = lambda: ray.remote(Worker).options(**settings).remote(function)
         self._attempts = attempts
         self._actors: dict[int, Any] = {}
-        self._queues: dict[int, deque[Piece]] = {}  # of the workers that are there
+        self._sent: dict[int, list[Piece]] = {}  # to the workers that are there
+        self._open: list[set[int]] = [set() for _ in range(PIECES_PER_WORKER)]  # who has 0, 1, … pieces and takes more
         self._unsent: deque[Piece] = deque()
         self._news: queue.SimpleQueue[News] = queue.SimpleQueue()
         self._failed_starts = 0
+        self.begun = 0
         for number in range(workers):
             self._actors[number] = self._new()
             self._call(number)
@@ -133,23 +136,17 @@ class Crew:
     @property
     def there(self) -> int:
         """How many workers are there and ready for work."""
-        return len(self._queues)
+        return len(self._sent)
 
     def pieces(self) -> list[Piece]:
-        """The pieces that were begun and are not done."""
-        return [*self._unsent, *(piece for pieces in self._queues.values() for piece in pieces)]
+        """The pieces that were begun and are not done, ``begun`` in number."""
+        return [*self._unsent, *(piece for pieces in self._sent.values() for piece in pieces)]
 
     def begin(self, piece: Piece) -> None:
         """Have a piece evaluated by whoever has least to do."""
-        if not self._queues:
-            self._unsent.append(piece)
-            return
-        number = min(self._queues, key=lambda n: len(self._queues[n]))
-        shipped = [] if piece.population is None else [piece.population]
-        actor = self._actors[number]
-        answer = actor.evaluate.remote(piece.individuals, piece.cases, piece.generation, shipped)
-        self._queues[number].append(piece)
-        answer.future().add_done_callback(lambda done: self._news.put((number, actor, piece, done)))
+        self.begun += 1
+        self._unsent.append(piece)
+        self._send()
 
     def wait(self, generation: int) -> list[tuple[Piece, Answer]]:
         """Wait until something has happened, and hand out the pieces that are done.
@@ -164,7 +161,44 @@ class Crew:
         self._hear(self._news.get(), generation, done)
         while not self._news.empty():
             self._hear(self._news.get(), generation, done)
+        self._send()
         return done
+
+    def stop(self) -> None:
+        """End all workers at once."""
+        import ray
+
+        for actor in self._actors.values():
+            ray.kill(actor)
+
+    def _send(self) -> None:
+        """Send what there is a place for."""
+        held = []
+        while self._unsent and any(self._open):
+            piece = self._unsent.popleft()
+            candidates = self._open[:1] if piece.deaths else self._open
+            number = next((next(iter(numbers)) for numbers in candidates if numbers), None)
+            if number is None:
+                held.append(piece)
+                continue
+            actor = self._actors[number]
+            shipped = [] if piece.population is None else [piece.population]
+            answer = actor.evaluate.remote(piece.individuals, piece.cases, piece.generation, shipped)
+            self._sent[number].append(piece)
+            self._note_load(number)
+            answer.future().add_done_callback(partial(self._tell, number, actor, piece))
+        self._unsent.extendleft(reversed(held))
+
+    def _note_load(self, number: int) -> None:
+        """Keep account of who takes more pieces."""
+        for numbers in self._open:
+            numbers.discard(number)
+        pieces = self._sent.get(number)
+        if pieces is not None and len(pieces) < PIECES_PER_WORKER and not any(piece.deaths for piece in pieces):
+            self._open[len(pieces)].add(number)
+
+    def _tell(self, number: int, actor: Any, piece: Piece | None, outcome: Future[Any]) -> None:
+        self._news.put((number, actor, piece, outcome))
 
     def _hear(self, news: News, generation: int, done: list[tuple[Piece, Answer]]) -> None:
         number, actor, piece, outcome = news
@@ -173,60 +207,52 @@ class Crew:
         failure = outcome.exception()
         if piece is None:
             self._answered(number, failure)
-        elif piece not in self._queues.get(number, ()):
+        elif piece not in self._sent.get(number, ()):
             return  # its worker has died, and this was noticed by another piece
         elif failure is None:
-            self._queues[number].remove(piece)
+            self._sent[number].remove(piece)
+            self._note_load(number)
+            self.begun -= 1
             done.append((piece, outcome.result()))
         else:
             done += self._died(number, generation, failure)
 
-    def stop(self) -> None:
-        """End all workers at once."""
-        import ray
-
-        for actor in self._actors.values():
-            ray.kill(actor)
-        self._queues.clear()
-        self._unsent.clear()
-
     def _call(self, number: int) -> None:
         """Ask a worker to answer when it is there."""
         actor = self._actors[number]
-        actor.ready.remote().future().add_done_callback(lambda done: self._news.put((number, actor, None, done)))
+        actor.ready.remote().future().add_done_callback(partial(self._tell, number, actor, None))
 
     def _answered(self, number: int, failure: BaseException | None) -> None:
         from ray.exceptions import ActorUnavailableError
 
         if failure is None:
             self._failed_starts = 0
-            self._queues[number] = deque()
-            for _ in range(min(PIECES_PER_WORKER, len(self._unsent))):
-                self.begin(self._unsent.popleft())
+            self._sent[number] = []
+            self._note_load(number)
             return
         if not isinstance(failure, ActorUnavailableError):  # that one is on its way
             self._failed_starts += 1
-            if self._failed_starts > self._attempts * len(self._actors) and not self._queues:
-                waiting = self._unsent[0] if self._unsent else None
-                individuals, cases = ([], []) if waiting is None else (waiting.individuals, waiting.cases)
-                raise EvaluationError(f"Ray cannot start a worker: {failure}", individuals, cases)
+            if self._failed_starts > self._attempts * len(self._actors) and not self._sent:
+                raise EvaluationError(f"no worker can be started; {_first_line(failure)}", [], [])
             self._actors[number] = self._new()
         time.sleep(SECONDS_BETWEEN_CALLS)
         self._call(number)
 
     def _died(self, number: int, generation: int, failure: BaseException) -> list[tuple[Piece, Answer]]:
-        """Give the pieces of a worker that has died to others; those that have killed too many are done."""
-        pieces = self._queues.pop(number)
+        """Take back the pieces of a worker that has died; one that has killed too many is done."""
+        pieces = self._sent.pop(number)
+        self._note_load(number)
         self._call(number)
-        pieces[0].deaths += 1
         given_up = []
         for piece in pieces:
-            if piece.deaths >= self._attempts:
-                how = "its only attempt" if self._attempts == 1 else f"each of {self._attempts} attempts"
-                problem = f"the worker process died in {how} to evaluate this; {_first_line(failure)}"
+            piece.deaths += 1
+            if len(pieces) == 1 and piece.deaths >= self._attempts:
+                problem = f"the worker process died in {piece.deaths} attempts to evaluate this; {_first_line(failure)}"
                 given_up.append((piece, Answer(EvaluationError(problem, piece.individuals, piece.cases), 0.0)))
             elif piece.generation == generation:
-                self.begin(piece)
+                self._unsent.appendleft(piece)
+                continue
+            self.begun -= 1
         return given_up
 
 

@@ -95,7 +95,7 @@ class RayEvaluator(PipelinedEvaluator):
     def room(self, *, ahead: bool = False) -> int:
         """How many more pieces should be begun now; ``ahead``: those that may turn out not to be needed."""
         crew = self._started()
-        return self._room(crew.there, len(crew.pieces()), self._size, ahead)
+        return self._room(crew.there, crew.begun, self._size, ahead)
 
     def piece(self) -> int:
         """How many pairs a piece should have at least, by what they have cost so far."""
