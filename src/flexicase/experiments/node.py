@@ -102,7 +102,7 @@ class NodeRun:
         start = time.monotonic()
         folder = self._study.save(self._id)
         before = stamps(folder)
-        if before == self._saved:
+        if before == self._saved or not folder.exists():  # as after `end`
             return None
         try:
             files = {path: (folder / path).read_bytes() for path in before}

@@ -121,6 +121,7 @@ class RayExecutor:
         new, old = (save.with_name(f"{save.name}.{which}") for which in ("new", "old"))
         for leftover in (new, old):
             shutil.rmtree(leftover, ignore_errors=True)
+        new.mkdir(parents=True)
         write_files(new, files)
         if save.exists():
             save.rename(old)

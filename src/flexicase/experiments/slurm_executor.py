@@ -17,6 +17,7 @@ from flexicase.extras import require
 
 POLL_SECONDS = 0.2
 SECONDS_BETWEEN_CHECKS = 60.0
+SECONDS_TO_SPEAK = 15.0
 PROGRESS = "progress.json"
 JOBS = "jobs.txt"
 
@@ -63,6 +64,7 @@ class SlurmExecutor:
         self._waiting: list[Task] = []
         self._jobs: dict[str, Any] = {}
         self._progress: dict[str, Progress] = {}
+        self._ended_at: dict[str, float] = {}
         self._next_check = time.monotonic() + SECONDS_BETWEEN_CHECKS
         self._cancel_leftovers()
 
@@ -122,20 +124,27 @@ class SlurmExecutor:
             if progress is not None and progress != self._progress.get(run_id):
                 self._progress[run_id] = progress
                 found.append(Moved(run_id, progress))
-            if done:
+            if done and self._has_spoken(run_id, job):
                 found.append(self._ended(run_id, job))
         return found
 
+    def _has_spoken(self, run_id: str, job: Any) -> bool:
+        """Whether a job that has ended has left its result, or had the time to: file systems may be slow."""
+        self._ended_at.setdefault(run_id, time.monotonic())
+        return job.paths.result_pickle.exists() or time.monotonic() > self._ended_at[run_id] + SECONDS_TO_SPEAK
+
     def _ended(self, run_id: str, job: Any) -> Event:
-        del self._jobs[run_id]
+        del self._jobs[run_id], self._ended_at[run_id]
         self._progress.pop(run_id, None)
+        if not job.paths.result_pickle.exists():
+            return Failed(run_id, f"job {job.job_id} was lost, {job.state}; its output is in {self._folder}")
         failure = job.exception()
         if failure is not None:
             lines = str(failure).strip().splitlines() or [type(failure).__name__]
-            return Failed(run_id, f"job {job.job_id} was lost: {lines[0]}; its output is in {self._folder}")
+            return Failed(run_id, f"job {job.job_id} failed: {lines[-1]}; its output is in {self._folder}")
+        event: Event = job.result()
         for path in self._folder.glob(f"{job.job_id}_*"):
             path.unlink()
-        event: Event = job.result()
         return event
 
     def _cancel_leftovers(self) -> None:
