@@ -145,12 +145,14 @@ def test_kill_9_through_submitit_changes_nothing(run_on, undisturbed, visits):
 def test_places():
     with place_of() as here:
         assert here.workers == os.cpu_count()
-    with pytest.raises(ValueError, match="options are for a cluster, got num_gpus and no cluster"), place_of(
-        None, {"num_gpus": 1}
+    with (
+        pytest.raises(ValueError, match="options are for a cluster, got num_gpus and no cluster"),
+        place_of(None, {"num_gpus": 1}),
     ):
         pass
-    with pytest.raises(ValueError, match="cluster must be ray, ray://HOST:PORT or slurm, got 'slurm://x'"), place_of(
-        "slurm://x"
+    with (
+        pytest.raises(ValueError, match="cluster must be ray, ray://HOST:PORT or slurm, got 'slurm://x'"),
+        place_of("slurm://x"),
     ):
         pass
 

@@ -98,11 +98,12 @@ class PipelinedEvaluator(Closing):
                     to_do.clear()
             for done in self.finished():
                 waiting = places.get((done.individuals.tobytes(), done.cases.tobytes()))
-                if waiting and isinstance(done.errors, EvaluationError):
+                if not waiting:
+                    continue
+                if isinstance(done.errors, EvaluationError):
                     raise done.errors
-                if waiting:
-                    errors[waiting.pop()] = done.errors
-                    left -= 1
+                errors[waiting.pop()] = done.errors
+                left -= 1
         return errors
 
     def _room(self, workers: int, begun: int, size: PieceSize, ahead: bool) -> int:

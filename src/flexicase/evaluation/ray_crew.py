@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import time
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
@@ -104,8 +105,8 @@ class Worker:
 class Crew:
     """Some workers, and who does what.
 
-    A worker evaluates the pieces that were sent to it in turn, at most two. When it dies, Ray starts it again; meanwhile
-    its pieces go to the others. It is not known which of them it was at, so each is then evaluated alone: if that kills
+    A worker evaluates the pieces that were sent to it in turn, at most two. When it dies, Ray starts it again; its
+    pieces go to the others. It is not known which of them it was at, so each is then evaluated alone: if that kills
     its worker too, the piece is to blame. (Ray's own retries would count against all pieces alike.)
 
     Args:
@@ -120,7 +121,8 @@ class Crew:
         import ray
 
         settings = {"num_cpus": 1, "max_restarts": -1, "max_task_retries": 0, **options}
-        self._new = lambda: ray.remote(Worker).options(**settings).remote(function)
+        maker: Any = ray.remote(Worker)
+        self._new: Callable[[], Any] = lambda: maker.options(**settings).remote(function)
         self._attempts = attempts
         self._actors: dict[int, Any] = {}
         self._sent: dict[int, list[Piece]] = {}  # to the workers that are there

@@ -19,7 +19,7 @@ from flexicase.evaluation.memo import Memo
 from flexicase.evaluation.pipelined import Evaluated, PipelinedEvaluator, even_share
 from flexicase.evaluation.protocol import CaseEvaluator, EvaluationError
 from flexicase.selection.case_order import CaseOrder
-from flexicase.selection.lookahead import BYTES_PER_PAIR, BlockSize, LookAhead
+from flexicase.selection.lookahead import BlockSize, LookAhead
 from flexicase.selection.replay import Replayed
 
 Indices = NDArray[np.int64]
@@ -92,9 +92,8 @@ class Column:
 
     def keep(self, rows: Indices) -> None:
         """Forget all but (k,) rows."""
-        self.errors, self.begun, self.fresh, self.failed = (
-            values[rows] for values in (self.errors, self.begun, self.fresh, self.failed)
-        )
+        self.errors = self.errors[rows]
+        self.begun, self.fresh, self.failed = self.begun[rows], self.fresh[rows], self.failed[rows]
 
 
 class Flight:
