@@ -61,8 +61,13 @@ class SimulatedCluster(PipelinedEvaluator):
         self._evaluate = evaluate
         self._pair_seconds, self._piece_seconds, self._send_seconds = pair_seconds, piece_seconds, send_seconds
         self._size, self._number = PieceSize(), itertools.count()
-        self._waiting: deque[Evaluated] = deque()
-        self._working: list[tuple[float, int, Evaluated]] = []
+        self._waiting: deque[tuple[int, Evaluated]] = deque()
+        self._working: list[tuple[float, int, int, Evaluated]] = []  # when it is done, a number, its generation
+
+    def new_population(self, evaluate: CaseEvaluator) -> None:
+        """Evaluate another population from now on; pieces of the old one come to their end and are forgotten."""
+        self._evaluate = evaluate
+        self.generation += 1
 
     def room(self, *, ahead: bool = False) -> int:
         """How many more pieces should be begun now; ``ahead``: those that may turn out not to be needed."""
@@ -81,25 +86,26 @@ class SimulatedCluster(PipelinedEvaluator):
             errors: NDArray[np.float64] | EvaluationError = evaluate_block(self._evaluate, individuals, cases)
         except EvaluationError as error:
             errors = error
-        self._waiting.append(Evaluated(individuals, cases, errors))
+        self._waiting.append((self.generation, Evaluated(individuals, cases, errors)))
         self._start()
 
     def at_work(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """The pieces that were begun and not handed out yet."""
-        return [piece[:2] for piece in (*self._waiting, *(working[2] for working in self._working))]
+        """The pieces of this generation that were begun and not handed out yet."""
+        begun = (*self._waiting, *(working[2:] for working in self._working))
+        return [piece[:2] for generation, piece in begun if generation == self.generation]
 
     def finished(self) -> list[Evaluated]:
         """Let time pass until a piece is done, and hand it out."""
-        at, _, piece = heapq.heappop(self._working)
+        at, _, generation, piece = heapq.heappop(self._working)
         self.clock = max(self.clock, at)
         pairs = len(piece.individuals) * len(piece.cases)
         self._size.observe(pairs, self._pair_seconds * pairs)
         self._start()
-        return [piece]
+        return [piece] if generation == self.generation else []
 
     def _start(self) -> None:
         while self._waiting and len(self._working) < self.workers:
-            piece = self._waiting.popleft()
+            generation, piece = self._waiting.popleft()
             seconds = self._piece_seconds + self._pair_seconds * len(piece.individuals) * len(piece.cases)
             self.busy += seconds
-            heapq.heappush(self._working, (self.clock + seconds, next(self._number), piece))
+            heapq.heappush(self._working, (self.clock + seconds, next(self._number), generation, piece))
