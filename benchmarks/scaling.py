@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import logging
+import multiprocessing
 import os
 import statistics
 import subprocess
@@ -105,9 +106,28 @@ def overhead(repeats: int) -> None:
         print(f"  {name:18} {min(values) * 1e3:6.2f} {statistics.median(values) * 1e3:6.2f}")
 
 
-def efficiency(repeats: int, pair_seconds: float) -> None:
+def ceiling(repeats: int) -> None:
+    """What two processes gain on this machine, as it is now, with no Ray and nothing to wait for."""
+    work = partial(burn, calibrated(1.0), Population(1, 1), np.zeros(1, int), np.zeros(1, int))
+    gains = []
+    for _ in range(repeats):
+        seconds = []
+        for count in (1, 2):
+            processes = [multiprocessing.get_context("fork").Process(target=work) for _ in range(count)]
+            start = time.perf_counter()
+            for process in processes:
+                process.start()
+            for process in processes:
+                process.join()
+            seconds.append(time.perf_counter() - start)
+        gains.append(2 * seconds[0] / seconds[1])
+    median = statistics.median(gains)
+    print(f"two processes that only compute are {max(gains):.2f} times as fast as one (median {median:.2f})")
+
+
+def efficiency(repeats: int, pair_seconds: float, n_individuals: int) -> None:
     """One worker against two, on real work; and what the simulation and the formula say."""
-    shape = (24, 200)
+    shape = (n_individuals, 200)
     population = Population(*shape, copies=0.0)
     rounds = calibrated(pair_seconds)
     pools = pool_sizes(population, *shape, n=4, seed=1)
@@ -136,11 +156,16 @@ def efficiency(repeats: int, pair_seconds: float) -> None:
                 seconds[workers].append(time.perf_counter() - start)
                 speculated[workers] = wasted
                 assert found == parents, "other parents than without Ray"
-        print(f"  round {repeat}: {seconds[1][-1] / seconds[2][-1]:.2f} times, load {os.getloadavg()[0]:.1f}", flush=True)
-    print(f"{pair_seconds * 1e3:g} ms of work per pair, {sum(map(sum, pools))} pairs needed; seconds, best of {repeats}")
+        print(
+            f"  round {repeat}: {seconds[1][-1] / seconds[2][-1]:.2f} times, load {os.getloadavg()[0]:.1f}", flush=True
+        )
+    print(
+        f"{pair_seconds * 1e3:g} ms of work per pair, 4 selections from {n_individuals}: "
+        f"{sum(map(sum, pools))} pairs needed; seconds, best of {repeats}"
+    )
     costs = Costs(pair_seconds)
     for workers in (1, 2):
-        sim, formula = simulate(population, *shape, workers, costs, 4, 1), estimate(pools, workers, costs)
+        sim, formula = simulate(population, *shape, workers, costs, n=4, seed=1), estimate(pools, workers, costs)
         print(
             f"  {workers} worker{'s' if workers > 1 else ' '}: {min(seconds[workers]):.2f}"
             f" (simulation {sim.seconds:.2f}, formula {formula.seconds:.2f});"
@@ -178,7 +203,7 @@ def figure(path: Path | None) -> None:
     for pair in (0.001, 0.02, 1.0):
         for workers in WORKERS:
             sim, formula = (
-                simulate(population, *shape, workers, Costs(pair), 4, 1),
+                simulate(population, *shape, workers, Costs(pair), n=4, seed=1),
                 estimate(pools, workers, Costs(pair)),
             )
             table[pair, workers] = (sim, formula)
@@ -224,12 +249,15 @@ def main() -> None:
     arguments = parser.parse_args()
     parts = arguments.parts.split(",")
     print(f"{os.cpu_count()} processors, load {', '.join(f'{load:.1f}' for load in os.getloadavg())}")
+    if "efficiency" in parts:
+        ceiling(arguments.repeats)
     if {"overhead", "efficiency"} & set(parts):
         start_ray()
     if "overhead" in parts:
         overhead(arguments.repeats)
     if "efficiency" in parts:
-        efficiency(arguments.repeats, arguments.pair_seconds)
+        for n_individuals in (8, 60):
+            efficiency(arguments.repeats, arguments.pair_seconds, n_individuals)
     if "local" in parts:
         local(arguments.before, arguments.repeats)
     if "figure" in parts:

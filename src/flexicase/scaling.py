@@ -4,8 +4,8 @@ For one selection event whose pool has p(1) ≥ p(2) ≥ … candidates at the c
 costs of c seconds per pair, o per piece on its worker and s per piece for the caller who sends it:
 
 - a piece has q = max(1, ⌈0.015 / c⌉) pairs and takes t = q·c + o;
-- at most a = min(2·W, max(2, t / s)) pieces are at work beyond those that are known to be needed, for
-  at most h = 16 cases, or twice as many as have filtered nobody so far;
+- at most a = min(W + max(1, ⌈0.002·W / t⌉), max(2, t / s)) pieces are at work as long as some of them may not be
+  needed, for at most h = 16 cases, or twice as many as have filtered nobody so far;
 - after case j the share 1 - p(j+1) / p(j) of what is at work ahead is not needed: with A(j) = min(a·q, h·p(j)) pairs
   ahead, look-ahead wastes w = Σ A(j)·(1 - p(j+1) / p(j)), where p = 0 after the last case;
 - with e = Σ p(j) pairs needed, the workers take (e + w)·t / (q·W) seconds, the caller takes (e + w)·s / q, and
@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase.checks import check_count
-from flexicase.evaluation.pipelined import PIECES_PER_WORKER, SECONDS_PER_PIECE
+from flexicase.evaluation.pipelined import PIECES_PER_WORKER, SECONDS_PER_PIECE, pieces_ahead
 from flexicase.evaluation.protocol import CaseEvaluator
 from flexicase.evaluation.simulated import SimulatedCluster
 from flexicase.rng import Seed
@@ -50,8 +50,8 @@ class Costs:
     """
 
     pair: float
-    piece: float = 0.0005
-    send: float = 0.0003
+    piece: float = 0.001
+    send: float = 0.0007
 
 
 @dataclass(frozen=True)
@@ -102,13 +102,13 @@ def estimate(pools: Sequence[Sequence[int]], workers: int, costs: Costs) -> Esti
         >>> from flexicase.scaling import Costs, estimate
         >>> for workers in (1, 10):
         ...     print(round(estimate([[20, 7, 2]], workers, Costs(pair=1.0)).seconds, 1))
-        34.0
-        7.7
+        33.7
+        5.5
     """
     workers = check_count(workers, "workers", 1)
     q = max(1, math.ceil(SECONDS_PER_PIECE / costs.pair))
     t = q * costs.pair + costs.piece
-    a = min(PIECES_PER_WORKER * workers, max(PIECES_PER_WORKER, t / costs.send))
+    a = min(pieces_ahead(workers, t), max(PIECES_PER_WORKER, t / costs.send))
     seconds = speculated = 0.0
     needed = 0
     for event in pools:
@@ -128,12 +128,12 @@ def estimate(pools: Sequence[Sequence[int]], workers: int, costs: Costs) -> Esti
 
 
 def simulate(
-    evaluate: CaseEvaluator, n_individuals: int, n_cases: int, workers: int, costs: Costs, n: int = 1, seed: Seed = 0
+    evaluate: CaseEvaluator, n_individuals: int, n_cases: int, workers: int, costs: Costs, *, n: int = 1, seed: Seed = 0
 ) -> Estimate:
     """The simulation: `FastLexicase` itself, with real errors, on workers and a clock that are made up.
 
     Args:
-        evaluate: ``evaluate(individuals, cases)`` gives the (m, b) errors, fast: a `flexicase.synthetic.Population`, say.
+        evaluate: ``evaluate(individuals, cases)`` gives the (m, b) errors; a `flexicase.synthetic.Population`, say.
         n_individuals: Size of the population.
         n_cases: Number of cases.
         workers: How many.
@@ -163,7 +163,7 @@ def simulate(
 
 
 def pool_sizes(
-    evaluate: CaseEvaluator, n_individuals: int, n_cases: int, n: int = 1, seed: Seed = 0
+    evaluate: CaseEvaluator, n_individuals: int, n_cases: int, *, n: int = 1, seed: Seed = 0
 ) -> list[list[int]]:
     """The sizes of the pool before every case that some selection events look at, each of a new generation.
 

@@ -15,6 +15,7 @@ SECONDS_PER_PIECE = 0.015
 MOST_GROWTH = 8
 NEWS = 0.25  # the weight of the last observation
 PIECES_PER_WORKER = 2  # one at work, one waiting
+SECONDS_ON_THE_WAY = 0.002  # between the end of a piece and the start of one that is sent then
 
 
 class Evaluated(NamedTuple):
@@ -107,9 +108,30 @@ class PipelinedEvaluator(Closing):
         return errors
 
     def _room(self, workers: int, begun: int, size: PieceSize, ahead: bool) -> int:
-        """The room with some workers and pieces already begun: two for each worker, if the caller can keep up."""
-        most = PIECES_PER_WORKER * workers
-        return (min(most, max(PIECES_PER_WORKER, size.worth_sending_ahead())) if ahead else most) - begun
+        """The room with some workers and pieces already begun."""
+        if not ahead:
+            return PIECES_PER_WORKER * workers - begun
+        return (
+            min(pieces_ahead(workers, size.piece_seconds), max(PIECES_PER_WORKER, size.worth_sending_ahead())) - begun
+        )
+
+
+def pieces_ahead(workers: int, piece_seconds: float) -> int:
+    """How many pieces that may not be needed should be at work: one per worker, and a few that wait.
+
+    Those that wait bridge the time on the way. Where pieces are long, few end meanwhile, and more would be wasted.
+
+    Args:
+        workers: How many.
+        piece_seconds: How long a piece takes.
+
+    Example:
+        >>> from flexicase.evaluation.pipelined import pieces_ahead
+        >>> pieces_ahead(2, 0.02), pieces_ahead(100, 0.02), pieces_ahead(100, 1.0)
+        (3, 110, 101)
+    """
+    waiting = math.ceil(workers * SECONDS_ON_THE_WAY / max(piece_seconds, SECONDS_ON_THE_WAY))
+    return workers + max(1, waiting)
 
 
 def next_cut(m: int, b: int, row: int, column: int, pairs: int) -> tuple[slice, slice]:
@@ -188,6 +210,9 @@ class PieceSize:
         If more than that are at work, the caller is the bottleneck, and sending what may not be needed delays
         what is.
         """
-        if self._pair_seconds is None or not self._send_seconds:
-            return 0
-        return int(self.pairs * self._pair_seconds / self._send_seconds)
+        return int(self.piece_seconds / self._send_seconds) if self._send_seconds else 0
+
+    @property
+    def piece_seconds(self) -> float:
+        """How long a piece takes; 0 as long as that is not known."""
+        return self.pairs * (self._pair_seconds or 0.0)

@@ -17,6 +17,7 @@ from flexicase.extras import require
 from flexicase.ray_session import RaySession
 
 WHO = "RayEvaluator needs"
+MOST_SEND_SECONDS = 0.005
 
 
 class RayEvaluator(PipelinedEvaluator):
@@ -79,6 +80,7 @@ class RayEvaluator(PipelinedEvaluator):
         self._session: RaySession | None = None
         self._crew: Crew | None = None
         self._size = PieceSize()
+        self._last_begun = time.process_time()
 
     def new_population(self, population: Any) -> None:
         """Evaluate the individuals of another population from now on; it travels when it is first needed.
@@ -104,9 +106,10 @@ class RayEvaluator(PipelinedEvaluator):
     def begin(self, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> None:
         """Begin a piece: (m,) individuals on (b,) cases."""
         crew = self._started()
-        start = time.perf_counter()
         crew.begin(Piece(individuals, cases, self.generation, self._shipped))
-        self._size.sent(time.perf_counter() - start)
+        now = time.process_time()
+        self._size.sent(min(now - self._last_begun, MOST_SEND_SECONDS))  # and not what came between two calls
+        self._last_begun = now
 
     def at_work(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """The pieces of this generation that were begun and not handed out yet."""
