@@ -21,12 +21,6 @@ class RaySession:
     Raises:
         ImportError: Ray is not installed.
         ConnectionError: There is no cluster at that address.
-
-    Example:
-        >>> from flexicase.ray_session import RaySession
-        >>> with RaySession("this example needs") as session:  # doctest: +SKIP
-        ...     session.workers()
-        2
     """
 
     def __init__(self, who: str, address: str | None = None) -> None:

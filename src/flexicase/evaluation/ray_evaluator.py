@@ -50,8 +50,10 @@ class RayEvaluator(PipelinedEvaluator):
         >>> from flexicase.evaluation import RayEvaluator
         >>> def errors(population, individuals, cases):
         ...     return np.abs(population[individuals][:, None] - cases)
-        >>> with RayEvaluator(errors, np.arange(100) / 7) as evaluate:  # doctest: +SKIP
-        ...     parents = fx.FastLexicase(50, seed=1).select(evaluate, 100, n=5).indices
+        >>> with RayEvaluator(errors, np.arange(100) / 7, workers=1) as evaluate:
+        ...     s = fx.FastLexicase(50, seed=1).select(evaluate, 100, n=5)
+        >>> s.indices.shape
+        (5,)
     """
 
     def __init__(

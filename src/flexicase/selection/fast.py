@@ -195,8 +195,8 @@ class FastLexicase:
             raise TypeError(f"evaluate must be callable, got {evaluate!r:.80}")
         key, first = (self._key, self._next_event) if seed is None else (key_from_seed(seed), 0)
         weights = self._weights.settled(n_individuals)
-        pipelined = isinstance(evaluate, PipelinedEvaluator)
-        token = ("population", population) if population is not None else _token(evaluate)
+        generation = evaluate.generation if isinstance(evaluate, PipelinedEvaluator) else None
+        token = ("population", population) if population is not None else ("evaluator", evaluate, generation)
         known = self._memo if self._remembers(token, n_individuals) else None
         memo = known or self._empty_memo(n_individuals)
         counts, ended = np.empty((5, n), np.int64), np.empty(n, np.uint8)
@@ -205,7 +205,7 @@ class FastLexicase:
             known.store.begin()
         memo.calls += 1
         try:
-            if self._runs_natively and not pipelined:
+            if self._runs_natively and generation is None:
                 self._native = self._native or native_events(self._rule, weights)
                 run_native(self._native, run, evaluate, counts, ended)
             else:
@@ -299,12 +299,6 @@ class FastLexicase:
             "epsilon": "mad" if self._rule.mad else None if epsilon is None else epsilon.tolist(),
             "on_all_fail": "stop" if self._rule.stops else None,
         }
-
-
-def _token(evaluate: CaseEvaluator) -> tuple[Any, ...]:
-    """What stands for the population of an evaluator that says nothing of it, or that counts its generations."""
-    generation = evaluate.generation if isinstance(evaluate, PipelinedEvaluator) else None
-    return "evaluator", evaluate, generation
 
 
 def _pool_epsilon(epsilon: float | ArrayLike | str | None, n_cases: int) -> tuple[NDArray[np.float64] | None, bool]:
