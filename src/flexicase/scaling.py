@@ -102,7 +102,7 @@ def estimate(pools: Sequence[Sequence[int]], workers: int, costs: Costs) -> Esti
         >>> from flexicase.scaling import Costs, estimate
         >>> for workers in (1, 10):
         ...     print(round(estimate([[20, 7, 2]], workers, Costs(pair=1.0)).seconds, 1))
-        33.7
+        33.8
         5.5
     """
     workers = check_count(workers, "workers", 1)
