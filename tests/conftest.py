@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import warnings
 
 import pytest
 from hypothesis import settings
@@ -17,3 +19,22 @@ os.environ.pop("FLEXICASE_BACKEND", None)  # tests name the back end they mean
 def backend(request: pytest.FixtureRequest) -> str:
     """Each back end in turn."""
     return request.param
+
+
+@pytest.fixture(scope="session")
+def local_ray():
+    """A small Ray of its own for this process's tests, on two processors."""
+    ray = pytest.importorskip("ray", reason="Ray is not installed (the cluster extra)")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ray.init(
+            "local",
+            num_cpus=2,
+            object_store_memory=80 * 2**20,
+            include_dashboard=False,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+            _system_config={"worker_niceness": 0},
+        )
+    yield ray
+    ray.shutdown()

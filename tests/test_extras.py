@@ -17,6 +17,34 @@ def test_every_missing_package_is_named():
         require("this needs", "no_such_one", "numpy", "no_other", extra="torch")
 
 
+@pytest.mark.parametrize(("package", "cluster"), [("ray", "ray"), ("submitit", "slurm")])
+def test_clusters_say_what_to_install(package, cluster, tmp_path):
+    pytest.importorskip("pydantic", reason="studies are not installed (the report extra)")
+    spec = 'name = "t"\nproblems = ["digits"]\nmethods = ["lexicase"]\nseeds = 1\n'
+    (tmp_path / "study.toml").write_text(spec, encoding="utf-8")
+    code = f"import sys; sys.modules[{package!r}] = None\n"
+    code += f"sys.argv = ['flexicase', 'run', 'study.toml', '--cluster', {cluster!r}]\n"
+    code += "from flexicase.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 1
+    assert f"{package}: pip install 'flexicase[cluster]'" in done.stderr
+    assert not (tmp_path / "studies").exists()
+
+
+def test_evaluation_on_ray_says_what_to_install():
+    code = "import sys; sys.modules['ray'] = None\n"
+    code += "from flexicase.evaluation import RayEvaluator; RayEvaluator(lambda i, c: [[0]])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "ImportError: RayEvaluator needs ray: pip install 'flexicase[cluster]'" in done.stderr
+
+
+@pytest.mark.parametrize("package", ["ray", "submitit", "torch"])
+def test_nothing_of_a_cluster_is_imported_unless_it_is_used(package):
+    code = "import sys, flexicase, flexicase.evaluation, flexicase.scaling, flexicase.cli\n"
+    code += f"assert {package!r} not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 @pytest.mark.parametrize(
     ("package", "command", "who"),
     [

@@ -67,11 +67,22 @@ def test_doctor_reports_what_is_there(run):
     text = run("doctor").stdout
     assert facts["instruction_set"] in text
     assert all(package in text for package in facts["extras"])
+    assert facts["features"]["selection, genetic programming, Push"] == {"ready": True, "needs": [], "missing": []}
+    assert all(feature in text for feature in facts["features"])
 
 
 def test_doctor_says_how_to_get_what_is_missing(run, monkeypatch):
     monkeypatch.setattr("flexicase.cli.doctor.installed", lambda package: None)
     assert "missing: pip install 'flexicase[cluster]'" in run("doctor").stdout
+    ray = json.loads(run("doctor", "--json").stdout)["features"]["studies on Ray: run --cluster ray"]
+    assert ray == {"ready": False, "needs": ["pydantic", "pyarrow", "ray"], "missing": ["pydantic", "pyarrow", "ray"]}
+
+
+def test_doctor_knows_that_slurm_takes_more_than_a_package(run, monkeypatch):
+    monkeypatch.setattr("flexicase.cli.doctor.installed", lambda package: "1.0")
+    monkeypatch.setattr("flexicase.cli.doctor.shutil.which", lambda command: None)
+    slurm = json.loads(run("doctor", "--json").stdout)["features"]["studies on Slurm: run --cluster slurm"]
+    assert slurm["missing"] == ["the command sbatch", "the command srun"]
 
 
 def test_demo_shows_the_five_methods_and_draws(run, tmp_path):

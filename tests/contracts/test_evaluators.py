@@ -22,6 +22,8 @@ from flexicase.evaluation import (
     EvaluationError,
     PairEvaluator,
     ProcessEvaluator,
+    RayEvaluator,
+    SimulatedCluster,
     ThreadEvaluator,
 )
 from flexicase.evaluation.pool import split_block
@@ -45,6 +47,8 @@ MAKERS = {
     "blocks": BlockEvaluator,
     "threads": lambda function: ThreadEvaluator(function, 3),
     "processes": lambda function: ProcessEvaluator(function, 2),
+    "ray": lambda function: RayEvaluator(function, workers=1),
+    "simulated": lambda function: SimulatedCluster(BlockEvaluator(function), 3, pair_seconds=0.02),
 }
 
 
@@ -52,6 +56,8 @@ MAKERS = {
 def make(request: pytest.FixtureRequest):
     """A maker of each kind of evaluator; what it made is closed afterwards."""
     made = []
+    if request.param == "ray":
+        request.getfixturevalue("local_ray")
 
     def maker(function):
         made.append(MAKERS[request.param](function))

@@ -23,6 +23,8 @@ def test_examples_of_a_module_run(name: str, monkeypatch: pytest.MonkeyPatch) ->
     if name.startswith("flexicase.torch"):
         pytest.importorskip("torch", reason="PyTorch is not installed (the torch extra)")
         pytest.importorskip("sklearn", reason="scikit-learn is not installed (the torch extra)")
+    if name.endswith(".ray_evaluator"):
+        pytest.importorskip("ray", reason="Ray is not installed (the cluster extra)")
     outcome = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
     assert outcome.failed == 0, f"{outcome.failed} of {outcome.attempted} examples failed; see the output above"
 

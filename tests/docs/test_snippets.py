@@ -50,6 +50,8 @@ def test_snippets_of_a_page_run(path: Path, tmp_path: Path, monkeypatch: pytest.
     if path.name == "torch.md":
         pytest.importorskip("torch", reason="PyTorch is not installed (the torch extra)")
         pytest.importorskip("sklearn", reason="scikit-learn is not installed (the torch extra)")
+    if path.name == "scaling.md":
+        pytest.importorskip("ray", reason="Ray is not installed (the cluster extra)")
     namespace: dict[str, Any] = {"__name__": "snippet"}
     for snippet in snippets(path.read_text(encoding="utf-8")):
         run(snippet, path, namespace)

@@ -125,6 +125,13 @@ def hang(task, save, step):
         time.sleep(600)
 
 
+def hang_until_saved(task, save, step):
+    """As `hang`, with a file as the mark, and time for it to be sent away."""
+    if step == 2 and not (save / "hung").exists():
+        (save / "hung").touch()
+        time.sleep(600)
+
+
 def find_no_space(task, save, step):
     if step == 2 and _first_time(save):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -140,7 +147,7 @@ def _first_time(save: Path) -> bool:
 
 TROUBLES = {
     function.__name__: function
-    for function in (die, always_die, fail, die_writing, die_before_telling, hang, find_no_space)
+    for function in (die, always_die, fail, die_writing, die_before_telling, hang, hang_until_saved, find_no_space)
 }
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import platform
+import shutil
 from importlib import metadata
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -18,8 +19,38 @@ EXTRAS = {
     "jinja2": ("report", "reports of studies"),
     "scipy": ("report", "reports of studies"),
     "torch": ("torch", "gradient lexicase selection on neural networks"),
+    "scikit-learn": ("torch", "the digits data set"),
     "ray": ("cluster", "work on several machines"),
+    "submitit": ("cluster", "studies on Slurm"),
 }
+
+
+class Feature(NamedTuple):
+    """Something that flexicase can do.
+
+    Attributes:
+        name: What.
+        packages: The packages that it needs besides the core.
+        commands: The programs that must be found.
+    """
+
+    name: str
+    packages: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+
+
+FEATURES = (
+    Feature("selection, genetic programming, Push"),
+    Feature("evaluation in threads and processes"),
+    Feature("pictures", ("matplotlib",)),
+    Feature("studies: run, status, export, import, rerun", ("pydantic", "pyarrow")),
+    Feature("reports: report, reproduce", ("pydantic", "pyarrow", "matplotlib", "jinja2", "scipy")),
+    Feature("gradient lexicase: train", ("torch", "scikit-learn")),
+    Feature("gradient lexicase on several processes", ("torch",)),
+    Feature("evaluation on Ray: RayEvaluator", ("ray",)),
+    Feature("studies on Ray: run --cluster ray", ("pydantic", "pyarrow", "ray")),
+    Feature("studies on Slurm: run --cluster slurm", ("pydantic", "pyarrow", "submitit"), ("sbatch", "srun")),
+)
 
 
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> None:
@@ -28,13 +59,18 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON 
     if as_json:
         emit_json(facts)
         return
-    extras = facts.pop("extras")
+    extras, features = facts.pop("extras"), facts.pop("features")
     emit(aligned(None, [(name.replace("_", " "), fact) for name, fact in facts.items()]))
     rows = [
         (package, found["version"] or f"missing: pip install 'flexicase[{found['extra']}]'", found["needed_for"])
         for package, found in extras.items()
     ]
     emit("\n" + aligned(("optional", "version", "needed for"), rows))
+    abilities = [
+        (name, "ready" if found["ready"] else f"no: {', '.join(found['missing'])} missing", ", ".join(found["needs"]))
+        for name, found in features.items()
+    ]
+    emit("\n" + aligned(("feature", "here", "needs besides the core"), abilities))
 
 
 def examine() -> dict[str, Any]:
@@ -56,7 +92,16 @@ def examine() -> dict[str, Any]:
             package: {"version": installed(package), "extra": extra, "needed_for": purpose}
             for package, (extra, purpose) in EXTRAS.items()
         },
+        "features": {feature.name: ability(feature) for feature in FEATURES},
     }
+
+
+def ability(feature: Feature) -> dict[str, Any]:
+    """Whether a feature is ready to be used, and if not, for want of what."""
+    missing = [package for package in feature.packages if installed(package) is None]
+    missing += [f"the command {command}" for command in feature.commands if shutil.which(command) is None]
+    needs = [*feature.packages, *(f"the command {command}" for command in feature.commands)]
+    return {"ready": not missing, "needs": needs, "missing": missing}
 
 
 def usable_cores() -> int:

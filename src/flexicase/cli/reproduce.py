@@ -14,7 +14,20 @@ import typer
 from flexicase.checks import nearest
 from flexicase.cli.failures import INTERRUPTED
 from flexicase.cli.output import emit, emit_json
-from flexicase.cli.studies import DEFAULT_ROOT, AsJson, Attempts, Nice, Root, Workers, conduct, successes, write_results
+from flexicase.cli.studies import (
+    DEFAULT_ROOT,
+    AsJson,
+    Attempts,
+    Cluster,
+    ClusterOptions,
+    Nice,
+    Root,
+    Workers,
+    conduct,
+    place_for,
+    successes,
+    write_results,
+)
 
 
 def reproduce(
@@ -34,6 +47,8 @@ def reproduce(
     workers: Workers = None,
     nice: Nice = 0,
     attempts: Attempts = 3,
+    cluster: Cluster = None,
+    cluster_option: ClusterOptions = None,
     root: Root = DEFAULT_ROOT,
     as_json: AsJson = False,
 ) -> None:
@@ -52,16 +67,18 @@ def reproduce(
             raise typer.BadParameter(f"unknown target {target!r}{nearest(target, TARGETS)}", param_hint="TARGET")
     if preset not in PRESETS:
         raise typer.BadParameter(f"unknown preset {preset!r}{nearest(preset, PRESETS)}", param_hint="--preset")
-    options = Options(workers or os.cpu_count() or 1, attempts, nice)
+    wanted = dict.fromkeys(study for target in targets or PAPER_TARGETS for study in TARGETS[target])
+    studies = _studies(wanted, preset, cifar, bool(targets))
     code = 0
     pages: dict[str, Path] = {}
-    wanted = dict.fromkeys(study for target in targets or PAPER_TARGETS for study in TARGETS[target])
-    for study in _studies(wanted, preset, cifar, bool(targets)):
-        spec = load_spec(preset_path(study, preset))
-        code = max(code, conduct(spec, options, root, quiet=as_json))
-        if code == INTERRUPTED:
-            break
-        pages[spec.name] = publish(root / spec.name)
+    with place_for(cluster, cluster_option) as place:
+        options = Options(workers or place.workers, attempts, nice)
+        for study in studies:
+            spec = load_spec(preset_path(study, preset))
+            code = max(code, conduct(spec, options, root, place, quiet=as_json))
+            if code == INTERRUPTED:
+                break
+            pages[spec.name] = publish(root / spec.name)
     if as_json:
         emit_json({name: str(page) for name, page in pages.items()})
     else:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
+import json
 import sys
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,12 +16,23 @@ from flexicase.cli.failures import FAILED, INTERRUPTED
 from flexicase.cli.output import aligned, emit, emit_json
 
 if TYPE_CHECKING:
-    from flexicase.experiments import Comparison, Entry, Exported, Options, Overview, Spec, Study
+    from flexicase.experiments import Comparison, Entry, Exported, Options, Overview, Place, Spec, Study
 
 Root = Annotated[Path, typer.Option("--dir", help="Folder of all studies.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value.")]
 Workers = Annotated[int | None, typer.Option(min=1, help="Runs at a time; by default one per processor.")]
 Nice = Annotated[int, typer.Option(min=0, max=19, help="Lower the priority of the runs by this much.")]
+Cluster = Annotated[
+    str | None, typer.Option(help="Where: ray, ray://HOST:PORT or slurm (flexicase[cluster]); by default this machine.")
+]
+ClusterOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cluster-option",
+        metavar="KEY=VALUE",
+        help="For Ray's actors (num_gpus=1) or Slurm's jobs (slurm_partition=long); may be repeated.",
+    ),
+]
 Attempts = Annotated[int, typer.Option(min=1, help="How often a run may fail before it is quarantined.")]
 DEFAULT_ROOT = Path("studies")
 STATUS_COLUMNS = ("problem", "method", "variant", "successes", "done", "planned")
@@ -38,6 +50,8 @@ def run(
     retry_quarantined: Annotated[
         bool, typer.Option("--retry-quarantined", help="Give quarantined runs another chance.")
     ] = False,
+    cluster: Cluster = None,
+    cluster_option: ClusterOptions = None,
     root: Root = DEFAULT_ROOT,
     as_json: AsJson = False,
 ) -> None:
@@ -48,8 +62,9 @@ def run(
     from flexicase.experiments import Options, load_spec
 
     loaded = load_spec(spec)
-    options = Options(workers or os.cpu_count() or 1, attempts, nice, patience, retry_quarantined)
-    code = conduct(loaded, options, root, quiet=as_json)
+    with place_for(cluster, cluster_option) as place:
+        options = Options(workers or place.workers, attempts, nice, patience, retry_quarantined)
+        code = conduct(loaded, options, root, place, quiet=as_json)
     folder = root / loaded.name
     if as_json:
         emit_json({"study": loaded.name, "folder": str(folder), **_as_dict(_view(folder))})
@@ -58,14 +73,30 @@ def run(
     raise typer.Exit(code)
 
 
-def conduct(spec: Spec, options: Options, root: Path, *, quiet: bool = False) -> int:
+def place_for(cluster: str | None, settings: list[str] | None) -> AbstractContextManager[Place]:
+    """Where runs are made, from the command line's words."""
+    from flexicase.experiments import place_of
+
+    options: dict[str, Any] = {}
+    for setting in settings or ():
+        key, equals, value = setting.partition("=")
+        if not equals:
+            raise typer.BadParameter(f"expected KEY=VALUE, got {setting!r}", param_hint="--cluster-option")
+        try:
+            options[key] = json.loads(value)
+        except ValueError:
+            options[key] = value
+    return place_of(cluster, options)
+
+
+def conduct(spec: Spec, options: Options, root: Path, place: Place, *, quiet: bool = False) -> int:
     """Run a study with a display; gives the exit code."""
     from flexicase.cli.study_progress import monitor_for
     from flexicase.experiments import LockedError, run_study
 
     with monitor_for(options.workers, quiet=quiet) as monitor:
         try:
-            ending = run_study(root, spec, options, monitor)
+            ending = run_study(root, spec, options, monitor, place.executor)
         except LockedError as error:
             raise OSError(f"{error}: one process at a time runs a study") from error
     if ending == "interrupted":

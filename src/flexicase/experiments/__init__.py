@@ -4,6 +4,7 @@ from flexicase.extras import require
 
 require("studies need", "pydantic", "pyarrow")
 
+from flexicase.experiments.clusters import Place, place_of
 from flexicase.experiments.coordinator import FullDiskError, Options, run_study
 from flexicase.experiments.exchange import Exported, export_study, import_study
 from flexicase.experiments.jobs import Job, Outcome, Progress, Task
@@ -32,6 +33,7 @@ __all__ = [
     "Options",
     "Outcome",
     "Overview",
+    "Place",
     "Progress",
     "Result",
     "Spec",
@@ -44,6 +46,7 @@ __all__ = [
     "load_spec",
     "overview",
     "parse_spec",
+    "place_of",
     "plan",
     "preset_path",
     "rerun",

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from flexicase._native import FastRun
 from flexicase.checks import check_choice, check_count
 from flexicase.evaluation.memo import Memo
+from flexicase.evaluation.pipelined import PipelinedEvaluator
 from flexicase.evaluation.protocol import CaseEvaluator
 from flexicase.rng import Key, Seed, key_from_seed
 from flexicase.selection.backend import Backend, resolve_backend
@@ -194,9 +195,11 @@ class FastLexicase:
             raise TypeError(f"evaluate must be callable, got {evaluate!r:.80}")
         key, first = (self._key, self._next_event) if seed is None else (key_from_seed(seed), 0)
         weights = self._weights.settled(n_individuals)
-        if not self._runs_natively:
+        generation = evaluate.generation if isinstance(evaluate, PipelinedEvaluator) else None
+        natively = self._runs_natively and generation is None
+        if not natively:
             weights = weights.copy()
-        token = ("evaluator", evaluate) if population is None else ("population", population)
+        token = ("population", population) if population is not None else ("evaluator", evaluate, generation)
         known = self._memo if self._remembers(token, n_individuals) else None
         memo = known or self._empty_memo(n_individuals)
         counts, ended = np.empty((5, n), np.int64), np.empty(n, np.uint8)
@@ -205,7 +208,7 @@ class FastLexicase:
             known.store.begin()
         memo.calls += 1
         try:
-            if self._runs_natively:
+            if natively:
                 self._native = self._native or native_events(self._rule, weights)
                 run_native(self._native, run, evaluate, counts, ended)
             else:

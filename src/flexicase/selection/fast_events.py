@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flexicase._native import FastRun
 from flexicase.evaluation.memo import Memo
+from flexicase.evaluation.pipelined import PipelinedEvaluator
 from flexicase.evaluation.protocol import CaseEvaluator, checked_block, failed
 from flexicase.rng import Key, Lane, Stream
+from flexicase.selection.blocks import AskedBlocks, Flight, PipelinedBlocks
 from flexicase.selection.case_order import CaseOrder
 from flexicase.selection.kernel import Ended
 from flexicase.selection.lookahead import BYTES_PER_PAIR, BlockSize, LookAhead
@@ -19,6 +22,7 @@ from flexicase.selection.weights import POOL_BIASES, CaseWeights
 
 NATIVE_LOOKAHEAD = {"auto": 0, "patient": -1}
 NATIVE_ORDERS = {"uniform": 0, "weighted": 1, "ranked": 2}
+Blocks: TypeAlias = AskedBlocks | PipelinedBlocks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -70,36 +74,41 @@ def run_reference(run: EventRun, evaluate: CaseEvaluator, counts: NDArray[np.int
         counts: (5, n) gets parents, evaluations, cases used, pairs evaluated, pairs speculated.
         ended: (n,) gets why each event ended.
     """
+    flight = Flight(evaluate, run.memo) if isinstance(evaluate, PipelinedEvaluator) else None
     for i in range(len(ended)):
-        counts[:, i], ended[i] = _event(run, run.first + i, evaluate)
+        event = run.first + i
+        order = CaseOrder(run.rule.order, run.key, event, run.weights.values)
+        size = BlockSize(run.rule.lookahead, run.rule.block_bytes)
+        everyone = np.arange(run.memo.n_individuals)
+        if flight is None:
+            blocks: Blocks = AskedBlocks(order, size, run.memo, evaluate)
+        else:
+            blocks = PipelinedBlocks(order, size, run.rule.lookahead, flight, everyone)
+        counts[:, i], ended[i] = _event(run, event, everyone, blocks)
 
 
-def _event(run: EventRun, event: int, evaluate: CaseEvaluator) -> tuple[tuple[int, ...], Ended]:
+def _event(run: EventRun, event: int, pool: NDArray[np.int64], blocks: Blocks) -> tuple[tuple[int, ...], Ended]:
     rule, weights = run.rule, run.weights
-    order = CaseOrder(rule.order, run.key, event, weights.values)
-    size = BlockSize(rule.lookahead, rule.block_bytes)
-    pool = np.arange(run.memo.n_individuals)
-    evaluations = cases_used = computed = needed = 0
+    evaluations = cases_used = needed = 0
     ended = Ended.ONE_LEFT
     while len(pool) > 1:
-        cases = order.take(size.cases(len(pool)))
-        if not len(cases):
+        found = blocks.next(pool)
+        if found is None:
             ended = Ended.CASES_EXHAUSTED
             break
-        block, fresh = run.memo.fetch(evaluate, pool, cases)
+        cases, errors, fresh = found
         epsilon = None if rule.epsilon is None else rule.epsilon[cases]
-        step = replay(block, fresh, cases, weights, epsilon=epsilon, mad=rule.mad, stops=rule.stops)
-        size.observe(step.visited, step.last_filter)
+        step = replay(errors, fresh, cases, weights, epsilon=epsilon, mad=rule.mad, stops=rule.stops)
+        blocks.observe(step)
         pool = pool[step.survivors]
         evaluations += step.evaluations
         cases_used += step.visited
-        computed += int(np.count_nonzero(fresh))
         needed += step.fresh_used
         if step.stopped:
             pool, ended = np.arange(run.memo.n_individuals), Ended.CUT_SHORT
             break
     parent = int(pool[Stream.of(run.key, event, Lane.PICK).bounded(len(pool))])
-    return (parent, evaluations, cases_used, computed, computed - needed), ended
+    return (parent, evaluations, cases_used, blocks.computed, blocks.computed - needed), ended
 
 
 def native_events(rule: EventRule, weights: CaseWeights) -> FastRun:

@@ -33,6 +33,9 @@ class BlockSize:
         lookahead: ``"auto"``, ``"patient"``, or a fixed number of cases.
         most_bytes: A block of pool × cases errors is kept within this, down to a single case.
 
+    Attributes:
+        most_pairs: How many errors that is.
+
     Example:
         >>> from flexicase.selection.lookahead import BlockSize
         >>> size = BlockSize("auto", most_bytes=8000)
@@ -46,19 +49,19 @@ class BlockSize:
         10
     """
 
-    __slots__ = ("_fixed", "_most_pairs", "_patience", "_quiet", "_wanted")
+    __slots__ = ("_fixed", "_patience", "_quiet", "_wanted", "most_pairs")
 
     def __init__(self, lookahead: LookAhead, most_bytes: int) -> None:
         """Start an event."""
         self._fixed = not isinstance(lookahead, str)
         self._wanted = 1 if isinstance(lookahead, str) else lookahead
         self._patience = PATIENCE if lookahead == "patient" else 0
-        self._most_pairs = most_bytes // BYTES_PER_PAIR
+        self.most_pairs = most_bytes // BYTES_PER_PAIR
         self._quiet = 0
 
     def cases(self, pool: int) -> int:
         """How many cases to ask for with ``pool`` candidates left."""
-        return max(1, min(self._wanted, self._most_pairs // pool))
+        return max(1, min(self._wanted, self.most_pairs // pool))
 
     def observe(self, visited: int, last_filter: int | None) -> None:
         """Learn from a block.

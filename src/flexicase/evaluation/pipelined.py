@@ -1,0 +1,218 @@
+"""Evaluators that work on many pieces at a time, and are told early what will be needed."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexicase.evaluation.protocol import Closing, EvaluationError
+
+Indices = NDArray[np.int64]
+SECONDS_PER_PIECE = 0.015
+MOST_GROWTH = 8
+NEWS = 0.25  # the weight of the last observation
+PIECES_PER_WORKER = 2  # one at work, one waiting
+SECONDS_ON_THE_WAY = 0.002  # between the end of a piece and the start of one that is sent then
+
+
+class Evaluated(NamedTuple):
+    """A piece that is done.
+
+    Attributes:
+        individuals: (m,) indices.
+        cases: (b,) indices.
+        errors: (m, b) their errors, or why there are none.
+    """
+
+    individuals: Indices
+    cases: Indices
+    errors: NDArray[np.float64] | EvaluationError
+
+
+class PipelinedEvaluator(Closing):
+    """Evaluates pieces, each some individuals × some cases, many at the same time.
+
+    `FastLexicase` then does not wait for a block before it asks for the next: as long as there is `room`, it begins
+    pieces further along the case order, for the candidates that are still in the pool. Which pieces those are changes
+    what is computed when, never the outcome.
+
+    Attributes:
+        generation: Another number for every population: errors of one are not those of the next.
+    """
+
+    generation: int = 0
+
+    def room(self, *, ahead: bool = False) -> int:
+        """How many more pieces should be begun now to keep everybody busy.
+
+        Args:
+            ahead: Whether those are pieces that may turn out not to be needed.
+        """
+        raise NotImplementedError
+
+    def piece(self) -> int:
+        """How many pairs a piece should have at least."""
+        raise NotImplementedError
+
+    def begin(self, individuals: Indices, cases: Indices) -> None:
+        """Begin a piece.
+
+        Args:
+            individuals: (m,) indices.
+            cases: (b,) indices.
+        """
+        raise NotImplementedError
+
+    def at_work(self) -> list[tuple[Indices, Indices]]:
+        """The pieces of this generation that were begun and not handed out yet: (m,) individuals, (b,) cases."""
+        raise NotImplementedError
+
+    def finished(self) -> list[Evaluated]:
+        """Wait until something has happened, and hand out the pieces that are done, if any.
+
+        Those that could not be evaluated are among them: nobody may need them.
+        """
+        raise NotImplementedError
+
+    def __call__(self, individuals: ArrayLike, cases: ArrayLike) -> NDArray[np.float64]:
+        """The (m, b) errors of (m,) individuals on (b,) cases.
+
+        Raises:
+            EvaluationError: A piece could not be evaluated.
+        """
+        rows, columns = np.asarray(individuals, dtype=np.int64), np.asarray(cases, dtype=np.int64)
+        errors = np.empty((len(rows), len(columns)))
+        to_do: list[tuple[Indices, Indices]] = [(rows, columns)] if errors.size else []
+        places: dict[tuple[bytes, bytes], list[tuple[slice, slice]]] = {}
+        row = column = left = 0
+        while to_do or left:
+            while to_do and self.room() > 0:
+                r, c = next_cut(len(rows), len(columns), row, column, self.piece())
+                self.begin(rows[r], columns[c])
+                places.setdefault((rows[r].tobytes(), columns[c].tobytes()), []).append((r, c))
+                left += 1
+                row, column = (r.stop, column) if r.stop < len(rows) else (0, c.stop)
+                if column >= len(columns):
+                    to_do.clear()
+            for done in self.finished():
+                waiting = places.get((done.individuals.tobytes(), done.cases.tobytes()))
+                if not waiting:
+                    continue
+                if isinstance(done.errors, EvaluationError):
+                    raise done.errors
+                errors[waiting.pop()] = done.errors
+                left -= 1
+        return errors
+
+    def _room(self, workers: int, begun: int, size: PieceSize, ahead: bool) -> int:
+        """The room with some workers and pieces already begun."""
+        if not ahead:
+            return PIECES_PER_WORKER * workers - begun
+        return (
+            min(pieces_ahead(workers, size.piece_seconds), max(PIECES_PER_WORKER, size.worth_sending_ahead())) - begun
+        )
+
+
+def pieces_ahead(workers: int, piece_seconds: float) -> int:
+    """How many pieces that may not be needed should be at work: one per worker, and a few that wait.
+
+    Those that wait bridge the time on the way. Where pieces are long, few end meanwhile, and more would be wasted.
+
+    Args:
+        workers: How many.
+        piece_seconds: How long a piece takes.
+
+    Example:
+        >>> from flexicase.evaluation.pipelined import pieces_ahead
+        >>> pieces_ahead(2, 0.02), pieces_ahead(100, 0.02), pieces_ahead(100, 1.0)
+        (3, 110, 101)
+    """
+    waiting = math.ceil(workers * SECONDS_ON_THE_WAY / max(piece_seconds, SECONDS_ON_THE_WAY))
+    return workers + max(1, waiting)
+
+
+def next_cut(m: int, b: int, row: int, column: int, pairs: int) -> tuple[slice, slice]:
+    """The next piece of an (m, b) block: whole columns if those are short, else a part of one.
+
+    Args:
+        m: Rows.
+        b: Columns.
+        row: Where in the first column that is not done it starts.
+        column: That column.
+        pairs: How many pairs it should have at least.
+    """
+    if row == 0 and m < pairs:
+        return slice(0, m), slice(column, column + even_share(b - column, math.ceil(pairs / m)))
+    return slice(row, row + even_share(m - row, pairs)), slice(column, column + 1)
+
+
+def even_share(whole: int, least: int) -> int:
+    """How much of ``whole`` to take, so that equal shares of at least ``least`` leave no small rest.
+
+    Example:
+        >>> from flexicase.evaluation.pipelined import even_share
+        >>> even_share(100, 30), even_share(20, 30)
+        (34, 20)
+    """
+    return math.ceil(whole / max(1, whole // least))
+
+
+class PieceSize:
+    """How many pairs make a piece worth sending, and how many pieces can be sent, learnt from what they have cost.
+
+    Sending a piece somewhere costs about a millisecond, so a piece should be 10 ms of work or more; the aim is
+    15, since costs vary. The first pieces are single pairs.
+
+    Attributes:
+        pairs: The pairs of a piece.
+
+    Example:
+        >>> from flexicase.evaluation.pipelined import PieceSize
+        >>> size = PieceSize()
+        >>> for _ in range(10):
+        ...     size.observe(size.pairs, seconds=0.001 * size.pairs)
+        >>> size.pairs
+        15
+    """
+
+    def __init__(self) -> None:
+        """Nothing is known yet."""
+        self.pairs = 1
+        self._pair_seconds: float | None = None
+        self._send_seconds = 0.0
+
+    def observe(self, pairs: int, seconds: float) -> None:
+        """Learn from a piece.
+
+        Args:
+            pairs: How many it had.
+            seconds: How long its evaluation took.
+        """
+        cost, known = max(seconds, 1e-9) / pairs, self._pair_seconds
+        if known is None:
+            self._pair_seconds = cost
+        elif cost < known or pairs >= self.pairs // 2:  # small pieces look dear: a call has a cost of its own
+            self._pair_seconds = known + (cost - known) * NEWS
+        assert self._pair_seconds is not None
+        most = MOST_GROWTH * max(pairs, self.pairs)
+        self.pairs = max(1, min(math.ceil(SECONDS_PER_PIECE / self._pair_seconds), most))
+
+    def sent(self, seconds: float) -> None:
+        """Learn how long it took the caller to send a piece and to take it back."""
+        self._send_seconds += (seconds - self._send_seconds) * (NEWS if self._send_seconds else 1.0)
+
+    def worth_sending_ahead(self) -> int:
+        """How many pieces can be sent while one is being evaluated.
+
+        If more than that are at work, the caller is the bottleneck, and sending what may not be needed delays
+        what is.
+        """
+        return int(self.piece_seconds / self._send_seconds) if self._send_seconds else 0
+
+    @property
+    def piece_seconds(self) -> float:
+        """How long a piece takes; 0 as long as that is not known."""
+        return self.pairs * (self._pair_seconds or 0.0)

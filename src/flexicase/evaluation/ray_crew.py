@@ -1,0 +1,263 @@
+"""Ray actors that evaluate pieces, and go on when some of them die."""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexicase.evaluation.pipelined import PIECES_PER_WORKER
+from flexicase.evaluation.protocol import EvaluationError, evaluate_block
+
+Indices = NDArray[np.int64]
+SECONDS_BETWEEN_CALLS = 0.05
+
+
+@dataclass(eq=False, slots=True)
+class Piece:
+    """Some pairs to evaluate.
+
+    Attributes:
+        individuals: (m,) indices.
+        cases: (b,) indices.
+        generation: Of which population.
+        population: Where that lies in Ray's object store; None if there is none.
+        deaths: How many workers have died evaluating it.
+    """
+
+    individuals: Indices
+    cases: Indices
+    generation: int
+    population: Any
+    deaths: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a worker found.
+
+    Attributes:
+        errors: (m, b) errors, or what went wrong.
+        seconds: How long it took.
+    """
+
+    errors: NDArray[np.float64] | EvaluationError
+    seconds: float
+
+
+News: TypeAlias = tuple[int, Any, Piece | None, Future[Any]]  # of which worker, its handle, and what was asked
+
+
+class Worker:
+    """The actor: has nothing that it could not get again, so that Ray may start it anew anywhere.
+
+    Args:
+        function: The pickled function.
+    """
+
+    def __init__(self, function: bytes) -> None:
+        """Wait for the first piece."""
+        self._pickled = function
+        self._function: Any = None
+        self._generation = -1
+        self._population: Any = None
+
+    def ready(self) -> None:
+        """Answer that it is there."""
+
+    def evaluate(self, individuals: Indices, cases: Indices, generation: int, population: list[Any]) -> Answer:
+        """Evaluate (m,) individuals on (b,) cases.
+
+        Args:
+            individuals: (m,) indices.
+            cases: (b,) indices.
+            generation: Of which population.
+            population: Where it lies, in a list, so that it is fetched only if it is a new one; empty if there is none.
+        """
+        import ray
+
+        try:
+            if self._function is None:
+                self._function = ray.cloudpickle.loads(self._pickled)
+            if generation != self._generation:
+                self._population = ray.get(population) if population else []
+                self._generation = generation
+            # The arrays lie in Ray's object store, where they cannot be overwritten.
+            individuals, cases = np.array(individuals), np.array(cases)
+            start = time.perf_counter()
+            errors = evaluate_block(lambda i, c: self._function(*self._population, i, c), individuals, cases)
+            return Answer(errors, time.perf_counter() - start)
+        except EvaluationError as error:
+            return Answer(error, 0.0)
+        except Exception as cause:
+            problem = f"a worker could not load the function or the population: {type(cause).__name__}: {cause}"
+            return Answer(EvaluationError(problem, individuals, cases), 0.0)
+
+
+class Crew:
+    """Some workers, and who does what.
+
+    A worker evaluates the pieces that were sent to it in turn, at most two. When it dies, Ray starts it again; its
+    pieces go to the others. It is not known which of them it was at, so each is then evaluated alone: if that kills
+    its worker too, the piece is to blame. (Ray's own retries would count against all pieces alike.)
+
+    Args:
+        function: The pickled function.
+        workers: How many actors.
+        attempts: How many workers may die of the same piece.
+        options: Options of the actors, as for Ray.
+    """
+
+    def __init__(self, function: bytes, workers: int, attempts: int, options: dict[str, Any]) -> None:
+        """Start the actors; `wait` tells when they are there."""
+        import ray
+
+        settings = {"num_cpus": 1, "max_restarts": -1, "max_task_retries": 0, **options}
+        maker: Any = ray.remote(Worker)
+        self._new: Callable[[], Any] = lambda: maker.options(**settings).remote(function)
+        self._attempts = attempts
+        self._actors: dict[int, Any] = {}
+        self._sent: dict[int, list[Piece]] = {}  # to the workers that are there
+        self._open: list[set[int]] = [set() for _ in range(PIECES_PER_WORKER)]  # who has 0, 1, … pieces and takes more
+        self._unsent: deque[Piece] = deque()
+        self._news: queue.SimpleQueue[News] = queue.SimpleQueue()
+        self._failed_starts = 0
+        self.begun = 0
+        for number in range(workers):
+            self._actors[number] = self._new()
+            self._call(number)
+
+    @property
+    def there(self) -> int:
+        """How many workers are there and ready for work."""
+        return len(self._sent)
+
+    def pieces(self) -> list[Piece]:
+        """The pieces that were begun and are not done, ``begun`` in number."""
+        return [*self._unsent, *(piece for pieces in self._sent.values() for piece in pieces)]
+
+    def begin(self, piece: Piece) -> None:
+        """Have a piece evaluated by whoever has least to do."""
+        self.begun += 1
+        self._unsent.append(piece)
+        self._send()
+
+    def wait(self, generation: int) -> list[tuple[Piece, Answer]]:
+        """Wait until something has happened, and hand out the pieces that are done.
+
+        Args:
+            generation: Pieces of other ones are not evaluated again if their worker dies.
+
+        Raises:
+            EvaluationError: No worker can be started.
+        """
+        done: list[tuple[Piece, Answer]] = []
+        self._hear(self._news.get(), generation, done)
+        while not self._news.empty():
+            self._hear(self._news.get(), generation, done)
+        self._send()
+        return done
+
+    def stop(self) -> None:
+        """End all workers at once."""
+        import ray
+
+        for actor in self._actors.values():
+            ray.kill(actor)
+
+    def _send(self) -> None:
+        """Send what there is a place for."""
+        held = []
+        while self._unsent and any(self._open):
+            piece = self._unsent.popleft()
+            candidates = self._open[:1] if piece.deaths else self._open
+            number = next((next(iter(numbers)) for numbers in candidates if numbers), None)
+            if number is None:
+                held.append(piece)
+                continue
+            actor = self._actors[number]
+            shipped = [] if piece.population is None else [piece.population]
+            answer = actor.evaluate.remote(piece.individuals, piece.cases, piece.generation, shipped)
+            self._sent[number].append(piece)
+            self._note_load(number)
+            answer.future().add_done_callback(partial(self._tell, number, actor, piece))
+        self._unsent.extendleft(reversed(held))
+
+    def _note_load(self, number: int) -> None:
+        """Keep account of who takes more pieces."""
+        for numbers in self._open:
+            numbers.discard(number)
+        pieces = self._sent.get(number)
+        if pieces is not None and len(pieces) < PIECES_PER_WORKER and not any(piece.deaths for piece in pieces):
+            self._open[len(pieces)].add(number)
+
+    def _tell(self, number: int, actor: Any, piece: Piece | None, outcome: Future[Any]) -> None:
+        self._news.put((number, actor, piece, outcome))
+
+    def _hear(self, news: News, generation: int, done: list[tuple[Piece, Answer]]) -> None:
+        number, actor, piece, outcome = news
+        if actor is not self._actors[number]:
+            return  # one that has been replaced
+        failure = outcome.exception()
+        if piece is None:
+            self._answered(number, failure)
+        elif piece not in self._sent.get(number, ()):
+            return  # its worker has died, and this was noticed by another piece
+        elif failure is None:
+            self._sent[number].remove(piece)
+            self._note_load(number)
+            self.begun -= 1
+            done.append((piece, outcome.result()))
+        else:
+            done += self._died(number, generation, failure)
+
+    def _call(self, number: int) -> None:
+        """Ask a worker to answer when it is there."""
+        actor = self._actors[number]
+        actor.ready.remote().future().add_done_callback(partial(self._tell, number, actor, None))
+
+    def _answered(self, number: int, failure: BaseException | None) -> None:
+        from ray.exceptions import ActorUnavailableError
+
+        if failure is None:
+            self._failed_starts = 0
+            self._sent[number] = []
+            self._note_load(number)
+            return
+        if not isinstance(failure, ActorUnavailableError):  # that one is on its way
+            self._failed_starts += 1
+            if self._failed_starts > self._attempts * len(self._actors) and not self._sent:
+                raise EvaluationError(f"no worker can be started; {_first_line(failure)}", [], [])
+            self._actors[number] = self._new()
+        time.sleep(SECONDS_BETWEEN_CALLS)
+        self._call(number)
+
+    def _died(self, number: int, generation: int, failure: BaseException) -> list[tuple[Piece, Answer]]:
+        """Take back the pieces of a worker that has died; one that has killed too many is done."""
+        pieces = self._sent.pop(number)
+        self._note_load(number)
+        self._call(number)
+        given_up = []
+        for piece in pieces:
+            piece.deaths += 1
+            if len(pieces) == 1 and piece.deaths >= self._attempts:
+                problem = f"the worker process died in {piece.deaths} attempts to evaluate this; {_first_line(failure)}"
+                given_up.append((piece, Answer(EvaluationError(problem, piece.individuals, piece.cases), 0.0)))
+            elif piece.generation == generation:
+                self._unsent.appendleft(piece)
+                continue
+            self.begun -= 1
+        return given_up
+
+
+def _first_line(failure: BaseException) -> str:
+    lines = str(failure).strip().splitlines()
+    return f"Ray says: {lines[0] if lines else type(failure).__name__}"

@@ -1,0 +1,66 @@
+"""Being connected to Ray, for as long as it is needed."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+
+from flexicase.extras import require
+
+
+class RaySession:
+    """A connection to Ray: the one that there is, or a new one.
+
+    Whoever has connected to Ray before keeps that connection. Otherwise this joins the cluster that ``address`` or
+    the environment variable RAY_ADDRESS names, or starts Ray on this machine; `close` then undoes that.
+
+    Args:
+        who: Who needs Ray, with the verb, for the message if it is not installed.
+        address: Address of a cluster, as ``ray start`` prints it; None: whatever there is.
+
+    Raises:
+        ImportError: Ray is not installed.
+        ConnectionError: There is no cluster at that address.
+    """
+
+    def __init__(self, who: str, address: str | None = None) -> None:
+        """Connect, unless there is a connection."""
+        require(who, "ray", extra="cluster")
+        import ray
+
+        self._made_here = not ray.is_initialized()
+        if not self._made_here:
+            return
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                ray.init(address, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
+        except (ConnectionError, RuntimeError, ValueError) as cause:
+            if address is None:
+                raise
+            raise ConnectionError(
+                f"no Ray cluster answers at {address}: expected the address that 'ray start' printed, and this "
+                f"machine to be a part of the cluster ({cause})"
+            ) from cause
+
+    def workers(self) -> int:
+        """How many processors the cluster has."""
+        import ray
+
+        return max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+    def close(self) -> None:
+        """Disconnect, if this made the connection; Ray ends if it was started here."""
+        if self._made_here:
+            import ray
+
+            self._made_here = False
+            ray.shutdown()
+
+    def __enter__(self) -> RaySession:
+        """Itself."""
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        """Close, whatever happened."""
+        self.close()

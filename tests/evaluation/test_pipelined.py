@@ -1,0 +1,52 @@
+"""Sizes of pieces, and how many of them are begun."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from flexicase.evaluation import SimulatedCluster
+from flexicase.evaluation.pipelined import PieceSize, even_share, next_cut
+
+
+@pytest.mark.parametrize(("m", "b", "pairs"), [(1, 1, 1), (7, 9, 1), (7, 9, 4), (7, 9, 20), (7, 9, 1000), (100, 2, 30)])
+def test_a_block_is_cut_without_gap_or_overlap(m: int, b: int, pairs: int) -> None:
+    covered = np.zeros((m, b), dtype=int)
+    row = column = 0
+    while column < b:
+        rows, columns = next_cut(m, b, row, column, pairs)
+        covered[rows, columns] += 1
+        row, column = (rows.stop, column) if rows.stop < m else (0, columns.stop)
+    assert (covered == 1).all()
+
+
+@pytest.mark.parametrize("whole", range(1, 40))
+def test_shares_are_large_enough_and_leave_no_small_rest(whole: int) -> None:
+    for least in (1, 3, 10):
+        left = whole
+        while left:
+            share = even_share(left, least)
+            assert share >= min(least, whole)
+            left -= share
+
+
+def test_a_piece_grows_to_what_a_call_is_worth_and_shrinks_again() -> None:
+    size = PieceSize()
+    for _ in range(30):
+        size.observe(size.pairs, 0.002 + 1e-5 * size.pairs)  # a call has a cost of its own
+    assert 1000 <= size.pairs <= 1600
+    for _ in range(30):
+        size.observe(size.pairs, 0.1 * size.pairs)
+    assert size.pairs == 1
+
+
+def test_what_may_not_be_needed_is_not_sent_faster_than_it_can_be() -> None:
+    """A caller who is the bottleneck would otherwise delay what is needed for what is not."""
+    zeros = lambda i, c: np.zeros((len(i), len(c)))  # noqa: E731
+    slow, quick = (SimulatedCluster(zeros, 1000, pair_seconds=0.02, send_seconds=s) for s in (0.001, 1e-6))
+    for cluster in (slow, quick):
+        cluster.begin(np.array([0]), np.array([0]))
+        cluster.finished()
+    assert slow.room() == quick.room() == 2000
+    assert slow.room(ahead=True) == 20
+    assert quick.room(ahead=True) == 1100

@@ -1,0 +1,226 @@
+"""Studies on Ray and through submitit: the same results as on this machine, whoever is killed."""
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from flexicase.experiments import Options, Study, parse_spec, place_of, run_study
+from flexicase.experiments.node import NodeRun
+from flexicase.experiments.plan import plan
+from flexicase.experiments.ray_executor import RayExecutor
+from flexicase.experiments.slurm_executor import SlurmExecutor
+
+from . import slurm_stand_in
+from .conftest import Notes, entries, results
+from .walk import TROUBLE, study_text
+
+SLOW = {"length": 8, "pause": 0.25, "seeds": 1}
+DEADLINE = 60.0
+
+
+def wait_until(condition):
+    deadline = time.monotonic() + DEADLINE
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def run_on(tmp_path):
+    """Run a study of walks with an executor; gives how it ended, the notes and the study."""
+
+    def call(executor, options=None, **study):
+        spec, notes = parse_spec(study_text(**study)), Notes()
+        made = []
+
+        def make(study, options):
+            made.append(executor(study, options))
+            return made[-1]
+
+        ending = run_study(tmp_path / "studies", spec, options or Options(workers=2), notes, make)
+        return ending, notes.notes, Study(tmp_path / "studies" / spec.name)
+
+    return call
+
+
+def ray_executor(study, options):
+    return RayExecutor(study, options.workers, options.nice, save_seconds=0.05)
+
+
+def submitit_executor(study, options):
+    return SlurmExecutor(study, options.workers, options.nice, cluster="local")
+
+
+def killing(visits, whom):
+    """A thread that kills a process once a run has made four steps."""
+
+    def kill():
+        wait_until(lambda: any(len(made) >= 4 for made in visits().values()))
+        worker = next(made for made in visits().values() if len(made) >= 4)[0][1]
+        os.kill(whom(worker), signal.SIGKILL)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    return thread
+
+
+def parent(process):
+    return int(Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1])
+
+
+@pytest.mark.usefixtures("local_ray")
+def test_a_study_on_ray_gives_what_it_gives_here(run_on, undisturbed, visits):
+    ending, notes, study = run_on(ray_executor, **SLOW)
+    assert (ending, notes) == ("complete", [])
+    assert results(study) == undisturbed(**SLOW)
+    assert all(entry.provenance.machine for entry in entries(study))
+    assert not list((study.folder / "saves").iterdir())
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up as on Linux")
+@pytest.mark.usefixtures("local_ray")
+@pytest.mark.parametrize("whom", [lambda worker: worker, parent], ids=["run", "actor"])
+def test_kill_9_on_ray_changes_nothing(run_on, undisturbed, visits, whom):
+    """The run's own process, or the actor beside it as when a machine is lost: it goes on from what came back."""
+    killer = killing(visits, whom)
+    ending, notes, study = run_on(ray_executor, **SLOW)
+    killer.join()
+    assert ending == "complete"
+    assert len(notes) == 1
+    assert "it will be tried again" in notes[0]
+    assert results(study) == undisturbed(**SLOW)
+    broken = next(made for made in visits().values() if len({process for _, process in made}) == 2)
+    first = [step for step, process in broken if process == broken[0][1]]
+    second = [step for step, process in broken if process != broken[0][1]]
+    assert second[0] > 1, "it began again, although it had saved"
+    assert second[0] <= first[-1] + 1
+
+
+@pytest.mark.usefixtures("local_ray")
+def test_a_hung_run_on_ray_is_ended(run_on, undisturbed, monkeypatch):
+    """It hangs at its second step, in its first attempt only."""
+    expected = undisturbed(seeds=1)
+    monkeypatch.setenv(TROUBLE, "hang_until_saved")
+    ending, notes, study = run_on(ray_executor, Options(workers=2, patience=3.0), seeds=1)
+    assert ending == "complete"
+    assert any("gave no sign of life" in note for note in notes)
+    assert results(study) == expected
+
+
+def test_what_a_run_saves_travels_both_ways(tmp_path):
+    """Contents, names of folders and the lock that must stay behind."""
+    task = plan(parse_spec(study_text(length=3)))[0]
+    run, events, saves = NodeRun(task, {"deep/down": b"kept"}, save_seconds=0.0), [], []
+    while not events or type(events[-1]).__name__ == "Moved":
+        news = run.news()
+        events += news.events
+        saves += [] if news.save is None else [news.save]
+    assert saves[-1]["deep/down"] == b"kept"
+    assert set(saves[-1]) == {"deep/down", "walk.npy"}
+
+
+def test_a_study_through_submitit_gives_what_it_gives_here(run_on, undisturbed):
+    """With the executor that submitit has for one machine; Slurm's differs in how a job is handed in."""
+    pytest.importorskip("submitit", reason="submitit is not installed (the cluster extra)")
+    ending, notes, study = run_on(submitit_executor, **SLOW)
+    assert (ending, notes) == ("complete", [])
+    assert results(study) == undisturbed(**SLOW)
+    assert [path.name for path in (study.folder / "local").iterdir()] == []
+
+
+def test_kill_9_through_submitit_changes_nothing(run_on, undisturbed, visits):
+    pytest.importorskip("submitit", reason="submitit is not installed (the cluster extra)")
+    killer = killing(visits, lambda worker: worker)
+    ending, notes, study = run_on(submitit_executor, **SLOW)
+    killer.join()
+    assert ending == "complete"
+    assert "killed by SIGKILL" in notes[0]
+    assert results(study) == undisturbed(**SLOW)
+
+
+def test_places():
+    with place_of() as here:
+        assert here.workers == os.cpu_count()
+    with (
+        pytest.raises(ValueError, match="options are for a cluster, got num_gpus and no cluster"),
+        place_of(None, {"num_gpus": 1}),
+    ):
+        pass
+    with (
+        pytest.raises(ValueError, match="cluster must be ray, ray://HOST:PORT or slurm, got 'slurm://x'"),
+        place_of("slurm://x"),
+    ):
+        pass
+
+
+@pytest.fixture
+def slurm(tmp_path, monkeypatch):
+    """The commands of Slurm, played by a script that starts an array's jobs on this machine."""
+    pytest.importorskip("submitit", reason="submitit is not installed (the cluster extra)")
+    slurm_stand_in.install(tmp_path / "slurm")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'slurm'}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr("flexicase.experiments.slurm_executor.SECONDS_BETWEEN_CHECKS", 1.0)
+    monkeypatch.setattr("flexicase.experiments.slurm_executor.SECONDS_TO_SPEAK", 1.0)
+    return tmp_path / "slurm"
+
+
+def test_runs_on_slurm_are_handed_in_as_arrays(slurm, run_on, undisturbed, visits):
+    """What submitit hands to sbatch does the work; the commands themselves are played by a script here."""
+    study = {"seeds": 2, "length": 3}
+    ending, notes, made = run_on(lambda s, o: SlurmExecutor(s, o.workers), Options(workers=4), **study)
+    assert (ending, notes) == ("complete", [])
+    assert (slurm / "jobs").read_text() == "4\n"
+    assert results(made) == undisturbed(**study)
+
+
+def test_a_job_that_slurm_loses_is_made_again(slurm, run_on, undisturbed, visits):
+    """Cancelled from outside, as for running out of time: no result, no word from the job."""
+
+    def lose():
+        wait_until(lambda: any(len(made) >= 4 for made in visits().values()))
+        slurm_stand_in.STATES = slurm / "states"
+        slurm_stand_in.scancel("1_0")
+
+    thread = threading.Thread(target=lose)
+    thread.start()
+    ending, notes, study = run_on(lambda s, o: SlurmExecutor(s, o.workers), Options(workers=2), **SLOW)
+    thread.join()
+    assert ending == "complete"
+    assert "job 1_0 was lost" in notes[0]
+    assert (slurm / "jobs").read_text().splitlines()[0] == "2"
+    assert results(study) == undisturbed(**SLOW)
+
+
+def test_without_slurm_the_command_says_so(flexicase, tmp_path):
+    pytest.importorskip("submitit", reason="submitit is not installed (the cluster extra)")
+    (tmp_path / "walks.toml").write_text(study_text())
+    process = flexicase("run", "walks.toml", "--cluster", "slurm")
+    _, errors = process.communicate(timeout=DEADLINE)
+    assert process.returncode == 1
+    assert errors.startswith("flexicase: error: no Slurm here to submit runs to: ")
+
+
+def test_ctrl_c_stops_a_study_on_ray_and_the_same_command_continues(
+    flexicase, tmp_path, undisturbed, visits, monkeypatch
+):
+    """With a Ray that the command starts and stops itself."""
+    pytest.importorskip("ray", reason="Ray is not installed (the cluster extra)")
+    monkeypatch.setenv("RAY_worker_niceness", "0")
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    (tmp_path / "walks.toml").write_text(study_text(**SLOW))
+    study = Study(tmp_path / "studies" / "walks")
+    command = ("run", "walks.toml", "--cluster", "ray", "--workers", 2, "--cluster-option", "num_cpus=0.5")
+    first = flexicase(*command)
+    wait_until(lambda: any(len(made) >= 2 for made in visits().values()))
+    first.send_signal(signal.SIGINT)
+    output, errors = first.communicate(timeout=DEADLINE)
+    assert (first.returncode, output) == (130, "stopped; the same command goes on from here\n"), errors
+    assert {entry.state for entry in entries(study)} <= {"planned", "done"}
+    again = flexicase(*command)
+    output, errors = again.communicate(timeout=DEADLINE)
+    assert again.returncode == 0, errors
+    assert results(study) == undisturbed(**SLOW)

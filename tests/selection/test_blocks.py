@@ -1,0 +1,133 @@
+"""Pieces begun ahead of time, on any number of workers, change what is computed when and nothing else."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import flexicase as fx
+from flexicase.evaluation import EvaluationError, SimulatedCluster
+from tests.selection.recording import outcome
+
+N_CASES = 60
+
+
+def errors_of(seed: int, n_individuals: int, copies: bool) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    errors = rng.integers(0, 3, (n_individuals, N_CASES)) * (rng.random((n_individuals, N_CASES)) < 0.4)
+    if copies:
+        errors[n_individuals // 2 :] = errors[: n_individuals - n_individuals // 2]
+    return errors.astype(float)
+
+
+class Counting:
+    """Looks errors up, and remembers which pairs it was asked for."""
+
+    def __init__(self, errors: np.ndarray) -> None:
+        self.errors, self.asked = errors, []
+
+    def __call__(self, individuals, cases):
+        self.asked += itertools.product(individuals.tolist(), cases.tolist())
+        return self.errors[np.ix_(individuals, cases)]
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    n_individuals=st.integers(1, 40),
+    copies=st.booleans(),
+    workers=st.sampled_from([1, 2, 7, 100]),
+    pair_seconds=st.sampled_from([1e-5, 1e-3, 0.02]),
+    settings=st.sampled_from(
+        [
+            {},
+            {"order": "ranked", "bias": "split"},
+            {"order": "uniform", "epsilon": "mad"},
+            {"default": "min", "epsilon": 1.0},
+            {"on_all_fail": "stop"},
+            {"lookahead": 1},
+            {"lookahead": 5},
+            {"lookahead": "patient"},
+        ]
+    ),
+)
+def test_the_outcome_is_that_of_one_case_at_a_time(
+    *, seed, n_individuals, copies, workers, pair_seconds, settings
+) -> None:
+    errors = errors_of(seed, n_individuals, copies)
+    careful = fx.FastLexicase(N_CASES, seed=seed, **{**settings, "lookahead": 1})
+    expected = careful.select(Counting(errors), n_individuals, 6)
+    asked = Counting(errors)
+    cluster = SimulatedCluster(asked, workers, pair_seconds=pair_seconds)
+    fast = fx.FastLexicase(N_CASES, seed=seed, **settings)
+    s = fast.select(cluster, n_individuals, 6)
+    assert outcome(s) == outcome(expected)
+    assert fast.weights.tolist() == careful.weights.tolist()
+    assert int(s.pairs_evaluated.sum()) == len(asked.asked)
+    assert len(set(asked.asked)) == len(asked.asked), "a pair was computed twice"
+    assert (s.pairs_speculated >= 0).all()
+    if settings.get("lookahead") == 1:
+        assert int(s.pairs_speculated.sum()) == 0
+
+
+def test_a_memo_without_room_changes_nothing(backend: str) -> None:
+    errors = errors_of(1, 30, copies=True)
+    plain = fx.FastLexicase(N_CASES, seed=1, backend=backend).select(Counting(errors), 30, 10)
+    fast = fx.FastLexicase(N_CASES, seed=1, memory=2000)
+    s = fast.select(SimulatedCluster(Counting(errors), 5, pair_seconds=0.02), 30, 10)
+    assert outcome(s) == outcome(plain)
+    assert fast.memo.refused > 0
+
+
+def test_pieces_are_of_one_case_or_of_the_whole_pool_on_several() -> None:
+    """A piece that is neither could not be cut from the block, or would leave somebody out."""
+    asked = []
+
+    def evaluate(individuals, cases):
+        asked.append((len(individuals), len(cases)))
+        return np.zeros((len(individuals), len(cases)))
+
+    fx.FastLexicase(N_CASES, seed=1).select(SimulatedCluster(evaluate, 2, pair_seconds=1e-3), 7)
+    assert sum(m * b for m, b in asked) == 7 * N_CASES
+    assert all(b == 1 or m == 7 for m, b in asked)
+    assert max(m * b for m, b in asked) >= 15
+
+
+def test_a_new_population_is_not_mistaken_for_the_old_one() -> None:
+    one, other = errors_of(1, 20, copies=False), errors_of(2, 20, copies=False)
+    cluster = SimulatedCluster(Counting(one), 4, pair_seconds=0.02)
+    fast, twin = (fx.FastLexicase(N_CASES, seed=3) for _ in range(2))
+    for errors in (one, other):
+        if errors is other:
+            cluster.new_population(Counting(other))
+        found, expected = fast.select(cluster, 20, 3), twin.select(Counting(errors), 20, 3)
+        assert outcome(found) == outcome(expected)
+
+
+@pytest.mark.parametrize("workers", [1, 3, 50])
+def test_an_error_is_raised_just_where_one_case_at_a_time_would_raise_it(workers: int) -> None:
+    """Failures of pieces that turn out not to be needed are nobody's business."""
+    errors = errors_of(4, 16, copies=False)
+
+    def fails(individuals, cases):
+        if 3 in individuals and {5, 17, 40} & set(cases.tolist()):
+            raise ZeroDivisionError("3")
+        return errors[np.ix_(individuals, cases)]
+
+    raised = 0
+    for seed in range(30):
+        careful, fast = (fx.FastLexicase(N_CASES, seed=seed, lookahead=k) for k in (1, "auto"))
+        cluster = SimulatedCluster(fails, workers, pair_seconds=0.02)
+        try:
+            expected = careful.select(fails, 16)
+        except EvaluationError:
+            raised += 1
+            with pytest.raises(EvaluationError, match="ZeroDivisionError"):
+                fast.select(cluster, 16)
+            assert fast.state_dict()["next_event"] == 0
+        else:
+            assert outcome(fast.select(cluster, 16)) == outcome(expected)
+    assert 0 < raised < 30

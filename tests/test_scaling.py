@@ -1,0 +1,65 @@
+"""The formula against the simulation, and both against real workers."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+import flexicase as fx
+from flexicase.evaluation import RayEvaluator
+from flexicase.scaling import Costs, estimate, pool_sizes, simulate
+from flexicase.synthetic import Population
+
+
+def test_pool_sizes_are_the_pools_of_selection() -> None:
+    population = Population(50, 80, seed=3)
+    fast = fx.FastLexicase(80, seed=9, lookahead=1)
+    expected = [int(fast.select(population, 50, population=k).evaluations[0]) for k in range(5)]
+    assert [sum(pools) for pools in pool_sizes(population, 50, 80, n=5, seed=9)] == expected
+
+
+@pytest.mark.parametrize("shape", [(400, 300), (30, 300), (8, 300)])
+@pytest.mark.parametrize("pair", [0.02, 1.0])
+def test_formula_and_simulation_agree(shape: tuple[int, int], pair: float) -> None:
+    population = Population(*shape, copies=0.0)
+    pools = pool_sizes(population, *shape, n=3, seed=1)
+    before = np.inf
+    for workers in (1, 2, 10, 100, 1000):
+        formula = estimate(pools, workers, Costs(pair))
+        made = simulate(population, *shape, workers, Costs(pair), n=3, seed=1)
+        assert made.needed == formula.needed
+        assert 0.6 < formula.seconds / made.seconds < 1.6
+        assert 0.6 < (formula.speculated + 20) / (made.speculated + 20) < 1.8
+        assert made.seconds < 1.1 * before, "more workers took longer"
+        before = made.seconds
+
+
+def test_one_worker_takes_what_the_work_takes() -> None:
+    population = Population(40, 50)
+    made = simulate(population, 40, 50, 1, Costs(pair=1.0), n=5, seed=2)
+    assert made.efficiency == pytest.approx(1.0, abs=0.15)
+    assert made.seconds >= made.work
+
+
+@pytest.mark.usefixtures("local_ray")
+def test_the_simulation_holds_for_real_workers() -> None:
+    """Sleeping instead of computing, so that a busy machine has little to say in it."""
+    shape, pair, population = (20, 60), 0.04, Population(20, 60, copies=0.0)
+
+    def slow(individuals, cases):
+        time.sleep(pair * len(individuals) * len(cases))
+        return population(individuals, cases)
+
+    for workers in (1, 2):
+        with RayEvaluator(slow, workers=workers) as evaluate:
+            evaluate([0, 1, 2, 3], [0, 1])
+            fast = fx.FastLexicase(60, seed=1)
+            start = time.perf_counter()
+            s = fast.select(evaluate, 20)
+            seconds = time.perf_counter() - start
+        made = simulate(population, *shape, workers, Costs(pair), seed=1)
+        assert s.evaluations[0] == made.needed
+        assert 0.8 < seconds / made.seconds < 2.0
+        assert abs(int(s.pairs_speculated[0]) - made.speculated) <= 12
