@@ -15,7 +15,7 @@ constexpr std::uint8_t cases_exhausted = 1;
 }  // namespace
 
 void BlockSize::begin() {
-  wanted = fixed <= 0 ? 1 : fixed;
+  wanted = fixed <= 0 ? first : fixed;
   quiet = 0;
 }
 
@@ -38,6 +38,7 @@ void BlockSize::observe(const Replayed& step) {
 
 FastRun::FastRun(const FastPlan& plan) : order_(plan.order, plan.cases), replay_(plan.rule) {
   size_.fixed = plan.lookahead;
+  size_.first = plan.first_block;
   size_.most_pairs = plan.most_pairs;
 }
 

@@ -5,32 +5,73 @@ never needed. The number of cases starts at 1 and doubles while cases filter nob
 shrinks it restarts from the number of cases that had filtered nobody before, as the best guess of
 how long the smaller pool will last. A patient look-ahead does all this only once 8 cases in a row
 have filtered nobody: until then computing in advance costs more than it saves, if the evaluator
-takes twice as long for twice as many cases.
+takes twice as long for twice as many cases. Who expects events to be long may start with more than
+one case (`Growing`).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from flexicase.checks import check_choice, check_count
 
-LookAhead: TypeAlias = Literal["auto", "patient"] | int
 PATIENCE = 8
 BYTES_PER_PAIR = 8
+MOST_CASES = 2**40
+
+
+@dataclass(frozen=True, slots=True)
+class Growing:
+    """Look-ahead like ``"auto"``, from more than one case.
+
+    Attributes:
+        first: How many cases an event asks for first.
+
+    Example:
+        >>> import numpy as np
+        >>> import flexicase as fx
+        >>> from flexicase.selection.lookahead import Growing
+        >>> asked = []
+        >>> def evaluate(individuals, cases):
+        ...     asked.append(len(cases))
+        ...     return np.zeros((len(individuals), len(cases)))
+        >>> s = fx.FastLexicase(100, lookahead=Growing(10), seed=1).select(evaluate, 4)
+        >>> asked
+        [10, 20, 40, 30]
+    """
+
+    first: int
+
+    def __post_init__(self) -> None:
+        """Check the number."""
+        object.__setattr__(self, "first", min(check_count(self.first, "first", 1), MOST_CASES))
+
+
+LookAhead: TypeAlias = Literal["auto", "patient"] | int | Growing
 
 
 def check_lookahead(lookahead: Any) -> LookAhead:
-    """``"auto"``, ``"patient"`` or a positive number of cases."""
+    """``"auto"``, ``"patient"``, a `Growing` or a positive number of cases."""
+    if isinstance(lookahead, Growing):
+        return lookahead
     if isinstance(lookahead, str):
         return check_choice(lookahead, "lookahead", ("auto", "patient"))  # type: ignore[return-value]
     return check_count(lookahead, "lookahead", 1)
+
+
+def first_block(lookahead: LookAhead) -> int:
+    """How many cases an event asks for first."""
+    if isinstance(lookahead, Growing):
+        return lookahead.first
+    return 1 if isinstance(lookahead, str) else lookahead
 
 
 class BlockSize:
     """The number of cases to ask for next, within one selection event.
 
     Args:
-        lookahead: ``"auto"``, ``"patient"``, or a fixed number of cases.
+        lookahead: ``"auto"``, ``"patient"``, a `Growing`, or a fixed number of cases.
         most_bytes: A block of pool × cases errors is kept within this, down to a single case.
 
     Example:
@@ -50,8 +91,8 @@ class BlockSize:
 
     def __init__(self, lookahead: LookAhead, most_bytes: int) -> None:
         """Start an event."""
-        self._fixed = not isinstance(lookahead, str)
-        self._wanted = 1 if isinstance(lookahead, str) else lookahead
+        self._fixed = isinstance(lookahead, int)
+        self._wanted = first_block(lookahead)
         self._patience = PATIENCE if lookahead == "patient" else 0
         self._most_pairs = most_bytes // BYTES_PER_PAIR
         self._quiet = 0

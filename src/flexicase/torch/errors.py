@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeAlias
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.utils.flop_counter import FlopCounterMode
 
 from flexicase.torch.cases import Cases
 
 ErrorFunction: TypeAlias = Callable[[Tensor, Tensor], Tensor]
 Augmentation: TypeAlias = Callable[[Tensor, NDArray[np.int64]], Tensor]
 LARGEST_BATCH = 256
+BLOCKS = (16, 1024)
+WORK_PER_CALL = 10**8
 
 
 def wrong(output: Tensor, target: Tensor) -> Tensor:
@@ -34,6 +38,24 @@ def wrong(output: Tensor, target: Tensor) -> Tensor:
         [True, False]
     """
     return output.argmax(1) != target
+
+
+def largest_block(model: nn.Module, cases: Cases) -> int:
+    """How many cases it makes sense to look ahead: no more than fill a call of the network with work.
+
+    A large network on a CPU does 16 cases at a time as fast, per case, as hundreds; more would only be more that may
+    not be needed. Small networks and graphics cards take many at once.
+
+    Args:
+        model: A network in evaluation mode.
+        cases: What it is for.
+    """
+    fewest, most = BLOCKS
+    if cases.device.type != "cpu":
+        return most
+    with torch.inference_mode(), FlopCounterMode(display=False) as counter:
+        model(cases.batch(torch.zeros(1, dtype=torch.int64))[0])
+    return min(most, max(fewest, WORK_PER_CALL // max(1, counter.get_total_flops())))
 
 
 class CandidateErrors:
@@ -83,13 +105,13 @@ class CandidateErrors:
     def __call__(self, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[Any]:
         """The (m, b) errors of (m,) candidates on (b,) cases."""
         models = [self.models[i] for i in individuals.tolist()]
-        with (
-            torch.inference_mode(),
-            torch.autocast(self.cases.device.type, dtype=self.autocast, enabled=self.autocast is not None),
-        ):
+        with torch.inference_mode(), self._precision():
             parts = [self._errors(models, cases[at : at + self.batch]) for at in range(0, len(cases), self.batch)]
             found = parts[0] if len(parts) == 1 else torch.cat(parts, 1)
             return found.to("cpu", torch.float64).numpy()
+
+    def _precision(self) -> AbstractContextManager[Any]:
+        return nullcontext() if self.autocast is None else torch.autocast(self.cases.device.type, self.autocast)
 
     def _errors(self, models: list[nn.Module], cases: NDArray[np.int64]) -> Tensor:
         inputs, targets = self.cases.batch(cases)

@@ -25,7 +25,7 @@ from flexicase.torch import checkpoint
 from flexicase.torch.augment import PerCase
 from flexicase.torch.candidates import check_autocast, check_device, check_output, check_parameters, make_candidates
 from flexicase.torch.cases import Cases
-from flexicase.torch.errors import CandidateErrors, ErrorFunction, wrong
+from flexicase.torch.errors import CandidateErrors, ErrorFunction, largest_block, wrong
 from flexicase.torch.records import Generation, selection_facts
 from flexicase.torch.selector import SelectionName, load_selector_state, lookahead_after, make_selector, selector_state
 from flexicase.torch.training import (
@@ -85,8 +85,9 @@ class GradientLexicase:
         test_set: A data set to evaluate the parent on every ``eval_every`` generations, and after the last one.
         eval_every: See ``test_set``.
         callbacks: Called with each `Generation`.
-        lookahead: How selection asks for cases: ``"auto"`` in blocks that grow from one case, more slowly while
-            selections are short; an int in blocks of that many. Never changes the outcome, up to rounding in networks.
+        lookahead: How selection asks for cases: ``"auto"`` in blocks that grow, from one case while selections are
+            short, from more where the last few were long; an int in blocks of that many. Never changes the outcome, up
+            to rounding in networks.
         autocast: ``torch.bfloat16`` for mixed precision.
         compile: Whether selection runs networks through ``torch.compile``.
         channels_last: Whether images and networks are laid out with the channels last.
@@ -147,6 +148,10 @@ class GradientLexicase:
         self._cases.expect_one_each(self.population)
         self._seed = int(seed) if isinstance(seed, int | np.integer) else None
         self._key = key_from_seed(seed)
+        self._model_fn = model_fn
+        self._channels_last = channels_last
+        self._candidates = self._new_candidates()
+        classes = check_output(self._candidates[0], self._cases, classify=error_fn is None)
         self._selector = make_selector(
             selection,
             len(self._cases),
@@ -156,13 +161,10 @@ class GradientLexicase:
             epsilon=epsilon,
             on_all_fail=on_all_fail,
             lookahead=lookahead,
+            largest_block=largest_block(self._candidates[0], self._cases),
             key=self._key,
         )
         self._learns_lookahead = self._selector.lookahead == "auto"
-        self._model_fn = model_fn
-        self._channels_last = channels_last
-        self._candidates = self._new_candidates()
-        classes = check_output(self._candidates[0], self._cases, classify=error_fn is None)
         if classes is not None:
             self._cases.expect_labels(classes)
         self._test = None if test_set is None else self._test_cases(test_set)
