@@ -99,7 +99,7 @@ class FastRun:
         epsilon: NDArray[float64] | None,
         mad: bool,
         lookahead: int,
-        first_block: int,
+        least_block: int,
         most_pairs: int,
     ) -> None: ...
     def select(

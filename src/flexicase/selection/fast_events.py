@@ -118,9 +118,9 @@ def native_events(rule: EventRule, weights: CaseWeights) -> FastRun:
 
 
 def _native_lookahead(lookahead: LookAhead) -> tuple[int, int]:
-    """The kind of look-ahead, or the fixed number of cases; and the first block of one that adapts."""
+    """The kind of look-ahead, or the fixed number of cases; and the least block of one that adapts."""
     if isinstance(lookahead, Growing):
-        return NATIVE_LOOKAHEAD["auto"], lookahead.first
+        return NATIVE_LOOKAHEAD["auto"], lookahead.least
     return (NATIVE_LOOKAHEAD[lookahead] if isinstance(lookahead, str) else min(lookahead, MOST_CASES)), 1
 
 

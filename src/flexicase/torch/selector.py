@@ -20,7 +20,7 @@ from flexicase.selection.weights import Default, PoolBias
 SelectionName: TypeAlias = Literal["lexicase", "fast"]
 SHORT = 2 * PATIENCE
 RECENT = 5
-FIRST_SHARE = 4
+LEAST_SHARE = 4
 
 
 def make_selector(
@@ -78,10 +78,10 @@ def lookahead_after(cases: Sequence[int]) -> LookAhead:
     Example:
         >>> from flexicase.torch.selector import lookahead_after
         >>> lookahead_after([]), lookahead_after([50, 3, 2]), lookahead_after([3, 2, 9, 60, 40, 5, 100])
-        ('patient', 'patient', Growing(first=10))
+        ('patient', 'patient', Growing(least=10))
     """
     usual = int(median(cases[-RECENT:])) if cases else 0
-    return "patient" if usual < SHORT else Growing(usual // FIRST_SHARE)
+    return "patient" if usual < SHORT else Growing(usual // LEAST_SHARE)
 
 
 def selector_state(selector: FastLexicase) -> dict[str, Any]:
