@@ -53,6 +53,7 @@ def largest_block(model: nn.Module, cases: Cases) -> int:
     fewest, most = BLOCKS
     if cases.device.type != "cpu":
         return most
+    model = getattr(model, "_orig_mod", model)  # what torch.compile was given
     with torch.inference_mode(), FlopCounterMode(display=False) as counter:
         model(cases.batch(torch.zeros(1, dtype=torch.int64))[0])
     return min(most, max(fewest, WORK_PER_CALL // max(1, counter.get_total_flops())))

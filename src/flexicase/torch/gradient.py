@@ -171,7 +171,7 @@ class GradientLexicase:
         self._error_fn = error_fn or wrong
         self._trainer = Trainer(self._cases, loss or functional.cross_entropy, optimizer, transform, autocast)
         made = optimizer(self._candidates[0].parameters())
-        self._optimizer_name = f"{type(made).__name__} {made.defaults}"
+        self._optimizer_name = f"{type(made).__name__} {made.defaults | {'lr': 'any'}}"
         self._autocast = autocast
         self._forward = [torch.compile(model) for model in self._candidates] if compile else self._candidates
         self._selection_transform = selection_transform
@@ -377,7 +377,7 @@ class GradientLexicase:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on where `state_dict` was taken.
+        """Go on where `state_dict` was taken. The learning rate and its schedule may be others from here on.
 
         Raises:
             ValueError: The state is of training with other settings, or of another network.

@@ -31,9 +31,9 @@ class TrainingError(ValueError):
     """
 
 
-def sgd(parameters: Iterable[nn.Parameter]) -> Optimizer:
+def sgd(parameters: Iterable[nn.Parameter], lr: float = 0.1) -> Optimizer:
     """Stochastic gradient descent as in the paper: learning rate 0.1, momentum 0.9, weight decay 0.0001."""
-    return SGD(parameters, lr=0.1, momentum=0.9, weight_decay=1e-4)
+    return SGD(parameters, lr=lr, momentum=0.9, weight_decay=1e-4)
 
 
 def cosine(generation: int, generations: int) -> float:
@@ -148,7 +148,8 @@ class Trainer:
             losses.append(self.train(model, optimizers[-1], batches, seed))
             if not math.isfinite(losses[-1]):
                 raise TrainingError(
-                    f"the loss of candidate {which} in generation {generation} is {losses[-1]}: training has diverged"
+                    f"the loss of candidate {which} in generation {generation} is {losses[-1]}: training has diverged; "
+                    "a lower learning rate may help"
                 )
         return sum(losses) / len(losses), optimizers
 
