@@ -55,13 +55,17 @@ def check_output(model: nn.Module, cases: Cases, *, classify: bool) -> int | Non
     """Whether a network takes the cases; gives the number of classes if it is to classify them.
 
     Raises:
-        ValueError: Its output has not the shape that is needed.
+        ValueError: It fails on them, or its output has not the shape that is needed.
     """
     n = min(2, len(cases))
     inputs, _ = cases.batch(torch.arange(n))
     model.eval()
-    with torch.inference_mode():
-        output = model(inputs)
+    try:
+        with torch.inference_mode():
+            output = model(inputs)
+    except Exception as error:
+        shape = tuple(inputs.shape) if isinstance(inputs, Tensor) else type(inputs).__name__
+        raise ValueError(f"the network must take a batch of {cases.name}, {shape}, but fails: {error}") from error
     if not classify:
         return None
     if not isinstance(output, Tensor) or output.ndim != 2 or len(output) != n:

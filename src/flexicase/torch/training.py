@@ -176,6 +176,8 @@ class Trainer:
                 optimizer.zero_grad(set_to_none=True)
                 with torch.autocast(device.type, dtype=self.autocast, enabled=self.autocast is not None):
                     loss = self.loss(model(inputs), targets)
+                if loss.ndim:
+                    raise ValueError(f"loss must give one number for a batch, got shape {tuple(loss.shape)}")
                 loss.backward()
                 optimizer.step()
                 total += loss.detach() * len(batch)
