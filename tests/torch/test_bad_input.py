@@ -78,7 +78,9 @@ def test_a_network_whose_output_has_the_wrong_shape(model, shape):
 
 
 def test_a_network_that_does_not_take_the_inputs():
-    with pytest.raises(ValueError, match=r"must take a batch of train_set, \(2, 1, 8, 8\), but fails: mat1 and mat2"):
+    with pytest.raises(
+        ValueError, match=r"must take batches of train_set, of shape \(2, 1, 8, 8\), but fails: mat1 and mat2"
+    ):
         ft.GradientLexicase(lambda: nn.Linear(3, 10), data_set([0, 1, 2, 3]))
 
 

@@ -64,8 +64,8 @@ def check_output(model: nn.Module, cases: Cases, *, classify: bool) -> int | Non
         with torch.inference_mode():
             output = model(inputs)
     except Exception as error:
-        shape = tuple(inputs.shape) if isinstance(inputs, Tensor) else type(inputs).__name__
-        raise ValueError(f"the network must take a batch of {cases.name}, {shape}, but fails: {error}") from error
+        of = f"shape {tuple(inputs.shape)}" if isinstance(inputs, Tensor) else f"type {type(inputs).__name__}"
+        raise ValueError(f"the network must take batches of {cases.name}, of {of}, but fails: {error}") from error
     if not classify:
         return None
     if not isinstance(output, Tensor) or output.ndim != 2 or len(output) != n:

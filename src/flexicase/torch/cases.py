@@ -96,11 +96,16 @@ class Cases:
             ValueError: A target is not a class that the network has.
         """
         self.classes = classes
-        data_set = self.data_set
-        known = data_set.tensors[1] if isinstance(data_set, TensorDataset) else getattr(data_set, "labels", None)
-        self._unchecked = not (isinstance(data_set, TensorDataset | Batched) and isinstance(known, Tensor))
-        if not self._unchecked:
+        known = self._all_targets()
+        self._unchecked = known is None
+        if known is not None:
             self._check_labels(known, torch.arange(len(self)))
+
+    def _all_targets(self) -> Tensor | None:
+        if isinstance(self.data_set, TensorDataset):
+            return self.data_set.tensors[1]
+        labels = getattr(self.data_set, "labels", None) if isinstance(self.data_set, Batched) else None
+        return labels if isinstance(labels, Tensor) else None
 
     def _reader(self) -> Callable[[Tensor], tuple[Tensor, Tensor]]:
         if isinstance(self.data_set, Batched):
