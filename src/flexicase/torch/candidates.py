@@ -77,15 +77,16 @@ def check_output(model: nn.Module, cases: Cases, *, classify: bool) -> int | Non
     return int(output.shape[1])
 
 
-def check_parameters(model: nn.Module, state: dict[str, Tensor]) -> None:
-    """Whether a state is one of such networks.
+def copied_parameters(model: nn.Module, state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """A copy of a state of such networks, where the network's own is.
 
     Raises:
         ValueError: It has other parameters, or of other shapes.
     """
-    expected, found = ({name: value.shape for name, value in s.items()} for s in (model.state_dict(), state))
-    if expected != found:
+    own = model.state_dict()
+    if {name: value.shape for name, value in own.items()} != {name: value.shape for name, value in state.items()}:
         raise ValueError("the state is of a network with other parameters than model_fn makes")
+    return {name: value.detach().to(own[name].device, copy=True) for name, value in state.items()}
 
 
 def check_autocast(dtype: torch.dtype | None) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -106,13 +105,13 @@ class CandidateErrors:
     def __call__(self, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[Any]:
         """The (m, b) errors of (m,) candidates on (b,) cases."""
         models = [self.models[i] for i in individuals.tolist()]
-        with torch.inference_mode(), self._precision():
+        with (
+            torch.inference_mode(),
+            torch.autocast(self.cases.device.type, dtype=self.autocast, enabled=self.autocast is not None),
+        ):
             parts = [self._errors(models, cases[at : at + self.batch]) for at in range(0, len(cases), self.batch)]
             found = parts[0] if len(parts) == 1 else torch.cat(parts, 1)
             return found.to("cpu", torch.float64).numpy()
-
-    def _precision(self) -> AbstractContextManager[Any]:
-        return nullcontext() if self.autocast is None else torch.autocast(self.cases.device.type, self.autocast)
 
     def _errors(self, models: list[nn.Module], cases: NDArray[np.int64]) -> Tensor:
         inputs, targets = self.cases.batch(cases)

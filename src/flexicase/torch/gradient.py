@@ -23,7 +23,7 @@ from flexicase.selection.lookahead import LookAhead
 from flexicase.selection.weights import Default, PoolBias
 from flexicase.torch import checkpoint
 from flexicase.torch.augment import PerCase
-from flexicase.torch.candidates import check_autocast, check_device, check_output, check_parameters, make_candidates
+from flexicase.torch.candidates import check_autocast, check_device, check_output, copied_parameters, make_candidates
 from flexicase.torch.cases import Cases
 from flexicase.torch.errors import CandidateErrors, ErrorFunction, largest_block, wrong
 from flexicase.torch.records import Generation, selection_facts
@@ -71,10 +71,8 @@ class GradientLexicase:
         device: Where the networks are.
         batch_size: Cases per training step.
         seed: An int, a `numpy.random.Generator`, a `SeedSequence`, or None for fresh randomness.
-        optimizer_state: ``"reset"`` starts every generation with a new optimiser; ``"inherit"`` gives the parent's
-            state to its copies.
-        on_all_fail: What a case that the whole pool gets wrong does: ``"keep"`` (default) keeps all; ``"stop"`` ends
-            selection with a random parent.
+        optimizer_state: A generation starts with new optimisers, ``"reset"``, or the parent's state, ``"inherit"``.
+        on_all_fail: On a case that the whole pool gets wrong, ``"keep"`` all (default) or ``"stop"``, parent at random.
         transform: Augments training batches: ``transform(inputs, generator)``, such as `PadCropFlip`.
         selection_transform: The same for the cases of selection, one at a time, by draws that depend on generation and
             case alone. None: selection sees the plain cases.
@@ -85,9 +83,8 @@ class GradientLexicase:
         test_set: A data set to evaluate the parent on every ``eval_every`` generations, and after the last one.
         eval_every: See ``test_set``.
         callbacks: Called with each `Generation`.
-        lookahead: How selection asks for cases: ``"auto"`` in blocks that grow, from one case while selections are
-            short, from more where the last few were long; an int in blocks of that many. Never changes the outcome, up
-            to rounding in networks.
+        lookahead: How selection asks for cases: ``"auto"`` in blocks that grow, the faster the longer the last few
+            selections were; an int in blocks of that many. Never changes the outcome, up to rounding in networks.
         autocast: ``torch.bfloat16`` for mixed precision.
         compile: Whether selection runs networks through ``torch.compile``.
         channels_last: Whether images and networks are laid out with the channels last.
@@ -383,10 +380,7 @@ class GradientLexicase:
             ValueError: The state is of training with other settings, or of another network.
         """
         check_settings("the state", self._settings(), state["settings"])
-        parent = state["parent"]
-        if parent is not None:
-            check_parameters(self._candidates[0], parent)
-            parent = {name: value.detach().to(self.device, copy=True) for name, value in parent.items()}
+        parent = None if state["parent"] is None else copied_parameters(self._candidates[0], state["parent"])
         load_selector_state(self._selector, state["selector"])
         self._key = Key(*map(int, state["key"]))
         self.generations = state["generations"] if self.generations is None else self.generations
