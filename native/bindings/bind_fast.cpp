@@ -124,16 +124,19 @@ void bind_run(nb::module_& m) {
       .def(
           "__init__",
           [](Runs* self, std::int64_t n_cases, int order, int bias, double w_min,
-             const std::optional<In<double>>& epsilon, bool mad, std::int64_t lookahead, std::int64_t most_pairs) {
+             const std::optional<In<double>>& epsilon, bool mad, std::int64_t lookahead, std::int64_t least_block,
+             std::int64_t most_pairs) {
             FastPlan plan;
             plan.order = static_cast<OrderKind>(order);
             plan.rule = {static_cast<PoolBias>(bias), w_min, w_min, epsilon ? epsilon->data() : nullptr, mad};
             plan.cases = n_cases;
             plan.lookahead = lookahead;
+            plan.least_block = least_block;
             plan.most_pairs = most_pairs;
             new (self) Runs{plan, epsilon, {}, nullptr, 0};
           },
-          "n_cases"_a, "order"_a, "bias"_a, "w_min"_a, "epsilon"_a.none(), "mad"_a, "lookahead"_a, "most_pairs"_a)
+          "n_cases"_a, "order"_a, "bias"_a, "w_min"_a, "epsilon"_a.none(), "mad"_a, "lookahead"_a, "least_block"_a,
+          "most_pairs"_a)
       .def(
           "select",
           [](Runs& self, PairStore& store, const Out<double>& weights, std::uint64_t version, double w_max,

@@ -26,20 +26,24 @@ std::int64_t BlockSize::cases(std::int64_t pool) const {
 
 void BlockSize::observe(const Replayed& step) {
   constexpr std::int64_t most_wanted = std::int64_t{1} << 40;
+  if (fixed > 0) return;
+  const std::int64_t needed = fixed < 0 ? patience : 0;
   if (step.last_filter < 0) {
     quiet += step.visited;
-    if (fixed == 0 || (fixed < 0 && quiet >= patience)) wanted = std::min(wanted * 2, most_wanted);
-    return;
+    if (quiet >= needed) wanted = std::min(wanted * 2, most_wanted);
+  } else {
+    const std::int64_t before = quiet + step.last_filter;
+    quiet = step.visited - step.last_filter - 1;
+    const std::int64_t lasted = std::max(before, quiet);
+    wanted = lasted < needed ? 1 : lasted;
   }
-  const std::int64_t before = quiet + step.last_filter;
-  quiet = step.visited - step.last_filter - 1;
-  const std::int64_t lasted = std::max(before, quiet);
-  if (fixed <= 0) wanted = fixed < 0 && lasted < patience ? 1 : std::max<std::int64_t>(1, lasted);
+  wanted = std::max(wanted, least);
 }
 
 FastRun::FastRun(const FastPlan& plan)
     : weights_(static_cast<std::size_t>(plan.cases)), order_(plan.order, plan.cases), replay_(plan.rule) {
   size_.fixed = plan.lookahead;
+  size_.least = plan.least_block;
   size_.most_pairs = plan.most_pairs;
 }
 

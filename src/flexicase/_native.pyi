@@ -99,6 +99,7 @@ class FastRun:
         epsilon: NDArray[float64] | None,
         mad: bool,
         lookahead: int,
+        least_block: int,
         most_pairs: int,
     ) -> None: ...
     def select(

@@ -5,12 +5,18 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
-pytest.importorskip("torch", reason="PyTorch is not installed (the torch extra)")
+torch = pytest.importorskip("torch", reason="PyTorch is not installed (the torch extra)")
 
 SMALL = ["--data", "fake", "--generations", "3", "--threads", "1", "--batch-size", "16", "--eval-every", "2"]
+
+
+def child(*arguments, **streams):
+    code = "import sys; from flexicase.cli import main; sys.argv[0] = 'flexicase'; main()"
+    return subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], text=True, **streams)
 
 
 def test_a_training_is_told_and_summed_up(run):
@@ -46,6 +52,7 @@ def test_the_picture_is_written(run, tmp_path):
         (["--data", "cifar10"], "--data cifar10 needs it: the folder with CIFAR-10"),
         (["--device", "cuda:99"], "device must be one that torch can use here, got 'cuda:99'"),
         (["--generations", "0"], "--generations"),
+        (["--lr", "0"], "must be above 0, got 0"),
     ],
 )
 def test_wrong_calls_end_with_code_2(run, arguments, message):
@@ -63,14 +70,11 @@ def test_missing_data_ends_with_code_1_and_says_what_to_download(run, tmp_path):
 @pytest.mark.skipif(os.name == "nt", reason="signals are different there")
 def test_ctrl_c_saves_and_resume_ends_the_same(run, tmp_path):
     arguments = ["train", "--data", "fake", "--generations", "400", "--threads", "1", "--json", "--save", str(tmp_path)]
-    code = "import sys; from flexicase.cli import main; sys.argv[0] = 'flexicase'; main()"
-    child = subprocess.Popen(
-        [sys.executable, "-c", code, *(a for a in arguments if a != "--json")], stderr=subprocess.PIPE, text=True
-    )
-    child.stderr.readline()
-    child.send_signal(signal.SIGINT)
-    _, told = child.communicate(timeout=60)
-    assert child.returncode == 130
+    stopped = child(*(a for a in arguments if a != "--json"), stderr=subprocess.PIPE)
+    stopped.stderr.readline()
+    stopped.send_signal(signal.SIGINT)
+    _, told = stopped.communicate(timeout=60)
+    assert stopped.returncode == 130
     assert f"saved in {tmp_path}; the same command with --resume goes on" in told
     from flexicase.torch.checkpoint import load
 
@@ -79,3 +83,60 @@ def test_ctrl_c_saves_and_resume_ends_the_same(run, tmp_path):
     short = [str(reached + 2) if a == "400" else a for a in arguments]
     resumed = json.loads(run(*short, "--resume").stdout)
     assert resumed["generations"] == reached + 2
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no kill -9")
+def test_kill_9_in_the_middle_of_a_generation_and_resume_end_the_same(run, tmp_path):
+    settings = ["train", "--data", "fake", "--cases", "1500", "--batch-size", "8", "--generations", "4"]
+    settings += ["--eval-every", "1", "--threads", "1"]
+    saving = [*settings, "--save-every", "0", "--save"]
+    killed = child(*saving, tmp_path / "killed", stderr=subprocess.PIPE)
+    line = killed.stderr.readline()
+    assert line.startswith("generation 1: ")
+    time.sleep(0.4 * float(line.rsplit(", ", 1)[1].removesuffix(" s\n")))
+    killed.send_signal(signal.SIGKILL)
+    _, rest = killed.communicate(timeout=60)
+    assert killed.returncode == -signal.SIGKILL
+    from flexicase.torch.checkpoint import load
+
+    done = 1 + rest.count("generation")
+    assert len(load(tmp_path / "killed")["records"]) == done < 4  # the next one was under way
+    resumed = json.loads(run(*saving, tmp_path / "killed", "--resume", "--json").stdout)
+    whole = json.loads(run(*saving, tmp_path / "whole", "--json").stdout)
+    assert without_times(resumed) == without_times(whole)
+    one, two = (load(tmp_path / name) for name in ("killed", "whole"))
+    assert all(torch.equal(one["parent"][name], value) for name, value in two["parent"].items())
+    assert torch.equal(one["selector"]["weights"], two["selector"]["weights"])
+
+
+def without_times(found):
+    records = [{k: v for k, v in record.items() if not k.startswith("seconds")} for record in found.pop("records")]
+    return {k: v for k, v in found.items() if not k.startswith("seconds")}, records
+
+
+def test_divergence_ends_with_code_1_and_names_the_candidate(run):
+    done = run("train", *SMALL, "--lr", "1e30")
+    assert done.exit_code == 1
+    assert "the loss of candidate 0 in generation " in done.stderr
+    assert "a lower learning rate may help" in done.stderr
+
+
+def test_tensorboard_gets_the_records(run, tmp_path):
+    pytest.importorskip("tensorboard", reason="TensorBoard is not installed")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    records = json.loads(run("train", *SMALL, "--json", "--tensorboard", tmp_path).stdout)["records"]
+    found = EventAccumulator(str(tmp_path))
+    found.Reload()
+    for name in ("loss", "lr", "evaluations", "cases", "forward_passes"):
+        values = [(event.step, event.value) for event in found.Scalars(name)]
+        assert values == [(record["generation"], pytest.approx(record[name])) for record in records]
+    tested = [record["generation"] for record in records if record["accuracy"] is not None]
+    assert [event.step for event in found.Scalars("accuracy")] == tested == [1, 2]
+
+
+def test_without_tensorboard_the_option_says_what_to_install(run, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    done = run("train", *SMALL, "--tensorboard", tmp_path)
+    assert done.exit_code == 1
+    assert "--tensorboard needs TensorBoard: pip install tensorboard" in done.stderr

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from flexicase.report.curves import last_curve
-from flexicase.report.image import compare, image_sections
+from flexicase.report.image import compare, image_sections, typical
 from flexicase.report.image_claims import image_claims
 from flexicase.report.results import Results, Run
 
@@ -71,6 +71,17 @@ def test_ratios_are_of_the_same_seeds(results):
     assert (found.lower, found.seeds) == (8, 8)
     assert found.p_value == pytest.approx(2 / 2**8)
     assert compare(results, "digits", METHODS[0]) is None
+
+
+def test_a_typical_generation_is_not_swayed_by_selections_that_ran_out_of_cases(results):
+    before = compare(results, "digits", "fast-num-nonzeros-max", measure=typical)
+    for found in results.of("digits", "fast-num-nonzeros-max"):
+        found.columns["evaluations"][-3:] = 10**6
+    assert compare(results, "digits", "fast-num-nonzeros-max").ratio > 100
+    after = compare(results, "digits", "fast-num-nonzeros-max", measure=typical)
+    assert before.ratio <= after.ratio < 1.1 * before.ratio
+    row = image_sections(results)[1].table.rows[1]
+    assert row[7].startswith(f"{after.ratio:.2f} ({after.interval.low:.2f}–")
 
 
 def test_tables_hold_the_known_numbers(results):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 import flexicase as fx
-from flexicase.selection.lookahead import BlockSize, check_lookahead
+from flexicase.selection.lookahead import BlockSize, Growing, check_lookahead
 
 
 def test_doubles_while_cases_filter_nobody() -> None:
@@ -88,3 +90,34 @@ def test_a_patient_look_ahead_waits_for_eight_quiet_cases() -> None:
     fresh.observe(visited=1, last_filter=0)
     fresh.observe(visited=1, last_filter=None)
     assert fresh.cases(pool=3) == 1
+
+
+def test_growing_asks_for_its_least_after_the_first_case_of_every_event(backend: str) -> None:
+    asked = []
+
+    def evaluate(individuals, cases):
+        asked.append(len(cases))
+        return np.zeros((len(individuals), len(cases)))
+
+    fast = fx.FastLexicase(100, lookahead=Growing(12), backend=backend, memory=0, seed=1)
+    fast._rule = dataclasses.replace(fast._rule, block_bytes=10**6)  # the memo stays off
+    fast.select(evaluate, 3, n=2)
+    assert asked == [1, 12, 24, 48, 15] * 2
+
+
+def test_growing_restarts_like_auto_when_the_pool_shrinks() -> None:
+    size = BlockSize(Growing(12), 10**6)
+    size.observe(1, 0)
+    assert size.cases(5) == 12
+    size.observe(12, None)
+    size.observe(24, 4)  # 16 quiet cases, a filter, 19 quiet cases
+    assert size.cases(4) == 19
+    size.observe(3, 0)  # 19 quiet cases, a filter, 2 quiet cases
+    size.observe(3, 0)  # 2 quiet cases, a filter, 2 quiet cases
+    assert size.cases(2) == 12
+
+
+@pytest.mark.parametrize(("least", "error"), [(0, ValueError), (1.5, TypeError)])
+def test_growing_needs_at_least_one_case(least, error) -> None:
+    with pytest.raises(error, match="least must be"):
+        Growing(least)

@@ -77,6 +77,19 @@ def test_a_network_whose_output_has_the_wrong_shape(model, shape):
         ft.GradientLexicase(lambda: nn.Sequential(model), data_set([0, 1, 2, 3]))
 
 
+def test_a_network_that_does_not_take_the_inputs():
+    with pytest.raises(
+        ValueError, match=r"must take batches of train_set, of shape \(2, 1, 8, 8\), but fails: mat1 and mat2"
+    ):
+        ft.GradientLexicase(lambda: nn.Linear(3, 10), data_set([0, 1, 2, 3]))
+
+
+def test_a_loss_per_case():
+    found = search(loss=lambda output, target: nn.functional.cross_entropy(output, target, reduction="none"))
+    with pytest.raises(ValueError, match=r"loss must give one number for a batch, got shape \(16,\)"):
+        found.fit(1)
+
+
 @pytest.mark.parametrize("device", ["cuda:7", "nonsense"])
 def test_a_device_that_does_not_exist(device):
     with pytest.raises(ValueError, match=f"device must be one that torch can use here, got '{device}'"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import numpy as np
 import pytest
 import torch
@@ -186,3 +188,23 @@ def test_step_needs_to_know_how_long_training_takes():
     with pytest.raises(ValueError, match="generations must be known for the schedule"):
         search().step()
     assert search(generations=5).step().generation == 0
+
+
+@pytest.mark.skipif(not any(map(shutil.which, ("c++", "g++", "clang++"))), reason="torch.compile needs a C++ compiler")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of PyTorch, about itself
+def test_compiled_networks_select_the_same_parents():
+    data = ft.data.load("fake", train=64, test=8)
+
+    def outcome(**changes):
+        made = ft.GradientLexicase(
+            lambda: nn.Sequential(nn.Flatten(), nn.Linear(64, 10)),
+            data.train,
+            2,
+            "fast",
+            batch_size=16,
+            seed=1,
+            **changes,
+        )
+        return [(record.parent, record.evaluations, record.ended) for record in made.fit(2)]
+
+    assert outcome(compile=True) == outcome()

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 import flexicase as fx
 import flexicase.torch as ft
 from flexicase.rng import key_from_seed
+from flexicase.selection.lookahead import Growing
 from flexicase.torch.cases import Cases
+from flexicase.torch.errors import largest_block
 from flexicase.torch.selector import make_selector
 from tests.torch.training_runs import network, search
 
@@ -31,6 +33,7 @@ def selector(which, n_cases, population, seed, lookahead):
         epsilon=None,
         on_all_fail=None,
         lookahead=lookahead,
+        largest_block=1024,
         key=key_from_seed(seed),
     )
 
@@ -66,14 +69,14 @@ def test_blocks_give_what_one_case_at_a_time_gives(table, hard, which, seed):
     errors = (np.array(table) < hard).astype(np.int64)
     population, n_cases = errors.shape
     outcomes = []
-    for lookahead in (1, "patient", "auto"):
+    for lookahead in (1, "patient", "auto", Growing(5)):
         fast = selector(which, n_cases, population, seed, lookahead)
         out = []
         for generation in range(3):
             s = fast.select(lambda i, c: errors[np.ix_(i, c)], population, population=generation)
             out.append((s.indices.tolist(), s.evaluations.tolist(), s.cases_used.tolist(), s.ended.tolist()))
         outcomes.append((out, fast.weights.tolist()))
-    assert outcomes[0] == outcomes[1] == outcomes[2]
+    assert all(outcome == outcomes[0] for outcome in outcomes)
     check_against_definition(errors, which, seed, outcomes[0])
 
 
@@ -111,7 +114,7 @@ def test_blocks_give_the_same_through_real_networks():
         models.append(model.eval())
     for which in SELECTIONS:
         outcomes, calls = [], []
-        for lookahead in (1, "auto"):
+        for lookahead in (1, Growing(40)):
             fast, out = selector(which, 300, 4, 11, lookahead), []
             evaluate = ft.CandidateErrors(models, data, batch=64)
             for generation in range(3):
@@ -156,3 +159,13 @@ def test_after_short_selections_a_short_one_computes_nothing_in_vain():
 def test_a_selector_of_ones_own_or_a_name(selection):
     found = search(selection=selection)
     assert len(found.fit(2)) == 2
+
+
+def test_large_networks_look_ahead_less_far_than_small_ones():
+    """Where a call is full of work with 16 cases, further ones only cost."""
+    found = {}
+    for name, channels, size in (("digits", 1, 8), (11, 3, 32)):
+        images = torch.utils.data.TensorDataset(torch.zeros(4, channels, size, size), torch.zeros(4, dtype=torch.int64))
+        model = ft.vgg(name, channels=channels, size=size).eval()
+        found[name] = largest_block(model, Cases(images, torch.device("cpu"), name="images"))
+    assert found == {"digits": 1024, 11: 16}

@@ -14,6 +14,7 @@ namespace flexicase {
 // How many cases to ask for next; the readable twin is flexicase/selection/lookahead.py.
 struct BlockSize {
   std::int64_t fixed = 0;  // 0: adapts; -1: adapts once `patience` cases have filtered nobody
+  std::int64_t least = 1;  // after the first case of an event, if it adapts
   std::int64_t most_pairs = 0;
   static constexpr std::int64_t patience = 8;
   std::int64_t wanted = 1;
@@ -30,6 +31,7 @@ struct FastPlan {
   PoolRule rule;
   std::int64_t cases = 0;
   std::int64_t lookahead = 0;
+  std::int64_t least_block = 1;
   std::int64_t most_pairs = 0;
 };
 

@@ -39,6 +39,7 @@ def train(
     generations: Annotated[int, typer.Option(min=1, help="Passes over the training cases.")] = 50,
     population: Annotated[int, typer.Option(min=1, help="Candidates.")] = 4,
     batch_size: Annotated[int, typer.Option(min=1, help="Cases per training step.")] = 64,
+    lr: Annotated[float, typer.Option(help="Learning rate at the start; it falls in half a cosine wave.")] = 0.1,
     cases: Annotated[int | None, typer.Option(min=1, help="Training cases to use; all by default.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same training.")] = 0,
     optimizer_state: Annotated[str, typer.Option(help="reset or inherit, from generation to generation.")] = "reset",
@@ -48,6 +49,7 @@ def train(
     device: Annotated[str, typer.Option(help="Where to compute: cpu, cuda, mps.")] = "cpu",
     threads: Annotated[int | None, typer.Option(min=1, help="Threads; one is best for small networks.")] = None,
     save: Annotated[Path | None, typer.Option(help="Folder for checkpoints.")] = None,
+    save_every: Annotated[float | None, typer.Option(min=0, help="Seconds between checkpoints; 30 by default.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint in --save.")] = False,
     plot: Annotated[Path | None, typer.Option(help="File for a picture of the training.")] = None,
     tensorboard: Annotated[Path | None, typer.Option(help="Folder for TensorBoard, if it is installed.")] = None,
@@ -68,7 +70,10 @@ def train(
     from flexicase.torch import GradientLexicase
     from flexicase.torch import data as data_sets
     from flexicase.torch.candidates import check_device
+    from flexicase.torch.training import sgd
 
+    if not 0 < lr < float("inf"):
+        raise typer.BadParameter(f"must be above 0, got {lr:g}", param_hint="--lr")
     if threads is not None:
         import torch
 
@@ -84,6 +89,7 @@ def train(
         found.train,
         population,
         selection,  # type: ignore[arg-type]
+        optimizer=lambda parameters: sgd(parameters, lr),
         batch_size=batch_size,
         seed=seed,
         optimizer_state=optimizer_state,  # type: ignore[arg-type]
@@ -102,7 +108,8 @@ def train(
         if writer is not None:
             search.callbacks.append(lambda record: _log(writer, record))
         try:
-            search.fit(generations, save=save, resume=resume)
+            often = {} if save_every is None else {"save_every": save_every}
+            search.fit(generations, save=save, resume=resume, **often)
         except KeyboardInterrupt:
             if tells:
                 line.note("stopped" if save is None else f"saved in {save}; the same command with --resume goes on")

@@ -53,7 +53,8 @@ class FastLexicase:
             ``"stop"``, it ends the event with a random choice among the whole population (``ended`` is then 2). The
             second runs on the reference alone.
         lookahead: ``"auto"`` grows the blocks while cases filter nobody; ``"patient"`` only once 8 in a row
-            have filtered nobody, for evaluators that gain little from blocks of two or four; an int asks
+            have filtered nobody, for evaluators that gain little from blocks of two or four;
+            `flexicase.selection.lookahead.Growing` grows them from more than one; an int asks
             for that many cases at a time, 1 for none that may not be needed.
         memory: Budget in bytes for blocks and memo; of an old memo, up to an eighth of it is kept as room for the next.
         seed: An int, a `numpy.random.Generator`, a `SeedSequence`, or None for fresh randomness.

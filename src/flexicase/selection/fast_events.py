@@ -16,7 +16,7 @@ from flexicase.rng import Key, Lane, Stream
 from flexicase.selection.blocks import AskedBlocks, Flight, PipelinedBlocks
 from flexicase.selection.case_order import CaseOrder
 from flexicase.selection.kernel import Ended
-from flexicase.selection.lookahead import BYTES_PER_PAIR, BlockSize, LookAhead
+from flexicase.selection.lookahead import BYTES_PER_PAIR, MOST_CASES, BlockSize, Growing, LookAhead
 from flexicase.selection.replay import replay
 from flexicase.selection.weights import POOL_BIASES, CaseWeights
 
@@ -121,9 +121,16 @@ def native_events(rule: EventRule, weights: CaseWeights) -> FastRun:
         weights.w_min,
         rule.epsilon,
         rule.mad,
-        NATIVE_LOOKAHEAD[rule.lookahead] if isinstance(rule.lookahead, str) else min(rule.lookahead, 2**40),
+        *_native_lookahead(rule.lookahead),
         rule.block_bytes // BYTES_PER_PAIR,
     )
+
+
+def _native_lookahead(lookahead: LookAhead) -> tuple[int, int]:
+    """The kind of look-ahead, or the fixed number of cases; and the least block of one that adapts."""
+    if isinstance(lookahead, Growing):
+        return NATIVE_LOOKAHEAD["auto"], lookahead.least
+    return (NATIVE_LOOKAHEAD[lookahead] if isinstance(lookahead, str) else min(lookahead, MOST_CASES)), 1
 
 
 def run_native(

@@ -5,22 +5,56 @@ never needed. The number of cases starts at 1 and doubles while cases filter nob
 shrinks it restarts from the number of cases that had filtered nobody before, as the best guess of
 how long the smaller pool will last. A patient look-ahead does all this only once 8 cases in a row
 have filtered nobody: until then computing in advance costs more than it saves, if the evaluator
-takes twice as long for twice as many cases.
+takes twice as long for twice as many cases. Who expects events to be long may go on with more than
+two after the first case (`Growing`).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from flexicase.checks import check_choice, check_count
 
-LookAhead: TypeAlias = Literal["auto", "patient"] | int
 PATIENCE = 8
 BYTES_PER_PAIR = 8
+MOST_CASES = 2**40
+
+
+@dataclass(frozen=True, slots=True)
+class Growing:
+    """Look-ahead like ``"auto"``, but after the first case of an event not for less than so many.
+
+    Attributes:
+        least: How many cases.
+
+    Example:
+        >>> import numpy as np
+        >>> import flexicase as fx
+        >>> from flexicase.selection.lookahead import Growing
+        >>> asked = []
+        >>> def evaluate(individuals, cases):
+        ...     asked.append(len(cases))
+        ...     return np.zeros((len(individuals), len(cases)))
+        >>> s = fx.FastLexicase(100, lookahead=Growing(10), seed=1).select(evaluate, 4)
+        >>> asked
+        [1, 10, 20, 40, 29]
+    """
+
+    least: int
+
+    def __post_init__(self) -> None:
+        """Check the number."""
+        object.__setattr__(self, "least", min(check_count(self.least, "least", 1), MOST_CASES))
+
+
+LookAhead: TypeAlias = Literal["auto", "patient"] | int | Growing
 
 
 def check_lookahead(lookahead: Any) -> LookAhead:
-    """``"auto"``, ``"patient"`` or a positive number of cases."""
+    """``"auto"``, ``"patient"``, a `Growing` or a positive number of cases."""
+    if isinstance(lookahead, Growing):
+        return lookahead
     if isinstance(lookahead, str):
         return check_choice(lookahead, "lookahead", ("auto", "patient"))  # type: ignore[return-value]
     return check_count(lookahead, "lookahead", 1)
@@ -30,7 +64,7 @@ class BlockSize:
     """The number of cases to ask for next, within one selection event.
 
     Args:
-        lookahead: ``"auto"``, ``"patient"``, or a fixed number of cases.
+        lookahead: ``"auto"``, ``"patient"``, a `Growing`, or a fixed number of cases.
         most_bytes: A block of pool × cases errors is kept within this, down to a single case.
 
     Attributes:
@@ -49,12 +83,13 @@ class BlockSize:
         10
     """
 
-    __slots__ = ("_fixed", "_patience", "_quiet", "_wanted", "most_pairs")
+    __slots__ = ("_fixed", "_least", "_patience", "_quiet", "_wanted", "most_pairs")
 
     def __init__(self, lookahead: LookAhead, most_bytes: int) -> None:
         """Start an event."""
-        self._fixed = not isinstance(lookahead, str)
-        self._wanted = 1 if isinstance(lookahead, str) else lookahead
+        self._fixed = isinstance(lookahead, int)
+        self._wanted = lookahead if isinstance(lookahead, int) else 1
+        self._least = lookahead.least if isinstance(lookahead, Growing) else 1
         self._patience = PATIENCE if lookahead == "patient" else 0
         self.most_pairs = most_bytes // BYTES_PER_PAIR
         self._quiet = 0
@@ -70,12 +105,14 @@ class BlockSize:
             visited: How many of its cases were looked at.
             last_filter: Position in the block of the last case that removed anybody, if one did.
         """
+        if self._fixed:
+            return
         if last_filter is None:
             self._quiet += visited
-            if not self._fixed and self._quiet >= self._patience:
+            if self._quiet >= self._patience:
                 self._wanted *= 2
-            return
-        before, self._quiet = self._quiet + last_filter, visited - last_filter - 1
-        if not self._fixed:
+        else:
+            before, self._quiet = self._quiet + last_filter, visited - last_filter - 1
             lasted = max(before, self._quiet)
-            self._wanted = 1 if lasted < self._patience else max(1, lasted)
+            self._wanted = 1 if lasted < self._patience else lasted
+        self._wanted = max(self._wanted, self._least)

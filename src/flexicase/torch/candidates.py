@@ -55,13 +55,17 @@ def check_output(model: nn.Module, cases: Cases, *, classify: bool) -> int | Non
     """Whether a network takes the cases; gives the number of classes if it is to classify them.
 
     Raises:
-        ValueError: Its output has not the shape that is needed.
+        ValueError: It fails on them, or its output has not the shape that is needed.
     """
     n = min(2, len(cases))
     inputs, _ = cases.batch(torch.arange(n))
     model.eval()
-    with torch.inference_mode():
-        output = model(inputs)
+    try:
+        with torch.inference_mode():
+            output = model(inputs)
+    except Exception as error:
+        of = f"shape {tuple(inputs.shape)}" if isinstance(inputs, Tensor) else f"type {type(inputs).__name__}"
+        raise ValueError(f"the network must take batches of {cases.name}, of {of}, but fails: {error}") from error
     if not classify:
         return None
     if not isinstance(output, Tensor) or output.ndim != 2 or len(output) != n:
@@ -73,15 +77,16 @@ def check_output(model: nn.Module, cases: Cases, *, classify: bool) -> int | Non
     return int(output.shape[1])
 
 
-def check_parameters(model: nn.Module, state: dict[str, Tensor]) -> None:
-    """Whether a state is one of such networks.
+def copied_parameters(model: nn.Module, state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """A copy of a state of such networks, where the network's own is.
 
     Raises:
         ValueError: It has other parameters, or of other shapes.
     """
-    expected, found = ({name: value.shape for name, value in s.items()} for s in (model.state_dict(), state))
-    if expected != found:
+    own = model.state_dict()
+    if {name: value.shape for name, value in own.items()} != {name: value.shape for name, value in state.items()}:
         raise ValueError("the state is of a network with other parameters than model_fn makes")
+    return {name: value.detach().to(own[name].device, copy=True) for name, value in state.items()}
 
 
 def check_autocast(dtype: torch.dtype | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -52,6 +53,8 @@ class Cases:
         self.channels_last = channels_last
         self.name = name
         self.classes: int | None = None
+        self._unchecked = False
+        self._read = self._reader()
 
     def __len__(self) -> int:
         """How many cases."""
@@ -68,7 +71,7 @@ class Cases:
         """
         which = torch.as_tensor(cases)
         inputs, targets = self._read(which)
-        if self.classes is not None:
+        if self._unchecked:
             self._check_labels(targets, which)
         if self.channels_last and inputs.ndim == 4:
             return inputs.to(self.device, memory_format=torch.channels_last), targets.to(self.device)
@@ -93,17 +96,26 @@ class Cases:
             ValueError: A target is not a class that the network has.
         """
         self.classes = classes
-        if isinstance(self.data_set, TensorDataset):
-            self._check_labels(self.data_set.tensors[1], torch.arange(len(self)))
-        elif isinstance(self.data_set, Batched) and isinstance(getattr(self.data_set, "labels", None), Tensor):
-            self._check_labels(self.data_set.labels, torch.arange(len(self)))  # type: ignore[attr-defined]
+        known = self._all_targets()
+        self._unchecked = known is None
+        if known is not None:
+            self._check_labels(known, torch.arange(len(self)))
 
-    def _read(self, which: Tensor) -> tuple[Tensor, Tensor]:
-        if isinstance(self.data_set, Batched):
-            return self.data_set.batch(which)
+    def _all_targets(self) -> Tensor | None:
         if isinstance(self.data_set, TensorDataset):
+            return self.data_set.tensors[1]
+        labels = getattr(self.data_set, "labels", None) if isinstance(self.data_set, Batched) else None
+        return labels if isinstance(labels, Tensor) else None
+
+    def _reader(self) -> Callable[[Tensor], tuple[Tensor, Tensor]]:
+        if isinstance(self.data_set, Batched):
+            return self.data_set.batch
+        if isinstance(self.data_set, TensorDataset) and len(self.data_set.tensors) == 2:
             inputs, targets = self.data_set.tensors
-            return inputs[which], targets[which]
+            return lambda which: (inputs[which], targets[which])
+        return self._read_items
+
+    def _read_items(self, which: Tensor) -> tuple[Tensor, Tensor]:
         if hasattr(self.data_set, "__getitems__"):
             items = self.data_set.__getitems__(which.tolist())
         else:

@@ -22,10 +22,10 @@ from flexicase.selection.lookahead import LookAhead
 from flexicase.selection.weights import Default, PoolBias
 from flexicase.torch import checkpoint
 from flexicase.torch.augment import PerCase
-from flexicase.torch.candidates import check_autocast, check_device, check_output, check_parameters, make_candidates
+from flexicase.torch.candidates import check_autocast, check_device, check_output, copied_parameters, make_candidates
 from flexicase.torch.cases import Cases
 from flexicase.torch.distributed import Distributed, facts, join
-from flexicase.torch.errors import CandidateErrors, ErrorFunction, wrong
+from flexicase.torch.errors import CandidateErrors, ErrorFunction, largest_block, wrong
 from flexicase.torch.meeting import RankLostError
 from flexicase.torch.records import Done, Generation, selection_facts
 from flexicase.torch.selector import SelectionName, load_selector_state, lookahead_after, make_selector, selector_state
@@ -63,10 +63,8 @@ class GradientLexicase:
         device: Where the networks are.
         batch_size: Cases per training step.
         seed: An int, a `numpy.random.Generator`, a `SeedSequence`, or None for fresh randomness.
-        optimizer_state: ``"reset"`` starts every generation with a new optimiser; ``"inherit"`` gives the parent's
-            state to its copies.
-        on_all_fail: What a case that the whole pool gets wrong does: ``"keep"`` (default) keeps all; ``"stop"`` ends
-            selection with a random parent.
+        optimizer_state: A generation starts with new optimisers, ``"reset"``, or the parent's state, ``"inherit"``.
+        on_all_fail: On a case that the whole pool gets wrong, ``"keep"`` all (default) or ``"stop"``, parent at random.
         transform: Augments training batches: ``transform(inputs, generator)``, such as `PadCropFlip`.
         selection_transform: The same for the cases of selection, one at a time, by draws that depend on generation and
             case alone. None: selection sees the plain cases.
@@ -77,8 +75,8 @@ class GradientLexicase:
         test_set: A data set to evaluate the parent on every ``eval_every`` generations, and after the last one.
         eval_every: See ``test_set``.
         callbacks: Called with each `Generation`.
-        lookahead: How selection asks for cases: ``"auto"`` in blocks that grow from one case, more slowly while
-            selections are short; an int in blocks of that many. Never changes the outcome, up to rounding in networks.
+        lookahead: How selection asks for cases: ``"auto"`` in blocks that grow, the faster the longer the last few
+            selections were; an int in blocks of that many. Never changes the outcome, up to rounding in networks.
         autocast: ``torch.bfloat16`` for mixed precision.
         compile: Whether selection runs networks through ``torch.compile``.
         channels_last: Whether images and networks are laid out with the channels last.
@@ -143,6 +141,10 @@ class GradientLexicase:
         self._cases.expect_one_each(self.population)
         self._seed = int(seed) if isinstance(seed, int | np.integer) else None
         self._key = self._ranks.key(seed)
+        self._model_fn = model_fn
+        self._channels_last = channels_last
+        self._candidates = self._new_candidates()
+        classes = check_output(self._candidates[0], self._cases, classify=error_fn is None)
         self._selector = make_selector(
             selection,
             len(self._cases),
@@ -152,13 +154,10 @@ class GradientLexicase:
             epsilon=epsilon,
             on_all_fail=on_all_fail,
             lookahead=lookahead,
+            largest_block=largest_block(self._candidates[0], self._cases),
             key=self._key,
         )
         self._learns_lookahead = self._selector.lookahead == "auto"
-        self._model_fn = model_fn
-        self._channels_last = channels_last
-        self._candidates = self._new_candidates()
-        classes = check_output(self._candidates[0], self._cases, classify=error_fn is None)
         if classes is not None:
             self._cases.expect_labels(classes)
         self._test = None if test_set is None else self._test_cases(test_set)
@@ -167,7 +166,7 @@ class GradientLexicase:
             self._cases, loss or functional.cross_entropy, optimizer, transform, autocast, self._ranks
         )
         made = optimizer(self._candidates[0].parameters())
-        self._optimizer_name = f"{type(made).__name__} {made.defaults}"
+        self._optimizer_name = f"{type(made).__name__} {made.defaults | {'lr': 'any'}}"
         self._autocast = autocast
         self._forward = [torch.compile(model) for model in self._candidates] if compile else self._candidates
         self._selection_transform = selection_transform
@@ -382,16 +381,13 @@ class GradientLexicase:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on where `state_dict` was taken.
+        """Go on where `state_dict` was taken. The learning rate and its schedule may be others from here on.
 
         Raises:
             ValueError: The state is of training with other settings, or of another network.
         """
         check_settings("the state", self._settings(), state["settings"])
-        parent = state["parent"]
-        if parent is not None:
-            check_parameters(self._candidates[0], parent)
-            parent = {name: value.detach().to(self.device, copy=True) for name, value in parent.items()}
+        parent = None if state["parent"] is None else copied_parameters(self._candidates[0], state["parent"])
         load_selector_state(self._selector, state["selector"])
         self._key = Key(*map(int, state["key"]))
         self.generations = state["generations"] if self.generations is None else self.generations

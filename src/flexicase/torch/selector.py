@@ -14,13 +14,13 @@ from numpy.typing import ArrayLike
 from flexicase.checks import check_choice
 from flexicase.rng import Key
 from flexicase.selection.fast import BLOCK_SHARE, FastLexicase
-from flexicase.selection.lookahead import BYTES_PER_PAIR, PATIENCE, LookAhead
+from flexicase.selection.lookahead import BYTES_PER_PAIR, PATIENCE, Growing, LookAhead
 from flexicase.selection.weights import Default, PoolBias
 
 SelectionName: TypeAlias = Literal["lexicase", "fast"]
-LARGEST_BLOCK = 1024
 SHORT = 2 * PATIENCE
 RECENT = 5
+LEAST_SHARE = 4
 
 
 def make_selector(
@@ -33,6 +33,7 @@ def make_selector(
     epsilon: float | ArrayLike | str | None,
     on_all_fail: Literal["keep", "stop"] | None,
     lookahead: LookAhead,
+    largest_block: int,
     key: Key,
 ) -> FastLexicase:
     """The selector that the arguments of `GradientLexicase` describe; see there.
@@ -58,7 +59,7 @@ def make_selector(
         epsilon=epsilon,
         on_all_fail=on_all_fail or "keep",
         lookahead=lookahead,
-        memory=BLOCK_SHARE * BYTES_PER_PAIR * LARGEST_BLOCK * population,
+        memory=BLOCK_SHARE * BYTES_PER_PAIR * largest_block * population,
         seed=0,
     )
     made.load_state_dict({**made.state_dict(), "key": tuple(key)})
@@ -68,17 +69,19 @@ def make_selector(
 def lookahead_after(cases: Sequence[int]) -> LookAhead:
     """Look-ahead for a selection, from how many cases the last few looked at.
 
-    Where a handful of cases decide, computing in advance costs more than it saves.
+    Where a handful of cases decide, computing in advance costs more than it saves; where it takes many, a quarter of
+    the usual number is almost always needed.
 
     Args:
         cases: Cases that each selection so far looked at.
 
     Example:
         >>> from flexicase.torch.selector import lookahead_after
-        >>> lookahead_after([]), lookahead_after([50, 3, 2]), lookahead_after([3, 2, 9, 60, 20, 5, 100])
-        ('patient', 'patient', 'auto')
+        >>> lookahead_after([]), lookahead_after([50, 3, 2]), lookahead_after([3, 2, 9, 60, 40, 5, 100])
+        ('patient', 'patient', Growing(least=10))
     """
-    return "auto" if cases and median(cases[-RECENT:]) >= SHORT else "patient"
+    usual = int(median(cases[-RECENT:])) if cases else 0
+    return "patient" if usual < SHORT else Growing(usual // LEAST_SHARE)
 
 
 def selector_state(selector: FastLexicase) -> dict[str, Any]:

@@ -34,9 +34,9 @@ class TrainingError(ValueError):
     """
 
 
-def sgd(parameters: Iterable[nn.Parameter]) -> Optimizer:
+def sgd(parameters: Iterable[nn.Parameter], lr: float = 0.1) -> Optimizer:
     """Stochastic gradient descent as in the paper: learning rate 0.1, momentum 0.9, weight decay 0.0001."""
-    return SGD(parameters, lr=0.1, momentum=0.9, weight_decay=1e-4)
+    return SGD(parameters, lr=lr, momentum=0.9, weight_decay=1e-4)
 
 
 def cosine(generation: int, generations: int) -> float:
@@ -153,7 +153,8 @@ class Trainer:
             loss = self.train(models[which], optimizers[which], shares[which], seeds[which])
             if not math.isfinite(loss):
                 raise TrainingError(
-                    f"the loss of candidate {which} in generation {generation} is {loss}: training has diverged"
+                    f"the loss of candidate {which} in generation {generation} is {loss}: training has diverged; "
+                    "a lower learning rate may help"
                 )
             return loss
 
@@ -183,6 +184,8 @@ class Trainer:
                 optimizer.zero_grad(set_to_none=True)
                 with torch.autocast(device.type, dtype=self.autocast, enabled=self.autocast is not None):
                     loss = self.loss(model(inputs), targets)
+                if loss.ndim:
+                    raise ValueError(f"loss must give one number for a batch, got shape {tuple(loss.shape)}")
                 loss.backward()
                 optimizer.step()
                 total += loss.detach() * len(batch)
