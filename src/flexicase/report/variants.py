@@ -183,8 +183,8 @@ def _generations(results: Results) -> Section:
     charts = charts_of(results, "pairs", "pairs computed in each generation", "% of the full matrix", views)
     text = (
         "The same over the generations, medians over the runs still active with quartiles. When everybody in a "
-        "population has come to behave alike, a selection runs out of cases before it has a winner, and has then looked "
-        "at all of them."
+        "population has come to behave alike, a selection runs out of cases before it has a winner, and has then "
+        "looked at all of them."
     )
     return Section("pairs", "Pairs computed, by generation", text, charts)
 
