@@ -71,9 +71,13 @@ class Stopwatch:
         return result
 
 
-def measure(problem: str, method: str, generations: int, seed: int, partial: bool) -> tuple[list[Generation], float]:
+def measure(
+    problem: str, method: str, generations: int, seed: int, *, partial: bool, parents: int | None
+) -> tuple[list[Generation], float]:
     """The records of a run in CPU seconds, and the seconds spent in running programs."""
-    setup = Setup.of(problem, method=method, generations=generations, seed=seed, partial=partial, threads=1)
+    setup = Setup.of(
+        problem, method=method, generations=generations, seed=seed, partial=partial, parents=parents, threads=1
+    )
     evolution = Evolution(setup, clock=time.process_time)
     running = Stopwatch(evolution.train.errors)
     evolution.train.errors = running  # type: ignore[method-assign]
@@ -118,10 +122,20 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3, help="the best counts")
     parser.add_argument("--seed", type=int, default=2)
     parser.add_argument("--partial", action="store_true", help="evaluate what selection asks for")
+    parser.add_argument(
+        "--parents", type=int, help="selections per generation, as many as there are parents if left out"
+    )
     arguments = parser.parse_args()
     for problem in arguments.problems:
         runs = [
-            measure(problem, arguments.method, arguments.generations, arguments.seed, arguments.partial)
+            measure(
+                problem,
+                arguments.method,
+                arguments.generations,
+                arguments.seed,
+                partial=arguments.partial,
+                parents=arguments.parents,
+            )
             for _ in range(arguments.repeats)
         ]
         records, running = min(runs, key=lambda run: sum(record.seconds.total for record in run[0]))

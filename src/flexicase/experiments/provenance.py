@@ -25,7 +25,7 @@ class Provenance:
     Attributes:
         version: The version of flexicase, with the commit if it runs from its repository.
         machine: Host, processor, system, Python and NumPy.
-        command: The command line.
+        command: The command line; of absolute paths the last part only, since where things lie made no difference.
 
     Example:
         >>> from flexicase.experiments.provenance import Provenance
@@ -42,7 +42,12 @@ class Provenance:
         """That of this process."""
         program = Path(sys.argv[0])
         name = program.parent.name if program.name == "__main__.py" else program.name
-        return cls(version(), machine(), shlex.join([name, *sys.argv[1:]]))
+        return cls(version(), machine(), shlex.join([name, *map(_without_place, sys.argv[1:])]))
+
+
+def _without_place(argument: str) -> str:
+    option, equals, value = argument.rpartition("=")
+    return f"{option}{equals}{Path(value).name}" if Path(value).is_absolute() else argument
 
 
 @cache

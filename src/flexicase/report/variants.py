@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from flexicase.report import paper
-from flexicase.report.curves import mean_curve, median_curve, per_generation
+from flexicase.report.curves import median_curve, per_generation
 from flexicase.report.results import Results, Run
 from flexicase.report.sections import (
     Line,
@@ -180,12 +180,11 @@ def _generations(results: Results) -> Section:
         variant: View(variant, partial(_percent_lines, results, of_variant(results, variant)))
         for variant in _partial_first(results)
     }
-    charts = charts_of(
-        results, "pairs", "pairs computed in each generation, mean over the runs", "% of the full matrix", views
-    )
+    charts = charts_of(results, "pairs", "pairs computed in each generation", "% of the full matrix", views)
     text = (
-        "The same over the generations, with 95 % intervals of the mean. When everybody in a population has come to "
-        "behave alike, a selection runs out of cases before it has a winner, and has then looked at all of them."
+        "The same over the generations, medians over the runs still active with quartiles. When everybody in a "
+        "population has come to behave alike, a selection runs out of cases before it has a winner, and has then "
+        "looked at all of them."
     )
     return Section("pairs", "Pairs computed, by generation", text, charts)
 
@@ -196,7 +195,7 @@ def _partial_first(results: Results) -> list[str]:
 
 
 def _percent_lines(results: Results, part: Results, problem: str) -> list[Line]:
-    return curve_lines(part, problem, "pairs", mean_curve, PERCENT / full_matrix(results, problem))
+    return curve_lines(part, problem, "pairs", median_curve, PERCENT / full_matrix(results, problem))
 
 
 def _time(results: Results) -> Section:
