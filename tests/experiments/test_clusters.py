@@ -204,6 +204,15 @@ def test_without_slurm_the_command_says_so(flexicase, tmp_path):
     assert errors.startswith("flexicase: error: no Slurm here to submit runs to: ")
 
 
+def test_a_wrong_address_is_told_at_once(flexicase, tmp_path):
+    pytest.importorskip("ray", reason="Ray is not installed (the cluster extra)")
+    (tmp_path / "walks.toml").write_text(study_text())
+    process = flexicase("run", "walks.toml", "--cluster", "ray://127.0.0.1:1")
+    _, errors = process.communicate(timeout=DEADLINE)
+    assert process.returncode == 1
+    assert "flexicase: error: no Ray cluster answers at 127.0.0.1:1: expected the address that 'ray start'" in errors
+
+
 def test_ctrl_c_stops_a_study_on_ray_and_the_same_command_continues(
     flexicase, tmp_path, undisturbed, visits, monkeypatch
 ):
