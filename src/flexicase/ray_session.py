@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+import socket
 import warnings
 
 from flexicase.extras import require
+
+SECONDS_TO_ANSWER = 5.0
 
 
 class RaySession:
@@ -31,6 +34,8 @@ class RaySession:
         self._made_here = not ray.is_initialized()
         if not self._made_here:
             return
+        if address is not None:
+            _check_somebody_listens(address)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -38,10 +43,7 @@ class RaySession:
         except (ConnectionError, RuntimeError, ValueError) as cause:
             if address is None:
                 raise
-            raise ConnectionError(
-                f"no Ray cluster answers at {address}: expected the address that 'ray start' printed, and this "
-                f"machine to be a part of the cluster ({cause})"
-            ) from cause
+            raise ConnectionError(_nobody_at(address, cause)) from cause
 
     def workers(self) -> int:
         """How many processors the cluster has."""
@@ -64,3 +66,21 @@ class RaySession:
     def __exit__(self, *reason: object) -> None:
         """Close, whatever happened."""
         self.close()
+
+
+def _check_somebody_listens(address: str) -> None:
+    """Raise at once where Ray would try for a minute or two."""
+    host, _, port = address.rpartition(":")
+    if not port.isdigit():
+        return
+    try:
+        socket.create_connection((host.rpartition("/")[2], int(port)), SECONDS_TO_ANSWER).close()
+    except OSError as cause:
+        raise ConnectionError(_nobody_at(address, cause)) from cause
+
+
+def _nobody_at(address: str, cause: Exception) -> str:
+    return (
+        f"no Ray cluster answers at {address}: expected the address that 'ray start' has printed, "
+        f"and this machine to be a part of the cluster ({cause})"
+    )

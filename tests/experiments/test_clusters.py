@@ -195,6 +195,21 @@ def test_a_job_that_slurm_loses_is_made_again(slurm, run_on, undisturbed, visits
     assert results(study) == undisturbed(**SLOW)
 
 
+def test_jobs_of_a_coordinator_that_was_killed_are_cancelled(slurm, tmp_path, visits):
+    """Otherwise two jobs would work on the same run."""
+    study = Study(tmp_path / "walks")
+    study.make_folders()
+    orphaned = SlurmExecutor(study, 2)
+    for task in plan(parse_spec(study_text(seeds=1, length=100, pause=0.5))):
+        orphaned.start(task)
+    wait_until(lambda: orphaned.events(0.1))
+    SlurmExecutor(study, 2)
+    wait_until(lambda: {(slurm / "states" / job).read_text() for job in ("1_0", "1_1")} == {"CANCELLED 0"})
+    steps = visits()
+    time.sleep(1.2)
+    assert visits() == steps, "a cancelled job goes on"
+
+
 def test_without_slurm_the_command_says_so(flexicase, tmp_path):
     pytest.importorskip("submitit", reason="submitit is not installed (the cluster extra)")
     (tmp_path / "walks.toml").write_text(study_text())
@@ -202,6 +217,15 @@ def test_without_slurm_the_command_says_so(flexicase, tmp_path):
     _, errors = process.communicate(timeout=DEADLINE)
     assert process.returncode == 1
     assert errors.startswith("flexicase: error: no Slurm here to submit runs to: ")
+
+
+def test_a_wrong_address_is_told_at_once(flexicase, tmp_path):
+    pytest.importorskip("ray", reason="Ray is not installed (the cluster extra)")
+    (tmp_path / "walks.toml").write_text(study_text())
+    process = flexicase("run", "walks.toml", "--cluster", "ray://127.0.0.1:1")
+    _, errors = process.communicate(timeout=DEADLINE)
+    assert process.returncode == 1
+    assert "flexicase: error: no Ray cluster answers at 127.0.0.1:1: expected the address that 'ray start'" in errors
 
 
 def test_ctrl_c_stops_a_study_on_ray_and_the_same_command_continues(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -96,7 +96,8 @@ def conduct(spec: Spec, options: Options, root: Path, place: Place, *, quiet: bo
 
     with monitor_for(options.workers, quiet=quiet) as monitor:
         try:
-            ending = run_study(root, spec, options, monitor, place.executor)
+            with redirect_stdout(sys.stderr):  # Ray prints of its own accord when it loses somebody
+                ending = run_study(root, spec, options, monitor, place.executor)
         except LockedError as error:
             raise OSError(f"{error}: one process at a time runs a study") from error
     if ending == "interrupted":

@@ -26,6 +26,12 @@ class Place:
     Attributes:
         workers: How many at a time, unless somebody says otherwise.
         executor: Makes the executor of a study, as for `run_study`.
+
+    Example:
+        >>> from flexicase.experiments import place_of
+        >>> with place_of() as here:
+        ...     here.workers >= 1
+        True
     """
 
     workers: int

@@ -55,7 +55,9 @@ class FastLexicase:
         lookahead: ``"auto"`` grows the blocks while cases filter nobody; ``"patient"`` only once 8 in a row
             have filtered nobody, for evaluators that gain little from blocks of two or four;
             `flexicase.selection.lookahead.Growing` grows them from more than one; an int asks
-            for that many cases at a time, 1 for none that may not be needed.
+            for that many cases at a time, 1 for none that may not be needed. An evaluator that works on many
+            pieces at a time, as `RayEvaluator`, is kept busy as far ahead as that allows, with ``"auto"`` and
+            ``"patient"`` up to 16 cases or more.
         memory: Budget in bytes for blocks and memo; of an old memo, up to an eighth of it is kept as room for the next.
         seed: An int, a `numpy.random.Generator`, a `SeedSequence`, or None for fresh randomness.
         backend: ``"native"`` or ``"reference"``, as for `flexicase.Selector`.
