@@ -1,7 +1,7 @@
 """Puts the tables and figures of the image studies into their page: ``python docs/image_results.py``.
 
 Tables go between ``<!-- STUDY TABLE -->`` and ``<!-- end -->``, where STUDY is a folder of ``results`` and TABLE a part
-of the report, or ``claims``.
+of the report, or ``claims``, or ``runs``: how many there are.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ def markdown(header: list[str], rows: list[list[str]]) -> str:
 
 def table(results: Results, name: str) -> str:
     """One of the report's tables, without the column that names the data."""
+    if name == "runs":
+        return f"{len(results.runs)} of {results.planned} runs are done, in the order of the seeds.\n"
     if name == "claims":
         rows = [[claim.statement, claim.verdict, claim.evidence] for claim in image_claims(results)]
         return markdown(["statement", "here", "evidence"], rows)

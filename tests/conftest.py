@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import warnings
 
 import pytest
@@ -13,6 +14,7 @@ settings.register_profile("flexicase", deadline=None, max_examples=200, derandom
 settings.load_profile("flexicase")
 
 os.environ.pop("FLEXICASE_BACKEND", None)  # tests name the back end they mean
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs inherit a Ctrl-C that does nothing
 
 
 @pytest.fixture(params=["native", "reference"])
