@@ -52,8 +52,9 @@ docs: .venv/.docs ## build the documentation into docs/_build/html
 	$(PY) -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
-results: .venv/.built ## bring docs/results.md and results/README.md up to date with results/
+results: .venv/.built ## bring the pages of results up to date with results/
 	$(PY) docs/make_results.py
+	$(PY) docs/image_results.py
 
 asan: .venv/.built ## the native tests under the address and undefined-behaviour sanitizers
 	$(WITH_VENV) cmake --preset asan

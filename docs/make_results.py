@@ -3,7 +3,8 @@
     python docs/make_results.py                    # or: make results
 
 Every number, table and verdict between the marks of docs/results.md and results/README.md comes from the exported
-studies; the words around them do not depend on how the studies come out.
+studies; the words around them do not depend on how the studies come out. Image studies have a page of their own
+(docs/image_results.py).
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def refresh(root: Path) -> list[Path]:
     studies = [read_results(manifest.parent) for manifest in sorted((root / "results").glob("*/manifest.json"))]
     page = (root / PAGE).read_text(encoding="utf-8")
     files = [root / PAGE, root / LIST]
-    for results in studies:
+    for results in (study for study in studies if study.kind != "image"):
         pictures = draw(results, root / IMAGES / results.name)
         files += pictures
         page = replace_fragment(page, fragment(results, pictures), results.name)

@@ -105,7 +105,7 @@ def test_a_hung_run_on_ray_is_ended(run_on, undisturbed, monkeypatch):
     """It hangs at its second step, in its first attempt only."""
     expected = undisturbed(seeds=1)
     monkeypatch.setenv(TROUBLE, "hang_until_saved")
-    ending, notes, study = run_on(ray_executor, Options(workers=2, patience=10.0), seeds=1)
+    ending, notes, study = run_on(ray_executor, Options(workers=2, patience=6.0), seeds=1)
     assert ending == "complete"
     assert any("gave no sign of life" in note for note in notes)
     assert results(study) == expected

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import IO, Protocol, TypeAlias
@@ -29,6 +29,11 @@ class Moved:
 
     run_id: str
     progress: Progress
+
+
+def waiting(run_ids: Iterable[str]) -> list[Moved]:
+    """Signs of life of runs that were started and wait for their turn: nobody shall take them for hung."""
+    return [Moved(run_id, Progress(0, 0, "waiting")) for run_id in run_ids]
 
 
 @dataclass(frozen=True)

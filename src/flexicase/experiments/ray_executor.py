@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from flexicase.atomic import write_atomically
-from flexicase.experiments.executor import Event, Failed, Moved
+from flexicase.experiments.executor import Event, Failed, Moved, waiting
 from flexicase.experiments.jobs import Task
 from flexicase.experiments.node import News, NodeRun, read_files, write_files
 from flexicase.experiments.study import Study
@@ -47,6 +47,7 @@ class RayExecutor:
         self.study, self.workers, self.nice, self.save_seconds = study, workers, nice, save_seconds
         self._options = {"num_cpus": 1, "max_restarts": 0, **(options or {})}
         self._actors: dict[str, Any] = {}
+        self._silent: set[str] = set()  # those whose actor has not answered yet
         self._news: queue.SimpleQueue[tuple[str, Any, Future[Any]]] = queue.SimpleQueue()
 
     @property
@@ -67,6 +68,7 @@ class RayExecutor:
         save = read_files(self.study.save(task.id))
         maker = ray.remote(NodeRun).options(**self._options)
         self._actors[task.id] = maker.remote(task, save, self.nice, variables, self.save_seconds)
+        self._silent.add(task.id)
         self._ask(task.id)
 
     def events(self, timeout: float) -> list[Event]:
@@ -78,7 +80,7 @@ class RayExecutor:
             try:
                 run_id, actor, outcome = self._news.get(timeout=left) if left else self._news.get_nowait()
             except queue.Empty:
-                return found
+                return found or [*waiting(self._silent)]
             if self._actors.get(run_id) is actor:
                 found += self._heard(run_id, outcome)
 
@@ -90,6 +92,7 @@ class RayExecutor:
         """End all runs; what they have sent stays."""
         self._end(list(self._actors.values()))
         self._actors.clear()
+        self._silent.clear()
 
     def _ask(self, run_id: str) -> None:
         actor = self._actors[run_id]
@@ -100,6 +103,7 @@ class RayExecutor:
 
     def _heard(self, run_id: str, outcome: Future[Any]) -> list[Event]:
         failure = outcome.exception()
+        self._silent.discard(run_id)
         if failure is not None:
             del self._actors[run_id]
             lines = str(failure).strip().splitlines() or [type(failure).__name__]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from flexicase.atomic import write_atomically
-from flexicase.experiments.executor import Event, Failed, LocalExecutor, Moved
+from flexicase.experiments.executor import Event, Failed, LocalExecutor, Moved, waiting
 from flexicase.experiments.jobs import Progress, Task
 from flexicase.experiments.study import Study
 from flexicase.extras import require
@@ -90,7 +90,7 @@ class SlurmExecutor:
         deadline = time.monotonic() + timeout
         while not (found := self._look()) and time.monotonic() < deadline:
             time.sleep(POLL_SECONDS)
-        return found
+        return found or [*waiting(self._jobs.keys() - self._progress.keys())]
 
     def kill(self, run_id: str) -> None:
         """End a run; it fails when the batch system says that it is gone."""
@@ -168,6 +168,8 @@ def make_on_node(folder: str, task: Task, nice: int) -> Event:
     """
     study = Study(Path(folder))
     runner = LocalExecutor(study, 1, nice)
+    study.save(task.id).mkdir(parents=True, exist_ok=True)
+    _write_progress(study, Moved(task.id, Progress(0, 0, "started")))
     runner.start(task)
     try:
         while True:
