@@ -75,5 +75,5 @@ def test_every_study_of_the_project_has_its_place() -> None:
     folders = {path.parent.name for path in (PROJECT / "results").glob("*/manifest.json")}
     if not folders:
         pytest.skip("results/ is not part of this distribution")
-    page = (PROJECT / "docs" / "results.md").read_text(encoding="utf-8")
-    assert {name for name in folders if f"<!-- {name}:begin -->" in page} == folders
+    pages = [(PROJECT / "docs" / name).read_text(encoding="utf-8") for name in ("results.md", "image-results.md")]
+    assert {f for f in folders if f"<!-- {f}:begin -->" in pages[0] or f"<!-- {f} " in pages[1]} == folders
