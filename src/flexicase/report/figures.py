@@ -111,6 +111,7 @@ def _draw(curves: dict[str, Curve], title: str, scale: str, stem: Path) -> list[
     below.set_ylabel("active runs")
     below.set_ylim(bottom=0)
     below.set_xlabel("generation")
+    below.xaxis.get_major_locator().set_params(integer=True)
     for axes in (above, below):
         axes.spines[["top", "right"]].set_visible(False)
     return _save(figure, stem)
