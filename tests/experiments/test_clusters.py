@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from flexicase.experiments import Options, Study, parse_spec, place_of, run_study
-from flexicase.experiments.node import NodeRun
+from flexicase.experiments.node import NodeRun, read_files
 from flexicase.experiments.plan import plan
 from flexicase.experiments.ray_executor import RayExecutor
 from flexicase.experiments.slurm_executor import SlurmExecutor
@@ -121,6 +121,20 @@ def test_what_a_run_saves_travels_both_ways(tmp_path):
         saves += [] if news.save is None else [news.save]
     assert saves[-1]["deep/down"] == b"kept"
     assert set(saves[-1]) == {"deep/down", "walk.npy"}
+
+
+def test_what_came_back_is_kept_file_by_file(tmp_path, monkeypatch):
+    """A coordinator that dies or finds the disk full while it keeps a save must leave whole files, old or new."""
+    study = Study(tmp_path)
+    study.make_folders()
+    executor = RayExecutor(study, 1)
+    executor._keep("0", {"deep/new": b"1", "deep/old": b"0"})
+    executor._keep("0", {"deep/new": b"2"})
+    assert read_files(study.save("0")) == {"deep/new": b"2"}
+    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError("no space left")))
+    with pytest.raises(OSError, match="no space left"):
+        executor._keep("0", {"deep/new": b"3"})
+    assert read_files(study.save("0")) == {"deep/new": b"2"}
 
 
 def test_a_study_through_submitit_gives_what_it_gives_here(run_on, undisturbed):

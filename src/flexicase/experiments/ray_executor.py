@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import queue
-import shutil
 import time
 from concurrent.futures import Future
 from functools import partial
@@ -13,7 +12,7 @@ from typing import Any
 from flexicase.atomic import write_atomically
 from flexicase.experiments.executor import Event, Failed, Moved, waiting
 from flexicase.experiments.jobs import Task
-from flexicase.experiments.node import News, NodeRun, read_files, write_files
+from flexicase.experiments.node import News, NodeRun, read_files, stamps
 from flexicase.experiments.study import Study
 
 VARIABLES = "FLEXICASE"
@@ -120,17 +119,13 @@ class RayExecutor:
         return news.events
 
     def _keep(self, run_id: str, files: dict[str, bytes]) -> None:
-        """Put what a run has saved in the place of what was there, all or nothing."""
+        """Put what a run has saved in the place of what was there, file by file: a whole checkpoint is always there."""
         save = self.study.save(run_id)
-        new, old = (save.with_name(f"{save.name}.{which}") for which in ("new", "old"))
-        for leftover in (new, old):
-            shutil.rmtree(leftover, ignore_errors=True)
-        new.mkdir(parents=True)
-        write_files(new, files)
-        if save.exists():
-            save.rename(old)
-        new.rename(save)
-        shutil.rmtree(old, ignore_errors=True)
+        for path, content in files.items():
+            (save / path).parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(save / path, content)
+        for path in stamps(save).keys() - files.keys():
+            (save / path).unlink()
 
     def _end(self, actors: list[Any]) -> None:
         """Let actors remove their folders; end those that do not answer."""
