@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import numpy as np
@@ -63,3 +64,30 @@ def test_the_simulation_holds_for_real_workers() -> None:
         assert s.evaluations[0] == made.needed
         assert 0.8 < seconds / made.seconds < 2.0
         assert abs(int(s.pairs_speculated[0]) - made.speculated) <= 12
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"pair": 0.0}, "pair must be a finite number of seconds, above 0, got 0.0"),
+        ({"pair": -1.0}, "pair must be a finite number of seconds, above 0, got -1.0"),
+        ({"pair": float("inf")}, "pair must be a finite number of seconds, above 0, got inf"),
+        ({"pair": float("nan")}, "pair must be a number, got NaN"),
+        ({"pair": 1.0, "send": 0.0}, "send must be a finite number of seconds, above 0, got 0.0"),
+        ({"pair": 1.0, "piece": -0.1}, "piece must be a finite number of seconds, 0 or more, got -0.1"),
+    ],
+)
+def test_costs_that_make_no_sense_are_refused(wrong: dict[str, float], message: str) -> None:
+    """The formula divides by them."""
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Costs(**wrong)
+
+
+def test_a_cost_that_is_no_number_is_refused() -> None:
+    with pytest.raises(TypeError, match="pair must be a number, got 'much'"):
+        Costs(pair="much")  # type: ignore[arg-type]
+
+
+def test_an_empty_pool_is_refused() -> None:
+    with pytest.raises(ValueError, match="pools must have one candidate or more at every case, got 0"):
+        estimate([[5, 0]], 2, Costs(pair=1.0))

@@ -58,6 +58,15 @@ def check_number(value: Any, name: str) -> float:
     return number
 
 
+def check_seconds(value: Any, name: str, *, above_zero: bool = False) -> float:
+    """A finite time that is not negative, or above 0."""
+    seconds = check_number(value, name)
+    if not (0.0 < seconds < math.inf or (seconds == 0.0 and not above_zero)):
+        expected = "above 0" if above_zero else "0 or more"
+        raise ValueError(f"{name} must be a finite number of seconds, {expected}, got {value!r}")
+    return seconds
+
+
 def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
     """One of a few words."""
     choices = list(choices)

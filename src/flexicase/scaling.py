@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.checks import check_count
+from flexicase.checks import check_count, check_seconds
 from flexicase.evaluation.pipelined import PIECES_PER_WORKER, SECONDS_PER_PIECE, pieces_ahead
 from flexicase.evaluation.protocol import CaseEvaluator
 from flexicase.evaluation.simulated import SimulatedCluster
@@ -52,6 +52,12 @@ class Costs:
     pair: float
     piece: float = 0.001
     send: float = 0.0007
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        for name in ("pair", "send"):
+            check_seconds(getattr(self, name), name, above_zero=True)
+        check_seconds(self.piece, "piece")
 
 
 @dataclass(frozen=True)
@@ -96,6 +102,9 @@ def estimate(pools: Sequence[Sequence[int]], workers: int, costs: Costs) -> Esti
         workers: How many.
         costs: What things cost.
 
+    Raises:
+        ValueError: A pool is empty.
+
     Example:
         Twenty candidates, a third of which each case leaves, at a second per pair:
 
@@ -114,6 +123,8 @@ def estimate(pools: Sequence[Sequence[int]], workers: int, costs: Costs) -> Esti
     for event in pools:
         w = in_turn = 0.0
         quiet = 0
+        if min(event, default=1) < 1:
+            raise ValueError(f"pools must have one candidate or more at every case, got {min(event)}")
         for p, after in zip(event, [*event[1:], 0], strict=True):
             ahead = min(a * q, max(CASES_AHEAD, 2 * quiet) * p)
             w += ahead * (1 - after / p)

@@ -9,7 +9,7 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.checks import check_count
+from flexicase.checks import check_count, check_seconds
 from flexicase.evaluation.pipelined import Evaluated, PieceSize, PipelinedEvaluator
 from flexicase.evaluation.protocol import CaseEvaluator, EvaluationError, evaluate_block
 
@@ -59,7 +59,9 @@ class SimulatedCluster(PipelinedEvaluator):
         self.clock = self.busy = 0.0
         self.pieces = 0
         self._evaluate = evaluate
-        self._pair_seconds, self._piece_seconds, self._send_seconds = pair_seconds, piece_seconds, send_seconds
+        self._pair_seconds = check_seconds(pair_seconds, "pair_seconds")
+        self._piece_seconds = check_seconds(piece_seconds, "piece_seconds")
+        self._send_seconds = check_seconds(send_seconds, "send_seconds", above_zero=True)
         self._size, self._number = PieceSize(), itertools.count()
         self._waiting: deque[tuple[int, Evaluated]] = deque()
         self._working: list[tuple[float, int, int, Evaluated]] = []  # when it is done, a number, its generation
