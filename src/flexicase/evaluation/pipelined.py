@@ -94,18 +94,16 @@ class PipelinedEvaluator(Closing):
         """
         rows, columns = np.asarray(individuals, dtype=np.int64), np.asarray(cases, dtype=np.int64)
         errors = np.empty((len(rows), len(columns)))
-        to_do: list[tuple[Indices, Indices]] = [(rows, columns)] if errors.size else []
+        end = len(columns) if len(rows) else 0
         places: dict[tuple[bytes, bytes], list[tuple[slice, slice]]] = {}
         row = column = left = 0
-        while to_do or left:
-            while to_do and self.room() > 0:
+        while column < end or left:
+            while column < end and self.room() > 0:
                 r, c = next_cut(len(rows), len(columns), row, column, self.piece())
                 self.begin(rows[r], columns[c])
                 places.setdefault((rows[r].tobytes(), columns[c].tobytes()), []).append((r, c))
                 left += 1
                 row, column = (r.stop, column) if r.stop < len(rows) else (0, c.stop)
-                if column >= len(columns):
-                    to_do.clear()
             for done in self.finished():
                 waiting = places.get((done.individuals.tobytes(), done.cases.tobytes()))
                 if not waiting:
