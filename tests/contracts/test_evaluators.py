@@ -9,7 +9,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +27,7 @@ from flexicase.evaluation import (
 )
 from flexicase.evaluation.pool import split_block
 from tests.contracts import evaluators as functions
+from tests.waiting import wait_for
 
 
 class SinglePairs:
@@ -203,13 +203,6 @@ def test_an_interrupt_stops_the_processes_at_once(whom: str, tmp_path) -> None:
     assert asleep
     assert (program.returncode, said) == (0, "")
     assert wait_for(lambda: not any(is_alive(int(sleeper.name)) for sleeper in tmp_path.iterdir()))
-
-
-def wait_for(condition, seconds: float = 20.0) -> bool:
-    until = time.monotonic() + seconds
-    while not condition() and time.monotonic() < until:
-        time.sleep(0.02)
-    return bool(condition())
 
 
 def is_alive(process: int) -> bool:

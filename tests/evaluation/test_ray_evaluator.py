@@ -20,19 +20,13 @@ import flexicase as fx
 from flexicase.evaluation import EvaluationError, RayEvaluator
 from tests.contracts.evaluators import difference
 from tests.evaluation import lingering
+from tests.waiting import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 60.0
 N_INDIVIDUALS, N_CASES, N_EVENTS = 12, 40, 8
 
 pytest.importorskip("ray", reason="Ray is not installed (the cluster extra)")
-
-
-def wait_for(condition) -> bool:
-    until = time.monotonic() + SECONDS
-    while not condition() and time.monotonic() < until:
-        time.sleep(0.005)
-    return bool(condition())
 
 
 def is_alive(process: int) -> bool:
@@ -63,7 +57,7 @@ def test_kill_9_of_an_actor_changes_nothing(tmp_path, expected) -> None:
         killed = []
 
         def kill() -> None:
-            wait_for(lambda: len(list(tmp_path.iterdir())) == 2)
+            wait_for(lambda: len(list(tmp_path.iterdir())) == 2, SECONDS)
             killed.append(min(int(path.name) for path in tmp_path.iterdir()))
             os.kill(killed[0], signal.SIGKILL)
 
@@ -73,7 +67,7 @@ def test_kill_9_of_an_actor_changes_nothing(tmp_path, expected) -> None:
         s = fast.select(evaluate, N_INDIVIDUALS, N_EVENTS)
         killer.join()
         assert outcome(s, fast) == expected
-        assert wait_for(lambda: not is_alive(killed[0]))
+        assert wait_for(lambda: not is_alive(killed[0]), SECONDS)
         evaluate(range(8), range(8))
     assert len(list(tmp_path.iterdir())) >= 2
 
@@ -260,9 +254,9 @@ def test_an_interrupt_ends_the_actors_and_leaves_the_selector_as_it_was(tmp_path
         print("went on")
     """
     program = run_alone(script, tmp_path)
-    assert wait_for(lambda: len(list(tmp_path.iterdir())) == 2)
+    assert wait_for(lambda: len(list(tmp_path.iterdir())) == 2, SECONDS)
     os.killpg(program.pid, signal.SIGINT)
     said, errors = program.communicate(timeout=60)
     assert program.returncode == 0, errors
     assert said == "went on\n"
-    assert wait_for(lambda: not any(is_alive(int(path.name)) for path in tmp_path.iterdir()))
+    assert wait_for(lambda: not any(is_alive(int(path.name)) for path in tmp_path.iterdir()), SECONDS)
