@@ -41,10 +41,10 @@ void cons(Machine& m) {
   replace_if_fit(m, 2, m.seal(place, x.length + 1));
 }
 void list_pair(Machine& m) {
-  if (code(m).size >= 2) replace_if_fit(m, 2, m.list({code(m).top(1), code(m).top(0)}));
+  if (code(m).size >= 2) replace_if_fit(m, 2, m.list(code(m).top(1), code(m).top(0)));
 }
 void wrap(Machine& m) {
-  if (code(m).size) replace_if_fit(m, 1, m.list({code(m).top()}));
+  if (code(m).size) replace_if_fit(m, 1, m.list(code(m).top()));
 }
 
 void run_and_pop(Machine& m) {
@@ -69,7 +69,7 @@ void do_range(Machine& m) {
   const Item block = code(m).pop(), dest = integers(m).pop(), current = integers(m).pop();
   if (current.number != dest.number) {
     const std::int64_t next = current.number + (current.number < dest.number ? 1 : -1);
-    exec(m).push(m.list({integer(next, current.flag), dest, quote(), block, range_loop()}));
+    exec(m).push(m.list(integer(next, current.flag), dest, quote(), block, range_loop()));
   }
   integers(m).push(current);
   exec(m).push(block);
@@ -86,7 +86,7 @@ void count(Machine& m, bool drop_counter) {
     place[items.length + 1] = integer_pop;
     block = m.seal(place, items.length + 1);
   }
-  exec(m).push(m.list({integer(0), integer(n.number - 1, n.flag), quote(), block, range_loop()}));
+  exec(m).push(m.list(integer(0), integer(n.number - 1, n.flag), quote(), block, range_loop()));
 }
 void do_count(Machine& m) { count(m, false); }
 void do_times(Machine& m) { count(m, true); }
@@ -98,7 +98,7 @@ void map(Machine& m) {
   Item* place = m.list_place(length);
   std::fill_n(place + 1, joins, code_cons);
   place[joins + 1] = code_wrap;
-  for (std::uint32_t i = 0; i < x.length; ++i) place[length - i] = m.list({quote(), child(x, i), block});
+  for (std::uint32_t i = 0; i < x.length; ++i) place[length - i] = m.list(quote(), child(x, i), block);
   exec(m).push(m.seal(place, length));
 }
 void quote_next(Machine& m) {

@@ -16,7 +16,7 @@ void do_range(Machine& m) {
   const Item block = exec.pop(), dest = integers.pop(), current = integers.pop();
   if (current.number != dest.number) {
     const std::int64_t next = current.number + (current.number < dest.number ? 1 : -1);
-    exec.push(m.list({integer(next, current.flag), dest, range_loop(), block}));
+    exec.push(m.list(integer(next, current.flag), dest, range_loop(), block));
   }
   integers.push(current);
   exec.push(block);
@@ -40,7 +40,7 @@ void count(Machine& m, bool drop_counter) {
     place[length + 1] = integer_pop;
     block = m.seal(place, length + 1);
   }
-  exec.push(m.list({integer(0), integer(n.number - 1, n.flag), range_loop(), block}));
+  exec.push(m.list(integer(0), integer(n.number - 1, n.flag), range_loop(), block));
 }
 void do_count(Machine& m) { count(m, false); }
 void do_times(Machine& m) { count(m, true); }
@@ -84,7 +84,7 @@ void s(Machine& m) {
   Stack& exec = m.stacks[kExec];
   if (exec.size < 3) return;
   const Item x = exec.top(0), y = exec.top(1), z = exec.top(2);
-  const Item both = m.list({y, z});
+  const Item both = m.list(y, z);
   if (!fits(m, both)) return;
   exec.top(2) = both;
   exec.top(1) = z;
@@ -95,7 +95,7 @@ void y(Machine& m) {
   Stack& exec = m.stacks[kExec];
   if (!exec.size) return;
   const Item x = exec.top();
-  const Item again = m.list({self, x});
+  const Item again = m.list(self, x);
   if (!fits(m, again)) return;
   exec.top() = again;
   exec.push(x);

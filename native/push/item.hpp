@@ -63,40 +63,38 @@ struct Item {
 };
 static_assert(sizeof(Item) == 16);
 
-inline Item make(Kind kind, std::int64_t number = 0) {
+inline Item make(Kind kind, std::int64_t number = 0, std::uint32_t length = 0, std::uint8_t flag = 0) {
   Item item;
   item.kind = kind;
-  item.flag = 0;
+  item.flag = flag;
   item.stack = 0;
-  item.length = 0;
+  item.length = length;
   item.number = number;
   return item;
 }
-inline Item integer(std::int64_t value, bool big = false) {
-  Item item = make(Kind::integer, value);
-  item.flag = big;
-  return item;
-}
+inline Item integer(std::int64_t value, bool big = false) { return make(Kind::integer, value, 0, big); }
 inline Item real(double value, bool single = false) {
-  Item item = make(Kind::real);
-  item.flag = single;
+  Item item = make(Kind::real, 0, 0, single);
   item.real = value;
   return item;
 }
 inline Item boolean(bool value) { return make(Kind::boolean, value); }
 inline Item character(char16_t value) { return make(Kind::character, value); }
 inline Item string(const char16_t* text, std::uint32_t length) {
-  Item item = make(Kind::string);
-  item.length = length;
+  Item item = make(Kind::string, 0, length);
   item.text = text;
   return item;
 }
-inline Item vector(const Item* items, std::uint32_t length) {
-  Item item = make(Kind::vector);
-  item.length = length;
+inline Item sequence(Kind kind, const Item* items, std::uint32_t length) {
+  Item item = make(kind, 0, length);
   item.items = items;
   return item;
 }
+inline Item vector(const Item* items, std::uint32_t length) { return sequence(Kind::vector, items, length); }
+
+// The stack of a value that is no vector: the first kinds are in the order of their stacks.
+inline StackId stack_of(Kind kind) { return static_cast<StackId>(static_cast<int>(kind) + kInteger); }
+static_assert(static_cast<int>(Kind::string) + kInteger == kString);
 
 inline bool is_list(const Item& item) { return item.kind == Kind::list; }
 inline bool is_sequence(const Item& item) { return item.kind == Kind::list || item.kind == Kind::vector; }

@@ -53,6 +53,8 @@ Status Machine::run() {
       const Item* const next = exec.end();
       if (next->kind == Kind::instruction) {
         table[next->number](*this);
+      } else if (next->kind <= Kind::string) {
+        stacks[stack_of(next->kind)].push(Item{*next});
       } else if (next->kind == Kind::list) {
         open(Item{*next});
       } else {
@@ -90,11 +92,11 @@ void Machine::step(const Item& item) {
 
 void Machine::push_value(const Item& value) {
   switch (value.kind) {
-    case Kind::integer: return stacks[kInteger].push(value);
-    case Kind::real: return stacks[kFloat].push(value);
-    case Kind::boolean: return stacks[kBoolean].push(value);
-    case Kind::character: return stacks[kChar].push(value);
-    case Kind::string: return stacks[kString].push(value);
+    case Kind::integer:
+    case Kind::real:
+    case Kind::boolean:
+    case Kind::character:
+    case Kind::string: return stacks[stack_of(value.kind)].push(value);
     case Kind::vector:
       if (value.length == 0) {
         for (int s = kVectorInteger; s <= kVectorString; ++s) stacks[s].push(value);
@@ -118,26 +120,13 @@ Item Machine::limited(double value) const {
 }
 
 Item seal_list(Item* place, std::uint32_t length, std::int64_t max_points) {
-  Item result = make(Kind::list);
-  result.length = length;
-  result.items = place + 1;
   std::int64_t total = 1;
   std::uint32_t tallest = 0;
   for (std::uint32_t i = 1; i <= length; ++i) {
     total += points(place[i]);
     tallest = std::max(tallest, height(place[i]));
   }
-  if (total > max_points || tallest >= kHeightLimit) throw LimitReached{Status::code_limit};
-  place[0] = make(Kind::nil, total);
-  place[0].length = tallest + 1;
-  return result;
-}
-
-Item Machine::list(std::initializer_list<Item> items) {
-  Item* place = list_place(items.size());
-  Item* next = place + items.size();
-  for (const Item& item : items) *next-- = item;
-  return seal(place, static_cast<std::uint32_t>(items.size()));
+  return measured(place, length, total, tallest, max_points);
 }
 
 namespace {

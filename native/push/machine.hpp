@@ -36,6 +36,14 @@ struct Limits {
 // points.
 Item seal_list(Item* place, std::uint32_t length, std::int64_t max_points);
 
+// The same for items whose points, the list itself included, and height are known.
+inline Item measured(Item* place, std::uint32_t length, std::int64_t points, std::uint32_t tallest,
+                     std::int64_t max_points) {
+  if (points > max_points || tallest >= kHeightLimit) throw LimitReached{Status::code_limit};
+  place[0] = make(Kind::nil, points, tallest + 1);
+  return sequence(Kind::list, place + 1, length);
+}
+
 class Stack {
  public:
   std::int64_t size = 0;
@@ -98,7 +106,13 @@ class Machine {
   void step(const Item& item);
 
   // A list of the given items, first item first; throws when it is larger than any run may make.
-  Item list(std::initializer_list<Item> items);
+  template <class... Items>
+  Item list(const Items&... items) {
+    Item* const place = list_place(sizeof...(items));
+    Item* next = place + sizeof...(items);
+    ((*next-- = items), ...);
+    return measured(place, sizeof...(items), 1 + (points(items) + ...), std::max({height(items)...}), limits.code);
+  }
   // A list whose `length` items, in reverse, the caller has put behind the first place of `place`.
   Item seal(Item* place, std::uint32_t length) { return seal_list(place, length, limits.code); }
   Item* list_place(std::size_t length) { return arena.take<Item>(length + 1); }
@@ -111,8 +125,10 @@ class Machine {
   }
 
  private:
+  // Item by item: most lists are short, and have just been written so.
   void open(const Item& list) {
-    if (list.length) std::memcpy(stacks[kExec].extend(list.length), list.items, list.length * sizeof(Item));
+    Item* place = stacks[kExec].extend(list.length);
+    for (const Item *item = list.items, *end = item + list.length; item != end;) *place++ = *item++;
   }
   void run_tag(const Item& item);
 };

@@ -4,7 +4,7 @@
 
 namespace flexicase::push {
 
-Item as_list(Machine& m, const Item& item) { return is_list(item) ? item : m.list({item}); }
+Item as_list(Machine& m, const Item& item) { return is_list(item) ? item : m.list(item); }
 
 Item without_first(Machine& m, const Item& list, std::uint32_t count) {
   const std::uint32_t length = is_list(list) && list.length > count ? list.length - count : 0;
