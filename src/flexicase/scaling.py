@@ -24,7 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase.checks import check_count, check_seconds
-from flexicase.evaluation.pipelined import PIECES_PER_WORKER, SECONDS_PER_PIECE, pieces_ahead
+from flexicase.evaluation.pipelined import (
+    MOST_SECONDS_PER_PIECE,
+    PIECES_PER_WORKER,
+    SECONDS_PER_PIECE,
+    pieces_ahead,
+)
 from flexicase.evaluation.protocol import CaseEvaluator
 from flexicase.evaluation.simulated import SimulatedCluster
 from flexicase.rng import Seed
@@ -111,31 +116,43 @@ def estimate(pools: Sequence[Sequence[int]], workers: int, costs: Costs) -> Esti
         >>> from flexicase.scaling import Costs, estimate
         >>> for workers in (1, 10):
         ...     print(round(estimate([[20, 7, 2]], workers, Costs(pair=1.0)).seconds, 1))
-        33.8
-        5.5
+        31.7
+        4.9
     """
     workers = check_count(workers, "workers", 1)
     q = max(1, math.ceil(SECONDS_PER_PIECE / costs.pair))
     t = q * costs.pair + costs.piece
-    a = min(pieces_ahead(workers, t), max(PIECES_PER_WORKER, t / costs.send))
+    a = q * min(pieces_ahead(workers, t), max(PIECES_PER_WORKER, t / costs.send))
     seconds = speculated = 0.0
     needed = 0
     for event in pools:
-        w = in_turn = 0.0
+        w = pieces = in_turn = 0.0
         quiet = 0
         if min(event, default=1) < 1:
             raise ValueError(f"pools must have one candidate or more at every case, got {min(event)}")
         for p, after in zip(event, [*event[1:], 0], strict=True):
-            ahead = min(a * q, max(CASES_AHEAD, 2 * quiet) * p)
-            w += ahead * (1 - after / p)
+            unknown = a * p / (a + 2 * p)
+            expected = unknown + (p - unknown) * after / p
+            ahead = min(a, max(CASES_AHEAD, 2 * quiet) * expected)
+            w += ahead * (1 - after / p) * unknown / expected
             in_turn += 1 / (1 + ahead / p)
+            pieces += _pieces(p, q, workers, costs)
             quiet = quiet + 1 if after == p else 0
         e = sum(event)
-        pieces = (e + w) / q
-        seconds += max(pieces * t / workers, pieces * costs.send, t * max(1.0, in_turn) if event else 0.0)
+        pieces += w / q
+        work = (e + w) * costs.pair + pieces * costs.piece
+        seconds += max(work / workers, pieces * costs.send, t * max(1.0, in_turn) if event else 0.0)
         needed += e
         speculated += w
     return Estimate(workers, seconds, needed, speculated, needed * costs.pair)
+
+
+def _pieces(pool: int, least: int, workers: int, costs: Costs) -> float:
+    """How many pieces a pool makes: of the least size, or shares of what is left, or as large as is best to send."""
+    shares = PIECES_PER_WORKER * workers
+    guided = shares * (1 + math.log(max(1.0, pool / (shares * least))))
+    pieces = min(pool / least, guided, 2 * math.sqrt(pool * costs.pair / costs.send))
+    return max(pieces, pool / max(least, MOST_SECONDS_PER_PIECE / costs.pair))
 
 
 def simulate(

@@ -40,6 +40,34 @@ def test_a_piece_grows_to_what_a_call_is_worth_and_shrinks_again() -> None:
     assert size.pairs == 1
 
 
+def test_a_large_piece_tells_more_about_the_cost_than_a_small_one() -> None:
+    large, small = PieceSize(), PieceSize()
+    for size, pairs in ((large, 100), (small, 1)):
+        size.observe(1, 0.02)
+        size.observe(pairs, 0.001 * pairs)
+    assert large.of(0, 1) == 15
+    assert small.of(0, 1) < 15
+
+
+@pytest.mark.parametrize("workers", [1, 2, 10, 500])
+def test_certain_work_is_shared_in_fewer_pieces_than_it_has_units_and_ends_with_small_ones(workers: int) -> None:
+    """One message per 15 ms would make the caller the bottleneck; one piece per worker would make all wait for one."""
+    size = PieceSize()
+    size.observe(1, 0.02)
+    left, sizes = 1000, []
+    while left:
+        sizes.append(min(left, size.of(left, workers)))
+        left -= sizes[-1]
+    assert max(sizes) * 0.02 <= 0.25
+    assert sizes[-1] == 1
+    assert len(sizes) < 200 or workers == 500
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_nothing_is_made_large_before_the_cost_is_known() -> None:
+    assert PieceSize().of(1000, 2) == 1
+
+
 def test_what_may_not_be_needed_is_not_sent_faster_than_it_can_be() -> None:
     """A caller who is the bottleneck would otherwise delay what is needed for what is not."""
     zeros = lambda i, c: np.zeros((len(i), len(c)))  # noqa: E731

@@ -73,6 +73,24 @@ def test_the_outcome_is_that_of_one_case_at_a_time(
         assert int(s.pairs_speculated.sum()) == 0
 
 
+def test_nobody_who_is_beaten_is_evaluated_ahead() -> None:
+    """Those that are known to be worse than another on the case that is being looked at will not be in the pool."""
+    errors = np.zeros((40, N_CASES))
+    errors[:20] = 1.0
+    asked = Counting(errors)
+    s = fx.FastLexicase(N_CASES, seed=1, lookahead=3).select(SimulatedCluster(asked, 1, pair_seconds=0.02), 40)
+    assert sum(individual < 20 for individual, _ in asked.asked) == 20
+    assert int(s.pairs_speculated.sum()) == 0
+
+
+def test_no_case_is_looked_at_ahead_when_one_candidate_is_left() -> None:
+    errors = np.ones((40, N_CASES))
+    errors[0] = 0.0
+    asked = Counting(errors)
+    fx.FastLexicase(N_CASES, seed=1).select(SimulatedCluster(asked, 1, pair_seconds=1.0), 40)
+    assert len(asked.asked) <= 42  # the last ones are not known yet when two more are begun
+
+
 def test_a_memo_without_room_changes_nothing(backend: str) -> None:
     errors = errors_of(1, 30, copies=True)
     plain = fx.FastLexicase(N_CASES, seed=1, backend=backend).select(Counting(errors), 30, 10)

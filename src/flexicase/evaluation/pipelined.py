@@ -12,6 +12,7 @@ from flexicase.evaluation.protocol import Closing, EvaluationError
 
 Indices = NDArray[np.int64]
 SECONDS_PER_PIECE = 0.015
+MOST_SECONDS_PER_PIECE = 0.25
 MOST_GROWTH = 8
 NEWS = 0.25  # the weight of the last observation
 PIECES_PER_WORKER = 2  # one at work, one waiting
@@ -62,8 +63,12 @@ class PipelinedEvaluator(Closing):
         """
         raise NotImplementedError
 
-    def piece(self) -> int:
-        """How many pairs a piece should have at least."""
+    def piece(self, certain: int = 0) -> int:
+        """How many pairs a piece should have at least.
+
+        Args:
+            certain: How many pairs have still to be begun that will be needed whatever happens.
+        """
         raise NotImplementedError
 
     def begin(self, individuals: Indices, cases: Indices) -> None:
@@ -99,7 +104,8 @@ class PipelinedEvaluator(Closing):
         row = column = left = 0
         while column < end or left:
             while column < end and self.room() > 0:
-                r, c = next_cut(len(rows), len(columns), row, column, self.piece())
+                certain = len(rows) * (end - column) - row
+                r, c = next_cut(len(rows), len(columns), row, column, self.piece(certain))
                 self.begin(rows[r], columns[c])
                 places.setdefault((rows[r].tobytes(), columns[c].tobytes()), []).append((r, c))
                 left += 1
@@ -202,10 +208,34 @@ class PieceSize:
         if known is None:
             self._pair_seconds = cost
         elif cost < known or pairs >= self.pairs // 2:  # small pieces look dear: a call has a cost of its own
-            self._pair_seconds = known + (cost - known) * NEWS
+            weight = 1 - (1 - NEWS) ** max(1.0, pairs / self.pairs)  # a piece as large as several counts like them
+            self._pair_seconds = known + (cost - known) * weight
         assert self._pair_seconds is not None
         most = MOST_GROWTH * max(pairs, self.pairs)
         self.pairs = max(1, min(math.ceil(SECONDS_PER_PIECE / self._pair_seconds), most))
+
+    def of(self, certain: int, workers: int) -> int:
+        """How many pairs the next piece should have: large pieces first, then smaller ones, so that all end together.
+
+        With so many workers that the caller is the bottleneck, pieces of √(certain · sending / pair) pairs are best:
+        smaller ones take longer to send, of larger ones the last takes longer to evaluate.
+
+        Args:
+            certain: How many pairs have still to be begun that will be needed whatever happens.
+            workers: How many there are to share them.
+
+        Example:
+            >>> from flexicase.evaluation.pipelined import PieceSize
+            >>> size = PieceSize()
+            >>> size.observe(1, seconds=0.02)
+            >>> [size.of(certain, workers=2) for certain in (1000, 40, 8, 3)]
+            [12, 10, 2, 1]
+        """
+        if self._pair_seconds is None:
+            return self.pairs
+        share = math.ceil(certain / (PIECES_PER_WORKER * max(workers, 1)))
+        share = max(share, round(math.sqrt(certain * self._send_seconds / self._pair_seconds)))
+        return max(self.pairs, min(share, int(MOST_SECONDS_PER_PIECE / self._pair_seconds)))
 
     def sent(self, seconds: float) -> None:
         """Learn how long it took the caller to send a piece and to take it back."""

@@ -101,9 +101,9 @@ class RayEvaluator(PipelinedEvaluator):
         crew = self._started()
         return self._room(crew.there, crew.begun, self._size, ahead)
 
-    def piece(self) -> int:
-        """How many pairs a piece should have at least, by what they have cost so far."""
-        return self._size.pairs
+    def piece(self, certain: int = 0) -> int:
+        """How many pairs a piece should have at least, ``certain`` ones being needed whatever happens."""
+        return self._size.of(certain, self._started().there)
 
     def begin(self, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> None:
         """Begin a piece: (m,) individuals on (b,) cases."""

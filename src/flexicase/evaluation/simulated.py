@@ -75,9 +75,9 @@ class SimulatedCluster(PipelinedEvaluator):
         """How many more pieces should be begun now; ``ahead``: those that may turn out not to be needed."""
         return self._room(self.workers, len(self._working) + len(self._waiting), self._size, ahead)
 
-    def piece(self) -> int:
-        """How many pairs a piece should have at least."""
-        return self._size.pairs
+    def piece(self, certain: int = 0) -> int:
+        """How many pairs a piece should have at least, ``certain`` ones being needed whatever happens."""
+        return self._size.of(certain, self.workers)
 
     def begin(self, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> None:
         """Begin a piece: (m,) individuals on (b,) cases."""

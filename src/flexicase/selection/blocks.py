@@ -76,6 +76,7 @@ class Column:
         begun: (pool,) who is being evaluated on it.
         fresh: (pool,) who was begun by this event.
         failed: (pool,) who could not be evaluated together with others, some of whom may no longer matter.
+        expected: (pool,) who will be in the pool then, as far as one can tell now; None: not known.
         failure: Why those that are needed cannot be evaluated.
     """
 
@@ -84,11 +85,19 @@ class Column:
     begun: NDArray[np.bool_]
     fresh: NDArray[np.bool_]
     failed: NDArray[np.bool_]
+    expected: NDArray[np.bool_] | None = None
     failure: EvaluationError | None = None
 
     def missing(self) -> NDArray[np.bool_]:
-        """(pool,) who has still to be begun."""
-        return np.isnan(self.errors) & ~self.begun
+        """(pool,) who has still to be begun, of those that are expected."""
+        missing = np.isnan(self.errors) & ~self.begun
+        return missing if self.expected is None else missing & self.expected
+
+    def unbeaten(self, tolerance: float) -> NDArray[np.bool_]:
+        """(pool,) who of those that are expected may pass it: nobody is known to be better, or not by much."""
+        expected = np.ones(len(self.errors), dtype=bool) if self.expected is None else self.expected
+        limit = float(np.fmin.reduce(self.errors[expected])) + tolerance
+        return expected & ~(self.errors > limit)
 
     def keep(self, rows: Indices) -> None:
         """Forget all but (k,) rows."""
@@ -140,13 +149,31 @@ class Flight:
 class PipelinedBlocks:
     """Blocks of one event from an evaluator that works on many pieces at a time.
 
+    Args:
+        order: The order of the cases.
+        size: Learns how many cases it takes to filter anybody.
+        lookahead: How many cases may be at work at the same time, or how that is found out.
+        flight: The pieces that are at work.
+        pool: (pool,) everybody.
+        tolerance: (n_cases,) how far from the best a survivor may be.
+
     Attributes:
         computed: Pairs begun so far.
     """
 
-    def __init__(self, order: CaseOrder, size: BlockSize, lookahead: LookAhead, flight: Flight, pool: Indices) -> None:
-        """Start at the first case, with everybody in the (pool,) pool."""
+    def __init__(
+        self,
+        order: CaseOrder,
+        size: BlockSize,
+        lookahead: LookAhead,
+        flight: Flight,
+        pool: Indices,
+        *,
+        tolerance: NDArray[np.float64],
+    ) -> None:
+        """Start at the first case."""
         self._order, self._size, self._flight, self._pool = order, size, flight, pool
+        self._tolerance = tolerance
         self._most_ahead = lookahead if isinstance(lookahead, int) else None
         self._columns: list[Column] = []
         self._by_case: dict[int, Column] = {}
@@ -162,14 +189,15 @@ class PipelinedBlocks:
             self._pool = pool
         if not self._columns and not self._open():
             return None
+        self._forget_expectations()
         self._fill()
         while not (ready := self._ready()):
             self._settle_failures(self._columns[0])
             for piece in self._flight.land():
                 self._write(piece)
+            self._forget_expectations()
             self._fill()
         columns, self._columns = self._columns[:ready], self._columns[ready:]
-        self._nothing_missing = max(0, self._nothing_missing - ready)
         for column in columns:
             del self._by_case[column.case]
         cases = np.array([column.case for column in columns], dtype=np.int64)
@@ -219,6 +247,8 @@ class PipelinedBlocks:
                     self._nothing_missing += 1
                     continue
                 pattern, rows = missing, np.flatnonzero(missing)
+                if column is self._columns[0]:
+                    pairs = self._flight.evaluate.piece(certain=len(rows))
                 if len(rows) >= pairs:
                     return rows[: even_share(len(rows), pairs)], [column]
                 wanted = math.ceil(pairs / len(rows))
@@ -233,9 +263,22 @@ class PipelinedBlocks:
 
     def _upcoming(self, pairs: int) -> Iterator[Column]:
         """The columns ahead in which somebody may be missing, opened as far as they are wanted."""
-        yield from self._columns[self._nothing_missing :]
-        while len(self._columns) < self._ahead(pairs) and self._open():
-            yield self._columns[-1]
+        position = self._nothing_missing
+        while position < len(self._columns) or (len(self._columns) < self._ahead(pairs) and self._open()):
+            column = self._columns[position]
+            if position and column.expected is None:
+                before = self._columns[position - 1]
+                column.expected = before.unbeaten(self._tolerance[before.case])
+            if column.expected is not None and np.count_nonzero(column.expected) == 1:
+                return  # the event will have ended
+            yield column
+            position += 1
+
+    def _forget_expectations(self) -> None:
+        """Errors have come, or candidates have gone."""
+        self._nothing_missing = 0
+        for column in self._columns:
+            column.expected = None
 
     def _ahead(self, pairs: int) -> int:
         """How many cases may be at work at the same time."""
