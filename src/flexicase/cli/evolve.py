@@ -54,8 +54,12 @@ def command(
     --resume goes on from it: the end is the same as that of an uninterrupted run.
     """
     given = {
-        **{"method": method, "population": population, "generations": generations, "seed": seed},
-        **{"partial": partial, "parents": parents},
+        "method": method,
+        "population": population,
+        "generations": generations,
+        "seed": seed,
+        "partial": partial,
+        "parents": parents,
     }
     arguments: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if resume is not None:
