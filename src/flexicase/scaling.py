@@ -3,13 +3,16 @@
 For one selection event whose pool has p(1) ≥ p(2) ≥ … candidates at the cases that it looks at, W workers, and
 costs of c seconds per pair, o per piece on its worker and s per piece for the caller who sends it:
 
-- a piece has q = max(1, ⌈0.015 / c⌉) pairs and takes t = q·c + o;
-- at most a = min(W + max(1, ⌈0.002·W / t⌉), max(2, t / s)) pieces are at work as long as some of them may not be
+- a piece has at least q = max(1, ⌈0.015 / c⌉) pairs and takes t = q·c + o;
+- at most a = q·min(W + max(1, ⌈0.002·W / t⌉), max(2, t / s)) pairs are at work as long as some of them may not be
   needed, for at most h = 16 cases, or twice as many as have filtered nobody so far;
-- after case j the share 1 - p(j+1) / p(j) of what is at work ahead is not needed: with A(j) = min(a·q, h·p(j)) pairs
-  ahead, look-ahead wastes w = Σ A(j)·(1 - p(j+1) / p(j)), where p = 0 after the last case;
-- with e = Σ p(j) pairs needed, the workers take (e + w)·t / (q·W) seconds, the caller takes (e + w)·s / q, and
-  what has to come one after another takes t·max(1, Σ 1 / (1 + A(j) / p(j))).
+- when they are begun at case j, about u(j) = a·p(j) / (a + 2·p(j)) candidates are not known there, and
+  e(j) = u(j) + (p(j) - u(j))·p(j+1) / p(j) are expected at the next case: with A(j) = min(a, h·e(j)) pairs ahead,
+  look-ahead wastes w = Σ A(j)·(1 - p(j+1) / p(j))·u(j) / e(j), where p = 0 after the last case;
+- a pool of p makes the fewest of p / q, 2·W·(1 + ln(p / (2·W·q))) and 2·√(p·c / s) pieces, none of more than 0.25 s
+  unless a pair takes longer; with w / q more these are n;
+- with e = Σ p(j) pairs needed, the workers take ((e + w)·c + n·o) / W seconds, the caller takes n·s, and what has to
+  come one after another takes t·max(1, Σ 1 / (1 + A(j) / p(j))).
 
 The longest of the three is the time that the event takes.
 """
