@@ -27,7 +27,7 @@ from flexicase.evaluation import (
 )
 from flexicase.evaluation.pool import split_block
 from tests.contracts import evaluators as functions
-from tests.waiting import wait_for
+from tests.processes import is_alive, wait_until
 
 
 class SinglePairs:
@@ -195,22 +195,13 @@ def test_an_interrupt_stops_the_processes_at_once(whom: str, tmp_path) -> None:
         start_new_session=True,
     )
     try:
-        asleep = wait_for(lambda: len(list(tmp_path.iterdir())) == 2)
+        wait_until(lambda: len(list(tmp_path.iterdir())) == 2)
         os.killpg(program.pid, signal.SIGINT) if whom == "group" else os.kill(program.pid, signal.SIGINT)
         _, said = program.communicate(timeout=20)
     finally:
         program.kill()
-    assert asleep
     assert (program.returncode, said) == (0, "")
-    assert wait_for(lambda: not any(is_alive(int(sleeper.name)) for sleeper in tmp_path.iterdir()))
-
-
-def is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    return True
+    wait_until(lambda: not any(is_alive(int(sleeper.name)) for sleeper in tmp_path.iterdir()))
 
 
 def test_a_function_that_cannot_travel_is_refused() -> None:

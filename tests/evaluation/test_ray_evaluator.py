@@ -20,21 +20,12 @@ import flexicase as fx
 from flexicase.evaluation import EvaluationError, RayEvaluator
 from tests.contracts.evaluators import difference
 from tests.evaluation import lingering
-from tests.waiting import wait_for
+from tests.processes import is_alive, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = 60.0
 N_INDIVIDUALS, N_CASES, N_EVENTS = 12, 40, 8
 
 pytest.importorskip("ray", reason="Ray is not installed (the cluster extra)")
-
-
-def is_alive(process: int) -> bool:
-    try:
-        state = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"
 
 
 def outcome(s: fx.FastSelection, fast: fx.FastLexicase):
@@ -57,7 +48,7 @@ def test_kill_9_of_an_actor_changes_nothing(tmp_path, expected) -> None:
         killed = []
 
         def kill() -> None:
-            wait_for(lambda: len(list(tmp_path.iterdir())) == 2, SECONDS)
+            wait_until(lambda: len(list(tmp_path.iterdir())) == 2)
             killed.append(min(int(path.name) for path in tmp_path.iterdir()))
             os.kill(killed[0], signal.SIGKILL)
 
@@ -67,7 +58,7 @@ def test_kill_9_of_an_actor_changes_nothing(tmp_path, expected) -> None:
         s = fast.select(evaluate, N_INDIVIDUALS, N_EVENTS)
         killer.join()
         assert outcome(s, fast) == expected
-        assert wait_for(lambda: not is_alive(killed[0]), SECONDS)
+        wait_until(lambda: not is_alive(killed[0]))
         evaluate(range(8), range(8))
     assert len(list(tmp_path.iterdir())) >= 2
 
@@ -264,9 +255,9 @@ def test_an_interrupt_ends_the_actors_and_leaves_the_selector_as_it_was(tmp_path
         print("went on")
     """
     program = run_alone(script, tmp_path)
-    assert wait_for(lambda: len(list(tmp_path.iterdir())) == 2, SECONDS)
+    wait_until(lambda: len(list(tmp_path.iterdir())) == 2)
     os.killpg(program.pid, signal.SIGINT)
     said, errors = program.communicate(timeout=60)
     assert program.returncode == 0, errors
     assert said == "went on\n"
-    assert wait_for(lambda: not any(is_alive(int(path.name)) for path in tmp_path.iterdir()), SECONDS)
+    wait_until(lambda: not any(is_alive(int(path.name)) for path in tmp_path.iterdir()))

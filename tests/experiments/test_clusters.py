@@ -13,6 +13,7 @@ from flexicase.experiments.node import NodeRun, read_files
 from flexicase.experiments.plan import plan
 from flexicase.experiments.ray_executor import RayExecutor
 from flexicase.experiments.slurm_executor import SlurmExecutor
+from tests.processes import wait_until
 
 from . import slurm_stand_in
 from .conftest import Notes, entries, results
@@ -20,13 +21,6 @@ from .walk import TROUBLE, study_text
 
 SLOW = {"length": 8, "pause": 0.25, "seeds": 1}
 DEADLINE = 60.0
-
-
-def wait_until(condition):
-    deadline = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.01)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from flexicase.experiments import Ledger, Study, parse_spec
+from tests.processes import is_alive, wait_until
 
 from .conftest import entries, results
 from .walk import study_text
@@ -29,21 +30,6 @@ def spec(tmp_path):
         return path
 
     return write
-
-
-def wait_until(condition):
-    deadline = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.01)
-
-
-def alive(process):
-    """Whether a process runs; one that has ended and only waits to be noticed does not."""
-    state = subprocess.run(
-        ["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True, check=False
-    ).stdout
-    return bool(state.strip()) and not state.startswith("Z")
 
 
 def workers(visits):
@@ -67,7 +53,7 @@ def test_kill_9_of_the_coordinator_at_any_time_loses_nothing(flexicase, spec, tm
                 pass
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-        wait_until(lambda: not any(map(alive, workers(visits))))
+        wait_until(lambda: not any(map(is_alive, workers(visits))))
         done = {entry.task.id: entry for entry in entries(study) if entry.state == "done"}
         assert all(done[run_id] == entry for run_id, entry in acknowledged.items())
         acknowledged = done
@@ -93,7 +79,7 @@ def test_a_signal_stops_it_and_the_same_command_continues(number, flexicase, spe
     output, _ = process.communicate(timeout=DEADLINE)
     assert process.returncode == 130
     assert output == "stopped; the same command goes on from here\n"
-    assert not any(map(alive, workers(visits)))
+    assert not any(map(is_alive, workers(visits)))
     assert {entry.state for entry in entries(study)} <= {"planned", "done"}
     again = flexicase("run", path, "--workers", 2)
     again.communicate(timeout=DEADLINE)
