@@ -7,8 +7,8 @@ costs of c seconds per pair, o per piece on its worker and s per piece for the c
 - at most a = q·min(W + max(1, ⌈0.002·W / t⌉), max(2, t / s)) pairs are at work as long as some of them may not be
   needed, for at most h = 16 cases, or twice as many as have filtered nobody so far;
 - when they are begun at case j, about u(j) = a·p(j) / (a + 2·p(j)) candidates are not known there, and
-  e(j) = u(j) + (p(j) - u(j))·p(j+1) / p(j) are expected at the next case: with A(j) = min(a, h·e(j)) pairs ahead,
-  look-ahead wastes w = Σ A(j)·(1 - p(j+1) / p(j))·u(j) / e(j), where p = 0 after the last case;
+  k(j) = u(j) + (p(j) - u(j))·p(j+1) / p(j) are expected at the next case: with A(j) = min(a, h·k(j)) pairs ahead,
+  look-ahead wastes w = Σ A(j)·(1 - p(j+1) / p(j))·u(j) / k(j), where p = 0 after the last case;
 - a pool of p makes the fewest of p / q, 2·W·(1 + ln(p / (2·W·q))) and 2·√(p·c / s) pieces, none of more than 0.25 s
   unless a pair takes longer; with w / q more these are n;
 - with e = Σ p(j) pairs needed, the workers take ((e + w)·c + n·o) / W seconds, the caller takes n·s, and what has to
