@@ -8,7 +8,7 @@ be needed was speculated, and is remembered all the same.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -155,7 +155,7 @@ class PipelinedBlocks:
         lookahead: How many cases may be at work at the same time, or how that is found out.
         flight: The pieces that are at work.
         pool: (pool,) everybody.
-        tolerance: (n_cases,) how far from the best a survivor may be.
+        tolerance: How far from the best a survivor may be on a case.
 
     Attributes:
         computed: Pairs begun so far.
@@ -169,7 +169,7 @@ class PipelinedBlocks:
         flight: Flight,
         pool: Indices,
         *,
-        tolerance: NDArray[np.float64],
+        tolerance: Callable[[int], float],
     ) -> None:
         """Start at the first case."""
         self._order, self._size, self._flight, self._pool = order, size, flight, pool
@@ -268,7 +268,7 @@ class PipelinedBlocks:
             column = self._columns[position]
             if position and column.expected is None:
                 before = self._columns[position - 1]
-                column.expected = before.unbeaten(self._tolerance[before.case])
+                column.expected = before.unbeaten(self._tolerance(before.case))
             if column.expected is not None and np.count_nonzero(column.expected) == 1:
                 return  # the event will have ended
             yield column

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -45,6 +46,12 @@ class EventRule:
     block_bytes: int
     stops: bool = False
 
+    def tolerance(self, case: int) -> float:
+        """How far from the best a survivor may be on a case, whoever is in the pool."""
+        if self.mad:
+            return math.inf
+        return 0.0 if self.epsilon is None else float(self.epsilon[case])
+
 
 @dataclass(slots=True, eq=False)
 class EventRun:
@@ -75,7 +82,6 @@ def run_reference(run: EventRun, evaluate: CaseEvaluator, counts: NDArray[np.int
         ended: (n,) gets why each event ended.
     """
     flight = Flight(evaluate, run.memo) if isinstance(evaluate, PipelinedEvaluator) else None
-    tolerance = _known_tolerance(run.rule, len(run.weights.values))
     for i in range(len(ended)):
         event = run.first + i
         order = CaseOrder(run.rule.order, run.key, event, run.weights.values)
@@ -84,7 +90,7 @@ def run_reference(run: EventRun, evaluate: CaseEvaluator, counts: NDArray[np.int
         if flight is None:
             blocks: Blocks = AskedBlocks(order, size, run.memo, evaluate)
         else:
-            blocks = PipelinedBlocks(order, size, run.rule.lookahead, flight, everyone, tolerance=tolerance)
+            blocks = PipelinedBlocks(order, size, run.rule.lookahead, flight, everyone, tolerance=run.rule.tolerance)
         counts[:, i], ended[i] = _event(run, event, everyone, blocks)
 
 
@@ -110,13 +116,6 @@ def _event(run: EventRun, event: int, pool: NDArray[np.int64], blocks: Blocks) -
             break
     parent = int(pool[Stream.of(run.key, event, Lane.PICK).bounded(len(pool))])
     return (parent, evaluations, cases_used, blocks.computed, blocks.computed - needed), ended
-
-
-def _known_tolerance(rule: EventRule, n_cases: int) -> NDArray[np.float64]:
-    """(n_cases,) how far from the best a survivor may be, if nothing is known of the pool."""
-    if rule.mad:
-        return np.full(n_cases, np.inf)
-    return np.zeros(n_cases) if rule.epsilon is None else rule.epsilon
 
 
 def native_events(rule: EventRule, weights: CaseWeights) -> FastRun:
