@@ -195,13 +195,13 @@ def test_an_interrupt_stops_the_processes_at_once(whom: str, tmp_path) -> None:
         start_new_session=True,
     )
     try:
-        wait_until(lambda: len(list(tmp_path.iterdir())) == 2)
+        wait_until(lambda: len(list(tmp_path.iterdir())) == 2, seconds=20)
         os.killpg(program.pid, signal.SIGINT) if whom == "group" else os.kill(program.pid, signal.SIGINT)
         _, said = program.communicate(timeout=20)
     finally:
         program.kill()
     assert (program.returncode, said) == (0, "")
-    wait_until(lambda: not any(is_alive(int(sleeper.name)) for sleeper in tmp_path.iterdir()))
+    wait_until(lambda: not any(is_alive(int(sleeper.name)) for sleeper in tmp_path.iterdir()), seconds=20)
 
 
 def test_a_function_that_cannot_travel_is_refused() -> None:
