@@ -111,14 +111,14 @@ def _time(results: Results) -> Section:
         mine, theirs = (_milliseconds(found) for found in (runs, results.of(problem, BASELINE)))
         known = mine.size and theirs.size and method != BASELINE
         ratio = f"{np.median(mine) / np.median(theirs):.2f}" if known else ""
-        share = totals(runs, "seconds_select").sum() / max(all_seconds(runs), 1e-12)
-        return [quartiles(mine), ratio, f"{100 * share:.1f} %"]
+        return [quartiles(mine), ratio, f"{100 * np.median(_shares(runs)):.1f} %"]
 
     header = ["milliseconds per generation", "ratio to lexicase", "share of the run"]
     text = (
         "Time that selection takes on the machine that made the runs, several at a time and beside other work: it says "
-        "how methods compare, not how fast they are on an idle machine. Ratios are of medians. Selection works "
-        "natively on the whole matrix of errors, one individual for each distinct vector, and an evaluation is a look "
+        "how methods compare, not how fast they are on an idle machine. Ratios are of medians, shares are medians over "
+        "the runs, since a pause of the machine falls into one phase of one run. Selection works natively on the whole "
+        "matrix of errors, one individual for each distinct vector, and an evaluation is a look "
         "at a number; where it is a run of a program, one that is saved is worth more."
     )
     return Section("time", "Time of selection", text, charts, table_of(results, header, cells))
@@ -128,7 +128,6 @@ def _milliseconds(runs: list[Run]) -> np.ndarray[tuple[int], np.dtype[np.float64
     return MILLISECONDS * per_generation(runs, "seconds_select")
 
 
-def all_seconds(runs: list[Run]) -> float:
-    """Seconds of all phases of all runs."""
-    columns = {name for run in runs for name in run.columns if name.startswith("seconds")}
-    return float(sum(totals(runs, name).sum() for name in columns))
+def _shares(runs: list[Run]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    phases = {name for run in runs for name in run.columns if name.startswith("seconds")}
+    return totals(runs, "seconds_select") / np.maximum(sum(totals(runs, name) for name in phases), 1e-12)
