@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 from flexicase.atomic import TEMPORARY
 from flexicase.experiments.executor import Event, Failed, Finished, LocalExecutor
 from flexicase.experiments.jobs import Task
+from flexicase.experiments.scratch import ScratchFolder
 from flexicase.experiments.study import Study
 
 WAIT_SECONDS = 1.0
@@ -65,8 +65,8 @@ class NodeRun:
     ) -> None:
         """Unpack and start."""
         os.environ.update(environment or {})
-        self._folder = tempfile.TemporaryDirectory(prefix="flexicase-", ignore_cleanup_errors=True)
-        self._study, self._id = Study(Path(self._folder.name)), task.id
+        self._scratch = ScratchFolder()
+        self._study, self._id = Study(self._scratch.path), task.id
         self._study.make_folders()
         write_files(self._study.save(task.id), save or {})
         self._saved = stamps(self._study.save(task.id))
@@ -82,13 +82,13 @@ class NodeRun:
             rows = self._study.rows(self._id).read_bytes()
         save = self._changed_save()
         if not self._runner.running:
-            self._folder.cleanup()
+            self._scratch.remove()
         return News(events, save, rows)
 
     def end(self) -> None:
         """End the run and leave nothing behind."""
         self._runner.stop()
-        self._folder.cleanup()
+        self._scratch.remove()
 
     def _told(self, event: Event) -> Event:
         if isinstance(event, Failed) and event.full_disk:  # here, not where the study is
