@@ -1,4 +1,4 @@
-"""Bring the page of results, its figures and the list of results up to date with what lies in results/.
+"""Bring the page of results, its figures, the tables and the list of results up to date with what lies in results/.
 
     python docs/make_results.py                    # or: make results
 
@@ -20,11 +20,13 @@ from flexicase.report.layouts import PROGRAMS, layout_of
 from flexicase.report.results import Results, read_results
 from flexicase.report.sections import Table
 from flexicase.report.successes import success_groups
+from flexicase.report.write import write_tables
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = Path("docs/results.md")
 LIST = Path("results/README.md")
 IMAGES = Path("docs/images/results")
+TABLES = "tables"
 SUCCESS_HEADER = ("problem", "method", "successes", "95 % interval", "p", "Holm p")
 MARKS = {"worse": " ↓", "better": " ↑", "": ""}
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -48,6 +50,8 @@ def refresh(root: Path) -> list[Path]:
     studies = [read_results(manifest.parent) for manifest in sorted((root / "results").glob("*/manifest.json"))]
     page = (root / PAGE).read_text(encoding="utf-8")
     files = [root / PAGE, root / LIST]
+    for results in studies:
+        files += write_tables(results, root / "results" / results.name / TABLES)
     for results in (study for study in studies if study.kind != "image"):
         pictures = draw(results, root / IMAGES / results.name)
         files += pictures

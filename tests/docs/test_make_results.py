@@ -57,6 +57,8 @@ def test_numbers_verdicts_and_figures_are_made_anew(script: ModuleType, root: Pa
         "evaluations-last-index-of-zero-linear.png",
         "evaluations-mirror-image-linear.png",
     ]
+    tables = root / "results" / "known" / "tables"
+    assert (tables / "evaluations.csv").read_text().startswith("problem,method,count,generation,mean,low,high,active\n")
     assert (
         "| `known` | programs: Mirror Image, Last Index of Zero | 48 of 54 |"
         in (root / "results" / "README.md").read_text()

@@ -30,6 +30,16 @@ def test_tables_hold_counts_and_means(report):
     assert means == pytest.approx(expected_means("lexicase"))
 
 
+def test_every_run_has_a_line_with_its_totals(report, results):
+    with (report.page.parent / "runs.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    assert [line["id"] for line in lines] == [run.id for run in results.runs]
+    first, run = lines[0], results.runs[0]
+    assert (first["method"], int(first["seed"]), int(first["generations"])) == (run.method, run.seed, run.generations)
+    assert int(first["evaluations"]) == run.columns["evaluations"].sum()
+    assert {line["success"] for line in lines} == {"True", "False"}
+
+
 def test_pictures_are_there_in_both_formats(report):
     stems = {path.stem for path in report.files if path.suffix == ".png"}
     assert "evaluations-mirror-image-log" in stems

@@ -133,8 +133,8 @@ def _fewest(results: Results, problem: str) -> Claim | None:
         f"evaluations per generation than every other method on {paper.title(problem)}, consistently.",
         verdict,
         f"It has the lowest mean in {100 * lowest:.0f} % of the {length} generations in which every method has at "
-        f"least {ENOUGH_RUNS} active runs{elsewhere}. Mean evaluations per generation of a run, Mann–Whitney test "
-        f"one-sided, Holm-adjusted p against {details}.",
+        f"least {ENOUGH_RUNS} active runs{elsewhere}. Mean evaluations per generation of a run over the generations it "
+        f"lasted, Mann–Whitney test one-sided, Holm-adjusted p against {details}.",
     )
 
 

@@ -45,20 +45,30 @@ def write_report(export: Path, folder: Path) -> Report:
     """
     require("reports need", "jinja2", "matplotlib", "pyarrow", "scipy")
     results = read_results(export)
-    folder.mkdir(parents=True, exist_ok=True)
-    layout = layout_of(results)
-    files = [
-        _write_csv(folder / f"{part.id}.csv", [part.table.header, *part.table.rows])
-        for part in layout.sections(results)
-        if part.table is not None
-    ]
-    if layout.successes:
-        files.append(_write_csv(folder / "successes.csv", _success_lines(results)))
-        files.append(_write_csv(folder / "evaluations.csv", _evaluation_lines(results)))
-    files += layout.draw(results, folder)
+    files = [*write_tables(results, folder), *layout_of(results).draw(results, folder)]
     page = folder / "report.html"
     write_atomically(page, render(results).encode())
     return Report(page, files)
+
+
+def write_tables(results: Results, folder: Path) -> list[Path]:
+    """Write the tables of a study as CSV: those of the page, and the numbers behind its table and figures of programs.
+
+    Args:
+        results: The study.
+        folder: Where they go; made if need be.
+
+    Returns:
+        The files.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    layout = layout_of(results)
+    tables = {part.id: [part.table.header, *part.table.rows] for part in layout.sections(results) if part.table}
+    if layout.successes:
+        tables["successes"] = _success_lines(results)
+        tables["evaluations"] = _evaluation_lines(results)
+        tables["runs"] = _run_lines(results)
+    return [_write_csv(folder / f"{name}.csv", lines) for name, lines in tables.items()]
 
 
 def _write_csv(path: Path, lines: list[list[Any]]) -> Path:
@@ -86,4 +96,13 @@ def _evaluation_lines(results: Results) -> list[list[Any]]:
                 columns = (curve.generation, curve.mean, curve.low, curve.high, curve.active)
                 points = zip(*(column.tolist() for column in columns), strict=True)
                 lines += [[problem, method, count, *point] for point in points]
+    return lines
+
+
+def _run_lines(results: Results) -> list[list[Any]]:
+    summed = [*COUNTS, "seconds_select"]
+    lines: list[list[Any]] = [["id", "problem", "method", "seed", "success", "generations", *summed]]
+    for run in results.runs:
+        sums = (run.columns[name].sum().item() for name in summed)
+        lines.append([run.id, run.problem, run.method, run.seed, run.success, run.generations, *sums])
     return lines
