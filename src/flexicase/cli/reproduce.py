@@ -40,7 +40,7 @@ def reproduce(
         ),
     ] = None,
     *,
-    preset: Annotated[str, typer.Option(help="smoke: minutes; laptop: half an hour; paper: the full study.")] = "smoke",
+    preset: Annotated[str, typer.Option(help="smoke: 2 minutes; laptop: 20 minutes; paper: the full study.")] = "smoke",
     cifar: Annotated[
         Path | None, typer.Option(help="Folder with CIFAR-10, for images: needed by paper, more to do for laptop.")
     ] = None,
