@@ -44,6 +44,19 @@ def test_a_worse_hard_first_method_contradicts_the_paper(results):
     assert verdict(worse, "No hard-first method").verdict == "differs"
 
 
+@pytest.mark.parametrize(("solves", "expected"), [(False, "differs"), (True, "agrees")])
+def test_easy_first_that_the_paper_does_not_mark(results, solves, expected):
+    changed = with_success(results, lambda run: run.method == "lexicase" or solves)
+    assert verdict(changed, "No easy-first method (Num-Zeros)").verdict == expected
+
+
+def test_a_cell_that_the_paper_marks_as_worse_does_not_count_as_unmarked(results):
+    changed = with_success(results, lambda run: run.method == "lexicase" or run.problem == "mirror-image")
+    claim = verdict(changed, "No easy-first method (Num-Zeros)")
+    assert claim.verdict == "agrees"
+    assert "Last Index of Zero" not in claim.statement + claim.evidence
+
+
 @pytest.mark.parametrize(("solves", "expected"), [(False, "agrees"), (True, "open")])
 def test_easy_first_on_last_index_of_zero(results, solves, expected):
     changed = with_success(results, lambda run: run.method == "lexicase" or solves)

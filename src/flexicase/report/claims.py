@@ -41,9 +41,15 @@ def claims(results: Results) -> list[Claim]:
         results: The study.
     """
     cells = [cell for cell in success_table(results) if cell.published is not None]
-    found = [_none_better(cells), _hard_first_not_worse(cells)]
-    easy = [cell for cell in cells if (cell.problem, cell.method) in paper.WORSE and cell.p_value is not None]
-    found += [_easy_first_worse(cell, baseline_rate(cells, cell.problem)) for cell in easy]
+    tested = [cell for cell in cells if cell.p_value is not None]
+    hard = [cell for cell in tested if cell.method in paper.HARD_FIRST]
+    easy = [cell for cell in tested if cell.method in paper.EASY_FIRST]
+    marked = [cell for cell in easy if (cell.problem, cell.method) in paper.WORSE]
+    found = [_none_better(tested, cells), _none_worse("No hard-first method (Num-Nonzeros)", "", hard, cells)]
+    found += [_easy_first_worse(cell, baseline_rate(cells, cell.problem)) for cell in marked]
+    for problem in results.problems:
+        unmarked = [cell for cell in easy if cell.problem == problem and cell not in marked]
+        found += [_none_worse("No easy-first method (Num-Zeros)", f" on {paper.title(problem)}", unmarked, cells)]
     found += [_fewest(results, problem) for problem in results.problems]
     found += [_rates(cells, results.settings)]
     return [claim for claim in found if claim is not None]
@@ -63,8 +69,7 @@ def _absence(tested: list[Cell], contradicted: bool) -> Verdict:
     return "agrees" if min(cell.runs for cell in tested) >= TELLING_RUNS else "open"
 
 
-def _none_better(cells: list[Cell]) -> Claim | None:
-    tested = [cell for cell in cells if cell.p_value is not None]
+def _none_better(tested: list[Cell], cells: list[Cell]) -> Claim | None:
     if not tested:
         return None
     better = [cell for cell in tested if differs(cell) and cell.rate > baseline_rate(cells, cell.problem)]
@@ -77,13 +82,12 @@ def _none_better(cells: list[Cell]) -> Claim | None:
     )
 
 
-def _hard_first_not_worse(cells: list[Cell]) -> Claim | None:
-    tested = [cell for cell in cells if cell.method in paper.HARD_FIRST and cell.p_value is not None]
+def _none_worse(methods: str, where: str, tested: list[Cell], cells: list[Cell]) -> Claim | None:
     if not tested:
         return None
     worse = [cell for cell in tested if differs(cell) and cell.rate < baseline_rate(cells, cell.problem)]
     return Claim(
-        "No hard-first method (Num-Nonzeros) solves significantly fewer runs than lexicase selection.",
+        f"{methods} solves significantly fewer runs than lexicase selection{where}.",
         _absence(tested, bool(worse)),
         f"Fisher's exact test, two-sided, 5 % level: {'; '.join(map(_compared, worse or tested))}.",
     )
