@@ -1,9 +1,10 @@
-"""Tables in files: Parquet, or CSV whose column types stand in a manifest."""
+"""Tables that lie together in a folder: Parquet or CSV, with a manifest that has the types of their columns."""
 
 from __future__ import annotations
 
 import gzip
 import io
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -13,6 +14,42 @@ from flexicase.atomic import write_atomically
 Format: TypeAlias = Literal["parquet", "csv"]
 FORMATS: tuple[Format, ...] = ("parquet", "csv")
 SUFFIXES: dict[Format, str] = {"parquet": ".parquet", "csv": ".csv.gz"}
+MANIFEST = "manifest.json"
+MANIFEST_FORMAT = 1
+TYPES = ("string", "int64", "float64", "bool_")
+
+
+def write_tables(folder: Path, tables: Mapping[str, Any], style: Format) -> list[Path]:
+    """Write pyarrow tables and their manifest; what the folder held of them in the other format goes.
+
+    Returns:
+        The files.
+    """
+    files = [write_table(folder, name, table, style) for name, table in tables.items()]
+    for other in {path for name in tables for path in folder.glob(f"{name}.*")} - set(files):
+        other.unlink()
+    types = {name: types_of(table) for name, table in sorted(tables.items())}
+    manifest = json.dumps({"format": MANIFEST_FORMAT, "tables": types}, indent=1) + "\n"
+    write_atomically(folder / MANIFEST, manifest.encode())
+    return [*files, folder / MANIFEST]
+
+
+def read_tables(folder: Path, *needed: str) -> dict[str, Any]:
+    """Read all tables that `write_tables` wrote.
+
+    Args:
+        folder: Where they lie.
+        needed: Names of tables that must be among them.
+
+    Raises:
+        FileNotFoundError: A table or the manifest is missing.
+        ValueError: One of them is damaged, or not what was expected.
+    """
+    types = _manifest(folder / MANIFEST)
+    for name in needed:
+        if name not in types:
+            raise ValueError(f"{folder / MANIFEST}: expected a table {name!r}, got {', '.join(types) or 'none'}")
+    return {name: read_table(folder, name, columns) for name, columns in types.items()}
 
 
 def write_table(folder: Path, name: str, table: Any, style: Format) -> Path:
@@ -92,3 +129,22 @@ def _as_csv(table: Any) -> bytes:
     sink = io.BytesIO()
     csv.write_csv(table, sink)
     return gzip.compress(sink.getvalue(), mtime=0)
+
+
+def _manifest(path: Path) -> dict[str, dict[str, str]]:
+    """The column types of every table."""
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path} cannot be read: {error}") from error
+    found = manifest.get("format") if isinstance(manifest, dict) else None
+    if found != MANIFEST_FORMAT:
+        raise ValueError(f"{path}: expected format {MANIFEST_FORMAT}, got {found!r}")
+    tables = manifest.get("tables")
+    if not isinstance(tables, dict) or not all(map(_are_types, tables.values())):
+        raise ValueError(f"{path}: expected for each table its columns with their types, {', '.join(TYPES)}")
+    return tables
+
+
+def _are_types(columns: Any) -> bool:
+    return isinstance(columns, dict) and all(kind in TYPES for kind in columns.values())

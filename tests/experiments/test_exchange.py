@@ -1,5 +1,4 @@
 import gzip
-import json
 import shutil
 
 import numpy as np
@@ -17,7 +16,7 @@ from flexicase.experiments import (
     run_study,
 )
 from flexicase.experiments.exchange import _stacked
-from flexicase.tables import FORMATS, read_table, types_of, write_table
+from flexicase.tables import FORMATS, write_table
 
 from .conftest import entries, results
 from .walk import TROUBLE, study_text
@@ -92,42 +91,12 @@ def test_an_export_that_does_not_fit_its_study_is_refused(finished, tmp_path):
     changed = Study(tmp_path / "elsewhere" / "walks")
     with pytest.raises(ChangedSpecError), Ledger(changed.ledger) as ledger:
         ledger.check_same(parse_spec(study_text(length=6)))
-    manifest = json.loads((tmp_path / "export" / "manifest.json").read_text())
-    (tmp_path / "export" / "manifest.json").write_text(json.dumps({**manifest, "format": 7}))
-    with pytest.raises(ValueError, match="expected format 1, got 7"):
-        import_study(tmp_path / "export", tmp_path / "elsewhere")
 
 
 def test_a_running_study_takes_no_import(finished, tmp_path):
     export_study(finished, tmp_path / "export")
     with finished.lock(), pytest.raises(LockedError, match="study 'walks' is locked by process"):
         import_study(tmp_path / "export", finished.folder.parent)
-
-
-@pytest.mark.parametrize("style", FORMATS)
-def test_tables_keep_every_value_exactly(style, tmp_path):
-    """NaN, infinities, signed zeros, the last bit, empty and missing text."""
-    import pyarrow as pa
-
-    real = np.array([np.nan, np.inf, -np.inf, -0.0, 0.1 + 0.2, 1.0, 5e-324])
-    table = pa.table(
-        {
-            "words": pa.array(["", None, 'a "b"', "two\nlines", "nan", "x,y", "ü"]),
-            "real": real,
-            "whole": np.array([0, -1, 2**62, 1, 2, 3, 4]),
-            "yes": pa.array([True, False, None, True, True, False, None]),
-        }
-    )
-    write_table(tmp_path, "t", table, style)
-    back = read_table(tmp_path, "t", types_of(table))
-    assert back["words"].to_pylist() == table["words"].to_pylist()
-    assert back["yes"].to_pylist() == table["yes"].to_pylist()
-    assert back["whole"].to_pylist() == table["whole"].to_pylist()
-    assert back["real"].to_numpy().tobytes() == real.tobytes()
-    with pytest.raises(ValueError, match=r"expected columns words, real, whole, got|cannot be read"):
-        read_table(tmp_path, "t", {"words": "string", "real": "float64", "whole": "int64"})
-    with pytest.raises(FileNotFoundError):
-        read_table(tmp_path, "u", {})
 
 
 def test_runs_with_other_columns_are_refused():

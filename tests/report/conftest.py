@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +35,7 @@ def evaluations_of(method: str, seed: int, generation: int) -> int:
 
 def write_known_export(folder: Path) -> None:
     pa = pytest.importorskip("pyarrow")
-    from flexicase.tables import types_of, write_table
+    from flexicase.tables import write_tables
 
     runs, rows, timings, provenance = [], [], [], []
     for seed in range(SEEDS + 1):
@@ -55,6 +54,7 @@ def write_known_export(folder: Path) -> None:
                     {
                         "id": run["id"],
                         "attempts": 1,
+                        **{"started": 0.0, "finished": 1.0, "seconds": 1.0},
                         "version": "1.2.3",
                         "machine": "a machine",
                         "command": "flexicase run",
@@ -81,10 +81,7 @@ def write_known_export(folder: Path) -> None:
         for name, content in {"runs": runs, "rows": rows, "timings": timings, "provenance": provenance}.items()
     }
     folder.mkdir(parents=True, exist_ok=True)
-    for name, table in tables.items():
-        write_table(folder, name, table, "parquet")
-    manifest = {"format": 1, "tables": {name: types_of(table) for name, table in tables.items()}}
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    write_tables(folder, tables, "parquet")
     (folder / "study.toml").write_text(SPEC)
 
 

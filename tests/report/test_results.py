@@ -1,5 +1,6 @@
 """An export read wrongly would put one run's rows under another's name."""
 
+import json
 import shutil
 
 import pytest
@@ -41,8 +42,18 @@ def test_a_damaged_table_is_named(export, tmp_path):
         read_results(folder)
 
 
+@pytest.mark.parametrize("content", [b"[", b"\xff"])
+def test_a_damaged_study_is_named(content, export, tmp_path):
+    folder = shutil.copytree(export, tmp_path / "copy")
+    (folder / "study.toml").write_bytes(content)
+    with pytest.raises(ValueError, match=r"study\.toml cannot be read"):
+        read_results(folder)
+
+
 def test_a_study_without_finished_runs_says_so(export, tmp_path):
     folder = shutil.copytree(export, tmp_path / "copy")
-    (folder / "manifest.json").write_text('{"format": 1, "tables": {"runs": {}}}')
+    manifest = json.loads((folder / "manifest.json").read_text())
+    del manifest["tables"]["rows"], manifest["tables"]["timings"]
+    (folder / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(ValueError, match="no run of this study is finished"):
         read_results(folder)

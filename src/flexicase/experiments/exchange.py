@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
-from itertools import pairwise
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +14,11 @@ from flexicase.experiments.jobs import Progress
 from flexicase.experiments.ledger import Entry, Ledger, Result
 from flexicase.experiments.plan import plan
 from flexicase.experiments.provenance import Provenance
-from flexicase.experiments.rows import Rows, digest, is_timing, read_rows, write_rows
+from flexicase.experiments.rows import Rows, check_rows, digest, is_timing, read_rows, write_rows
 from flexicase.experiments.spec import load_spec
 from flexicase.experiments.study import Study
-from flexicase.tables import FORMATS, Format, read_table, types_of, write_table
-
-FORMAT = 1
-SPEC, MANIFEST = "study.toml", "manifest.json"
-IDENTITY = ("id", "problem", "method", "variant", "seed", "state", "digest")
-MADE_BY = tuple(field.name for field in fields(Provenance))
+from flexicase.exported import IDENTITY, MADE_BY, SPEC, read_runs
+from flexicase.tables import FORMATS, Format, write_tables
 
 
 @dataclass(frozen=True)
@@ -88,13 +81,8 @@ def export_study(study: Study, folder: Path, style: Format = "parquet") -> Expor
         tables["rows"] = _stacked(rows, timings=False)
         tables["timings"] = _stacked(rows, timings=True)
     folder.mkdir(parents=True, exist_ok=True)
-    files = [write_table(folder, name, table, style) for name, table in tables.items()]
-    for other in {p for name in tables for p in folder.glob(f"{name}.*")} - set(files):
-        other.unlink()  # an earlier export in the other format
-    manifest = {"format": FORMAT, "tables": {name: types_of(table) for name, table in sorted(tables.items())}}
-    for name, content in ((SPEC, text), (MANIFEST, json.dumps(manifest, indent=1) + "\n")):
-        write_atomically(folder / name, content.encode())
-        files.append(folder / name)
+    write_atomically(folder / SPEC, text.encode())
+    files = [folder / SPEC, *write_tables(folder, tables, style)]
     return Exported(folder, files, len(done), len(entries), sum(len(next(iter(r.values()))) for _, r in rows))
 
 
@@ -114,20 +102,16 @@ def import_study(folder: Path, root: Path) -> tuple[Study, int]:
         LockedError: The study is running.
     """
     spec = load_spec(folder / SPEC)
-    manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    if manifest.get("format") != FORMAT:
-        raise ValueError(f"{folder / MANIFEST}: expected format {FORMAT}, got {manifest.get('format')!r}")
-    runs = read_table(folder, "runs", manifest["tables"]["runs"]).to_pylist()
-    if [run["id"] for run in runs] != [task.id for task in plan(spec)]:
+    exported = read_runs(folder)
+    lines = {line["id"]: line for line in exported.lines}
+    if list(lines) != [task.id for task in plan(spec)]:
         raise ValueError(f"{folder}: the runs are not those that {SPEC} plans: made by another version, or edited")
-    made_by = {row["id"]: row for row in read_table(folder, "provenance", manifest["tables"]["provenance"]).to_pylist()}
     study = Study(root / spec.name)
     study.make_folders()
     new = 0
     with study.lock(), Ledger.open_or_create(study.ledger, spec) as ledger:
-        by_id = {run["id"]: run for run in runs}
-        for run_id, rows in _unstacked(folder, manifest["tables"]):
-            new += _take_over(study, ledger, by_id[run_id], made_by[run_id], rows)
+        for run_id, rows in exported.rows.items():
+            new += _take_over(study, ledger, lines[run_id], exported.circumstances[run_id], check_rows(rows))
     return study, new
 
 
@@ -216,17 +200,3 @@ def _stacked(rows: list[tuple[str, Rows]], *, timings: bool) -> Any:
     lengths = [len(next(iter(columns.values()))) for _, columns in rows]
     ids = np.repeat([run_id for run_id, _ in rows], lengths)
     return pa.table({"id": ids, **{name: np.concatenate([columns[name] for _, columns in rows]) for name in names}})
-
-
-def _unstacked(folder: Path, types: dict[str, dict[str, str]]) -> Iterator[tuple[str, Rows]]:
-    """The rows of each run, the times beside the rest."""
-    if "rows" not in types:
-        return
-    tables = [read_table(folder, name, types[name]) for name in ("rows", "timings")]
-    ids = tables[0]["id"].to_numpy(zero_copy_only=False)
-    if tables[1]["id"].to_pylist() != ids.tolist():
-        raise ValueError(f"{folder}: rows and timings do not belong together")
-    columns = {name: table[name].to_numpy() for table in tables for name in table.column_names if name != "id"}
-    starts = [0, *(np.flatnonzero(ids[1:] != ids[:-1]) + 1).tolist(), len(ids)]
-    for start, stop in pairwise(starts):
-        yield str(ids[start]), {name: np.ascontiguousarray(values[start:stop]) for name, values in columns.items()}

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
-import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.tables import read_table
+from flexicase.exported import IDENTITY, SPEC, read_runs
 
 
 @dataclass(frozen=True)
@@ -114,34 +111,27 @@ def read_results(folder: Path) -> Results:
         FileNotFoundError: There is none.
         ValueError: A file is damaged, or it holds no finished run.
     """
-    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["tables"]
-    if "rows" not in manifest:
+    exported = read_runs(folder)
+    if not exported.rows:
         raise ValueError(f"{folder}: no run of this study is finished yet")
-    lines = read_table(folder, "runs", manifest["runs"]).to_pylist()
-    made_by = {line["id"]: line for line in read_table(folder, "provenance", manifest["provenance"]).to_pylist()}
-    columns = _columns_by_run(folder, manifest)
-    spec = (folder / "study.toml").read_text(encoding="utf-8")
-    runs = tuple(_run(line, columns[line["id"]], made_by[line["id"]]) for line in lines if line["id"] in columns)
-    content = _parsed(spec)
-    return Results(content["name"], spec, content.get("settings", {}), len(lines), runs)
+    try:
+        spec = (folder / SPEC).read_text(encoding="utf-8")
+        content = _parsed(spec)
+    except ValueError as error:
+        raise ValueError(f"{folder / SPEC} cannot be read: {error}") from error
+    runs = tuple(
+        _run(line, exported.rows[line["id"]], exported.circumstances[line["id"]])
+        for line in exported.lines
+        if line["id"] in exported.rows
+    )
+    return Results(content.get("name", folder.name), spec, content.get("settings", {}), len(exported.lines), runs)
 
 
 def _run(line: dict[str, Any], columns: dict[str, NDArray[Any]], made_by: dict[str, Any]) -> Run:
     keys = ("id", "problem", "method", "variant", "seed")
-    facts = {key: value for key, value in line.items() if key not in (*keys, "state", "digest")}
+    facts = {key: value for key, value in line.items() if key not in IDENTITY}
     identity: dict[str, Any] = {key: line[key] for key in keys}
     return Run(**identity, facts=facts, columns=columns, made_by=made_by)
-
-
-def _columns_by_run(folder: Path, manifest: dict[str, dict[str, str]]) -> dict[str, dict[str, NDArray[Any]]]:
-    tables = [read_table(folder, name, manifest[name]) for name in ("rows", "timings") if name in manifest]
-    ids = np.asarray(tables[0]["id"].to_pylist())
-    columns = {name: table[name].to_numpy() for table in tables for name in table.column_names if name != "id"}
-    starts = [0, *(np.flatnonzero(ids[1:] != ids[:-1]) + 1).tolist(), len(ids)]
-    return {
-        str(ids[start]): {name: values[start:stop] for name, values in columns.items()}
-        for start, stop in itertools.pairwise(starts)
-    }
 
 
 def _parsed(spec: str) -> dict[str, Any]:

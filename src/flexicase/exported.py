@@ -1,0 +1,76 @@
+"""The runs of an exported study: a line for each, and the rows of those that are finished."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexicase.tables import read_tables
+
+SPEC = "study.toml"
+IDENTITY = ("id", "problem", "method", "variant", "seed", "state", "digest")
+MADE_BY = ("version", "machine", "command")
+CIRCUMSTANCES = ("id", "attempts", "started", "finished", "seconds", *MADE_BY)
+
+
+@dataclass(frozen=True)
+class ExportedRuns:
+    """What an export has on the runs of a study.
+
+    Attributes:
+        lines: One for each run of the plan: `IDENTITY`, and what is known of the whole run.
+        circumstances: By id, for each finished run: when and by what it was made.
+        rows: By id, for each finished run: its columns, each (n_steps,), times included.
+    """
+
+    lines: list[dict[str, Any]]
+    circumstances: dict[str, dict[str, Any]]
+    rows: dict[str, dict[str, NDArray[Any]]]
+
+
+def read_runs(folder: Path) -> ExportedRuns:
+    """Read what ``flexicase export`` wrote.
+
+    Args:
+        folder: The export.
+
+    Raises:
+        FileNotFoundError: A file is missing.
+        ValueError: A file is damaged, or the files do not belong together; the message names it.
+    """
+    tables = read_tables(folder, "runs", "provenance")
+    lines = _lines(folder, tables, "runs", IDENTITY)
+    circumstances = {line["id"]: line for line in _lines(folder, tables, "provenance", CIRCUMSTANCES)}
+    rows = dict(_cut(folder, [tables[name] for name in ("rows", "timings") if name in tables]))
+    strangers = set(rows) - ({line["id"] for line in lines} & set(circumstances))
+    if strangers:
+        raise ValueError(f"{folder}: run {min(strangers)} has rows, but runs or provenance do not know it")
+    return ExportedRuns(lines, circumstances, rows)
+
+
+def _lines(folder: Path, tables: dict[str, Any], name: str, columns: tuple[str, ...]) -> list[dict[str, Any]]:
+    missing = [column for column in columns if column not in tables[name].column_names]
+    if missing:
+        raise ValueError(f"{folder}: table {name!r} has no column {missing[0]!r}")
+    lines: list[dict[str, Any]] = tables[name].to_pylist()
+    return lines
+
+
+def _cut(folder: Path, tables: list[Any]) -> Iterator[tuple[str, dict[str, NDArray[Any]]]]:
+    """The columns of tables that belong side by side, cut where the id changes."""
+    if not tables:
+        return
+    found = [table["id"].to_pylist() if "id" in table.column_names else None for table in tables]
+    if found[0] is None or any(ids != found[0] for ids in found):
+        raise ValueError(f"{folder}: rows and timings do not belong together: their ids differ")
+    ids = np.asarray(found[0], dtype=str)
+    columns = {name: table[name].to_numpy() for table in tables for name in table.column_names if name != "id"}
+    starts = [0, *(np.flatnonzero(ids[1:] != ids[:-1]) + 1).tolist(), len(ids)]
+    for start, stop in pairwise(starts):
+        yield str(ids[start]), {name: np.ascontiguousarray(values[start:stop]) for name, values in columns.items()}

@@ -1,0 +1,61 @@
+"""Files that do not belong together must be refused, not put together wrongly."""
+
+from dataclasses import fields
+
+import pytest
+
+from flexicase.experiments.provenance import Provenance
+from flexicase.exported import CIRCUMSTANCES, IDENTITY, MADE_BY, read_runs
+from flexicase.tables import write_tables
+
+pa = pytest.importorskip("pyarrow")
+
+
+@pytest.fixture
+def tables():
+    """A study of three runs, two of them done."""
+    return {
+        "runs": pa.table({name: ["a", "b", "c"] for name in IDENTITY}),
+        "provenance": pa.table({name: ["a", "b"] for name in CIRCUMSTANCES}),
+        "rows": pa.table({"id": ["a", "a", "b"], "generation": [0, 1, 0]}),
+        "timings": pa.table({"id": ["a", "a", "b"], "seconds": [0.5, 0.25, 1.0]}),
+    }
+
+
+def test_every_run_gets_its_own_rows(tables, tmp_path):
+    write_tables(tmp_path, tables, "parquet")
+    exported = read_runs(tmp_path)
+    assert [line["id"] for line in exported.lines] == ["a", "b", "c"]
+    assert {name: columns["generation"].tolist() for name, columns in exported.rows.items()} == {"a": [0, 1], "b": [0]}
+    assert exported.rows["a"]["seconds"].tolist() == [0.5, 0.25]
+    assert set(exported.circumstances) == {"a", "b"}
+
+
+def test_a_study_without_finished_runs_has_no_rows(tables, tmp_path):
+    del tables["rows"], tables["timings"]
+    write_tables(tmp_path, tables, "parquet")
+    assert read_runs(tmp_path).rows == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("runs", lambda t: t.drop_columns("digest"), "table 'runs' has no column 'digest'"),
+        ("provenance", lambda t: t.drop_columns("attempts"), "table 'provenance' has no column 'attempts'"),
+        ("rows", lambda t: t.drop_columns("id"), "rows and timings do not belong together"),
+        ("timings", lambda t: t.drop_columns("id"), "rows and timings do not belong together"),
+        ("timings", lambda t: t.slice(1), "rows and timings do not belong together"),
+        ("runs", lambda t: t.slice(1), "run a has rows, but runs or provenance do not know it"),
+        ("provenance", lambda t: t.slice(0, 1), "run b has rows, but runs or provenance do not know it"),
+    ],
+)
+def test_tables_that_do_not_belong_together_are_refused(name, change, message, tables, tmp_path):
+    write_tables(tmp_path, {**tables, name: change(tables[name])}, "parquet")
+    with pytest.raises(ValueError, match=message) as caught:
+        read_runs(tmp_path)
+    assert str(tmp_path) in str(caught.value)
+
+
+def test_what_made_a_run_is_exported_whole():
+    """A new field of the provenance would be lost on the way."""
+    assert tuple(field.name for field in fields(Provenance)) == MADE_BY
