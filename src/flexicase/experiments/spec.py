@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,6 +22,7 @@ Names = Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 BASE_VARIANT = "base"
 FILE_NAME = r"^[a-z0-9][a-z0-9._-]*$"
+MOST_RUNS = 100_000
 
 
 class SpecError(ValueError):
@@ -76,13 +78,17 @@ class Spec(BaseModel):
     @field_validator("seeds", mode="before")
     @classmethod
     def _count_of_seeds(cls, seeds: Any) -> Any:
-        return list(range(seeds)) if isinstance(seeds, int) and not isinstance(seeds, bool) else seeds
+        if not isinstance(seeds, int) or isinstance(seeds, bool):
+            return seeds
+        if not 1 <= seeds <= MOST_RUNS:
+            raise ValueError(f"should be at least 1 and at most {MOST_RUNS}")
+        return list(range(seeds))
 
     @field_validator("problems", "methods", "seeds")
     @classmethod
     def _without_repetition(cls, values: list[Any]) -> list[Any]:
-        for value in values:
-            if values.count(value) > 1:
+        for value, times in Counter(values).items():
+            if times > 1:
                 raise ValueError(f"{value!r} stands there twice")
         return values
 
@@ -158,6 +164,9 @@ def _complete(spec: Spec, text: str, name: str) -> Spec:
     for variant, changes in spec.variants.items():
         full = _checked_settings(job.settings, {**spec.settings, **changes}, f"{name}: variants.{variant}")
         variants[variant] = {key: value for key, value in full.items() if settings.get(key) != value}
+    runs = len(spec.problems) * len(spec.methods) * len(spec.seeds) * len(spec.variant_names())
+    if runs > MOST_RUNS:
+        raise SpecError(f"{name}: expected at most {MOST_RUNS} runs, got {runs}")
     complete = spec.model_copy(update={"settings": settings, "variants": variants})
     complete._text = text
     for problem in spec.problems:
