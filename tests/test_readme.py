@@ -32,3 +32,21 @@ def test_benchmark_markers_stand_once_and_in_order():
     text = README.read_text(encoding="utf-8")
     assert text.count("<!-- benchmark:begin -->") == text.count("<!-- benchmark:end -->") == 1
     assert text.index("<!-- benchmark:begin -->") < text.index("<!-- benchmark:end -->")
+
+
+def test_what_is_said_of_the_papers_study_follows_from_its_runs():
+    pytest.importorskip("scipy", reason="scipy is not installed (the report extra)")
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed (the report extra)")
+    from flexicase.report.claims import claims
+    from flexicase.report.results import read_results
+
+    folder = README.parent / "results" / "gp-paper"
+    if not folder.exists():
+        pytest.skip("the results are not part of this copy of the sources")
+    results = read_results(folder)
+    found = {claim.statement: claim.verdict for claim in claims(results)}
+    agree = sum(verdict == "agrees" for verdict in found.values())
+    assert len(results.runs) == 500
+    assert found["The success counts of the paper's table."] == "agrees"
+    text = " ".join(README.read_text(encoding="utf-8").split())
+    assert f"{agree} of the {len(found)} statements tested came out" in text
