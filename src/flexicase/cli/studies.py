@@ -197,10 +197,12 @@ def rerun(
 
     Exit code 1 if anything but times differs.
     """
-    from flexicase.experiments import find_run
+    from flexicase.experiments import DamagedLedgerError, find_run
 
     try:
         found = [find_run(root, run_id) for run_id in ids]
+    except DamagedLedgerError:
+        raise
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="RUN_ID") from None
     comparisons = []

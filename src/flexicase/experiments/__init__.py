@@ -8,7 +8,7 @@ from flexicase.experiments.clusters import Place, place_of
 from flexicase.experiments.coordinator import FullDiskError, Options, run_study
 from flexicase.experiments.exchange import Exported, export_study, import_study
 from flexicase.experiments.jobs import Job, Outcome, Progress, Task
-from flexicase.experiments.ledger import ChangedSpecError, Entry, Ledger, Result
+from flexicase.experiments.ledger import ChangedSpecError, DamagedLedgerError, Entry, Ledger, Result
 from flexicase.experiments.lock import LockedError
 from flexicase.experiments.monitor import Monitor
 from flexicase.experiments.overview import Overview, overview
@@ -22,6 +22,7 @@ from flexicase.experiments.study import Study, studies_in
 __all__ = [
     "ChangedSpecError",
     "Comparison",
+    "DamagedLedgerError",
     "DamagedRowsError",
     "Entry",
     "Exported",

@@ -46,6 +46,10 @@ class ChangedSpecError(ValueError):
     """A study of this name exists, and it is another one; the message says what differs."""
 
 
+class DamagedLedgerError(ValueError):
+    """The ledger is not what was written; the message names it and says how to go on."""
+
+
 @dataclass(frozen=True)
 class Result:
     """What is recorded when a run is done.
@@ -101,6 +105,7 @@ class Ledger:
 
     Raises:
         FileNotFoundError: There is none; `Ledger.create` makes one.
+        DamagedLedgerError: The file is damaged.
 
     Example:
         >>> import tempfile
@@ -118,13 +123,15 @@ class Ledger:
         if not path.exists():
             raise FileNotFoundError(errno.ENOENT, "No such ledger", str(path))
         self.path = path
-        self._connection = _connect(path)
-        self._connection.execute(f"PRAGMA query_only = {int(read_only)}")
-        try:
-            self._check_format()
-        except BaseException:
-            self.close()
-            raise
+        with _naming_damage(path):
+            self._connection = _connect(path)
+            try:
+                self._connection.execute(f"PRAGMA query_only = {int(read_only)}")
+                self._check_sound()
+                self._check_format()
+            except BaseException:
+                self.close()
+                raise
 
     @classmethod
     def create(cls, path: Path, spec: Spec) -> Ledger:
@@ -320,6 +327,11 @@ class Ledger:
                 ),
             )
 
+    def _check_sound(self) -> None:
+        (found,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
+        if found != "ok":
+            raise sqlite3.DatabaseError(found)
+
     def _check_format(self) -> None:
         tables = self._connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'study'").fetchone()
         if tables[0] == 0:  # whoever was creating it did not live to commit
@@ -345,11 +357,28 @@ class Ledger:
             raise
 
 
+@contextmanager
+def _naming_damage(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.OperationalError:  # a full disk, a lock: the file is not to blame
+        raise
+    except sqlite3.DatabaseError as error:
+        raise DamagedLedgerError(
+            f"{path} is damaged ({error}); to go on, move the folder {path.parent} away, import the study's last "
+            "export and run the study again"
+        ) from error
+
+
 def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=30.0, isolation_level=None)
     connection.row_factory = sqlite3.Row
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = FULL")
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
