@@ -45,8 +45,8 @@ class Walk:
         while len(path) < settings.length:
             here = (path[-1] if path else 0.0) + np.random.default_rng([task.seed, len(path)]).normal()
             path.append(max(here, 0.0) if task.problem == "ray" else here)
+            _visit(task.id, len(path))  # before it is saved: who is killed in between makes this step again
             _save(save, path, settings.padding)
-            _visit(task.id, len(path))
             report(Progress(len(path), settings.length, f"at {path[-1]:.2f}"))
             trouble = os.environ.get(TROUBLE)
             if trouble is not None:
