@@ -80,7 +80,7 @@ def fragment(results: Results, pictures: list[Path]) -> str:
     """A study as Markdown: how far it is, successes, verdicts, figures and tables."""
     layout = layout_of(results)
     parts = [standing(results)]
-    if layout.successes:
+    if layout.success:
         parts.append(successes(results))
     found = layout.claims(results)
     if found:
@@ -113,9 +113,9 @@ def successes(results: Results) -> str:
             cells += [row["interval"], row["p"], row["adjusted"]]
             rows.append([*cells, *([marked(row["published"], row["paper_mark"])] if published else [])])
     text = (
-        "A success solves every held-out test case. Intervals: Wilson. p: Fisher's exact test against lexicase, "
-        "two-sided; Holm p: adjusted for the other methods on the same problem. Bold: different from lexicase at the "
-        "5 % level, unadjusted as in the paper; ↓ worse, ↑ better."
+        f"{layout_of(results).success} Intervals: Wilson. p: Fisher's exact test against lexicase, two-sided; Holm p: "
+        "adjusted for the other methods on the same problem. Bold: different from lexicase at the 5 % level, "
+        "unadjusted as in the paper; ↓ worse, ↑ better."
     )
     header = [*SUCCESS_HEADER, *(["paper"] if published else [])]
     return f"{table_text(Table(header, rows))}\n\n{text}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from flexicase.report import paper
-from flexicase.report.curves import mean_curve, per_generation
+from flexicase.report.curves import counting, mean_curve, per_generation
 from flexicase.report.results import Results
 from flexicase.report.statistics import fisher_exact, holm
 from flexicase.report.successes import LEVEL, Cell, baseline_rate, differs, p_text, success_table
@@ -115,7 +115,8 @@ def _least(cells: list[Cell], sign: int) -> float | None:
 
 def _fewest(results: Results, problem: str) -> Claim | None:
     """Ranked shuffle with Num-Nonzeros makes the fewest evaluations in every generation."""
-    methods = paper.in_order(results.methods(problem))
+    counted = (m for m in results.methods(problem) if counting(results.of(problem, m), "evaluations"))
+    methods = paper.in_order(tuple(counted))
     others = [method for method in methods if method != paper.FEWEST]
     if paper.FEWEST not in methods or not others:
         return None

@@ -95,29 +95,46 @@ def _widths(active: NDArray[Any]) -> NDArray[np.float64]:
     return np.where(active >= FEWEST_RUNS, t.ppf(0.975, np.maximum(active - 1, 1)), 0.0)
 
 
+def counting(runs: list[Run], column: str) -> list[Run]:
+    """The runs that have a column: some methods do not count evaluations.
+
+    Args:
+        runs: Any runs.
+        column: The column.
+    """
+    return [run for run in runs if column in run.columns]
+
+
 def totals(runs: list[Run], column: str) -> NDArray[np.float64]:
     """The sum of a column over the generations of each run.
 
     Returns:
-        (runs,) sums.
+        (runs,) sums; runs that do not count it are left out.
     """
-    return np.array([np.asarray(run.columns[column], dtype=np.float64).sum() for run in runs])
+    return np.array([np.asarray(run.columns[column], dtype=np.float64).sum() for run in counting(runs, column)])
 
 
 def per_generation(runs: list[Run], column: str) -> NDArray[np.float64]:
     """The mean of a column over the generations of each run in which parents were selected.
 
     Returns:
-        (runs,) means; runs that never selected are left out.
+        (runs,) means; runs that never selected, or do not count it, are left out.
     """
-    bred = [(np.asarray(run.columns[column], dtype=np.float64), np.asarray(run.columns["events"]) > 0) for run in runs]
+    bred = [(np.asarray(run.columns[column], dtype=np.float64), _selecting(run)) for run in counting(runs, column)]
     return np.array([values[active].mean() for values, active in bred if active.any()])
 
 
 def _by_generation(runs: list[Run], column: str) -> NDArray[np.float64]:
     """(runs, generations) values, NaN where a run has ended."""
-    selecting = [np.asarray(run.columns["events"]) > 0 for run in runs]
+    runs = counting(runs, column)
+    selecting = list(map(_selecting, runs))
     table = np.full((len(runs), max((int(mask.sum()) for mask in selecting), default=0)), np.nan)
     for row, run, mask in zip(table, runs, selecting, strict=True):
         row[: mask.sum()] = np.asarray(run.columns[column], dtype=np.float64)[mask]
     return table
+
+
+def _selecting(run: Run) -> NDArray[np.bool_]:
+    """(generations,) whether parents are selected; always, in runs that know no selection."""
+    events = run.columns.get("events")
+    return np.ones(run.generations, dtype=bool) if events is None else np.asarray(events) > 0

@@ -35,6 +35,8 @@ def draw_evaluations(results: Results, folder: Path) -> list[Path]:
     for problem in results.problems:
         for count, words in COUNTS.items():
             curves = {m: mean_curve(results.of(problem, m), count) for m in paper.in_order(results.methods(problem))}
+            if not any(curve.mean.size for curve in curves.values()):
+                continue
             for scale in ("linear", "log"):
                 stem = f"{count.replace('_', '-')}-{problem}-{scale}"
                 title = f"{paper.title(problem)}: evaluations per generation ({words})"
@@ -86,7 +88,9 @@ def draw_shares(results: Results, folder: Path) -> list[Path]:
             axes.plot(x, [share.median for share in found], marker="o", label=paper.title(method), **line)
             bounds = [share.low for share in found], [share.high for share in found]
             axes.fill_between(x, *bounds, color=line["color"], alpha=0.12, linewidth=0)
-        axes.set(title=paper.title(problem), xlabel="selections per generation", xscale="log", ylim=(0, 103))
+        axes.set(title=paper.title(problem), xlabel="selections per generation", ylim=(0, 103))
+        if axes.dataLim.width > 0:
+            axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:g}")
         axes.spines[["top", "right"]].set_visible(False)
     panels[0].set_ylabel("pairs computed, % of the full matrix")
@@ -101,7 +105,8 @@ def _draw(curves: dict[str, Curve], title: str, scale: str, stem: Path) -> list[
     figure = Figure(figsize=(7.5, 5.2), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
     for place, (method, curve) in enumerate(curves.items()):
-        _draw_method(above, below, method, place, curve)
+        if curve.mean.size:
+            _draw_method(above, below, method, place, curve)
     above.set_title(title, fontsize=11)
     above.set_yscale(scale)
     above.set_ylabel("mean evaluations, 95 % interval")
@@ -136,7 +141,8 @@ def _save(figure: Figure, stem: Path) -> list[Path]:
 
 def _draw_method(above: Axes, below: Axes, method: str, place: int, curve: Curve) -> None:
     line = line_of(method, place)
-    above.plot(curve.generation, curve.mean, label=paper.title(method), **line)
+    marker = "o" if curve.mean.size == 1 else None
+    above.plot(curve.generation, curve.mean, label=paper.title(method), marker=marker, **line)
     above.fill_between(curve.generation, curve.low, curve.high, color=line["color"], alpha=0.12, linewidth=0)
     below.step(curve.generation, curve.active, where="mid", **line)
 

@@ -33,7 +33,8 @@ def program_sections(results: Results) -> list[Section]:
     Args:
         results: The study.
     """
-    return [_evaluations(results), _totals(results), _time_to_success(results), _diversity(results), _time(results)]
+    parts = [_evaluations(results), _totals(results), _time_to_success(results), _diversity(results), _time(results)]
+    return [part for part in parts if part.charts or part.table]
 
 
 def _evaluations(results: Results) -> Section:
@@ -45,7 +46,8 @@ def _evaluations(results: Results) -> Section:
         "The number of evaluations of a generation is summed over all its selection events, and averaged over the runs "
         "that are still active. Bands are 95 % intervals of the mean (Student), cut off where they would hide the "
         "lines, and left out where fewer than 3 runs are active. The population pool counts every individual; with "
-        "distinct error vectors, individuals whose errors are the same on all cases count once."
+        "distinct error vectors, individuals whose errors are the same on all cases count once. Methods that do not "
+        "look at one case after another have no such number."
     )
     charts = charts_of(results, "evaluations", "mean evaluations per generation", "evaluations", views)
     return Section("evaluations", "Evaluations per generation", text, charts)

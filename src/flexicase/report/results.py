@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
 from flexicase.exported import IDENTITY, SPEC, read_runs
+
+#: What stands in the rows of programs for a whole number that the method does not count.
+NOT_COUNTED = -1
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class Run:
         variant: Which variant of the study it belongs to; empty if there is one only.
         seed: Its seed.
         facts: What is known of the whole run, such as ``success``.
-        columns: Its rows: one (generations,) array for each column, times included.
+        columns: Its rows: one (generations,) array for each column, times included; without what it did not count.
         made_by: Version, machine and command that made it.
     """
 
@@ -43,8 +46,8 @@ class Run:
 
     @property
     def generations(self) -> int:
-        """Generations that were evaluated."""
-        return len(self.columns["generation"])
+        """Its rows: generations that were evaluated."""
+        return len(next(iter(self.columns.values())))
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,7 @@ class Results:
 
     @property
     def kind(self) -> str:
-        """What its runs are: ``"gp"`` or ``"image"``."""
+        """What its runs are: ``"gp"``, ``"image"``, or the place of a class of one's own."""
         return str(_parsed(self.spec).get("kind", "gp"))
 
     @property
@@ -124,7 +127,33 @@ def read_results(folder: Path) -> Results:
         for line in exported.lines
         if line["id"] in exported.rows
     )
-    return Results(content.get("name", folder.name), spec, content.get("settings", {}), len(exported.lines), runs)
+    name, settings = content.get("name", folder.name), content.get("settings", {})
+    results = Results(name, spec, settings, len(exported.lines), runs)
+    return _variants_apart(_only_counted(results) if results.kind == "gp" else results)
+
+
+def _only_counted(results: Results) -> Results:
+    """The study, each run without the columns of what its method does not count."""
+
+    def counted(values: NDArray[Any]) -> bool:
+        return values.dtype.kind != "i" or not bool((values == NOT_COUNTED).any())
+
+    runs = (
+        replace(run, columns={name: values for name, values in run.columns.items() if counted(values)})
+        for run in results.runs
+    )
+    return replace(results, runs=tuple(runs))
+
+
+def _variants_apart(results: Results) -> Results:
+    """Methods are compared under the same settings: each variant is a problem of its own.
+
+    Only where variants evaluate partially they are what is compared.
+    """
+    if len(results.variants) < 2 or any(results.settings_of(name).get("partial") for name in results.variants):
+        return results
+    runs = (replace(run, problem=f"{run.problem}-{run.variant}", variant="") for run in results.runs)
+    return replace(results, runs=tuple(runs))
 
 
 def _run(line: dict[str, Any], columns: dict[str, NDArray[Any]], made_by: dict[str, Any]) -> Run:

@@ -95,7 +95,7 @@ def charts_of(
     x: str = "generation",
     **options: bool,
 ) -> list[Chart]:
-    """A chart for each problem of a study.
+    """A chart for each problem of a study that has anything to show.
 
     Args:
         results: The study.
@@ -107,17 +107,23 @@ def charts_of(
         **options: ``log``, ``log_x`` and ``steps`` of the charts.
     """
     chosen = {"all": View("all", views)} if callable(views) else views
-    return [
-        Chart(
-            f"{place}-{problem}",
-            f"{paper.title(problem)}: {title}.",
-            x,
-            y,
-            {key: {"label": view.label, "lines": view.lines(problem)} for key, view in chosen.items()},
-            **options,
-        )
-        for problem in results.problems
-    ]
+    charts = []
+    for problem in results.problems:
+        drawn = {key: {"label": view.label, "lines": view.lines(problem)} for key, view in chosen.items()}
+        full = _without_empty(drawn)
+        if full:
+            charts.append(Chart(f"{place}-{problem}", f"{paper.title(problem)}: {title}.", x, y, full, **options))
+    return charts
+
+
+def _without_empty(views: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The views without lines that have no point in any of them, and without those that then have none."""
+    filled = {line["name"] for view in views.values() for line in view["lines"] if line["x"]}
+    return {
+        key: {**view, "lines": [line for line in view["lines"] if line["name"] in filled]}
+        for key, view in views.items()
+        if any(line["x"] for line in view["lines"])
+    }
 
 
 def table_of(

@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
+from flexicase.report import paper
 from flexicase.report.layouts import layout_of
 from flexicase.report.results import Results
 from flexicase.report.successes import success_groups
@@ -31,7 +32,9 @@ def render(results: Results) -> str:
         title=f"Lexicase selection at scale: {layout.title}",
         done=len(results.runs),
         planned=results.planned,
-        success_tables=success_groups(results) if layout.successes else [],
+        from_paper=any(run.method in (*paper.ROWS, *paper.IMAGE_ROWS) for run in results.runs),
+        success=layout.success,
+        success_tables=success_groups(results) if layout.success else [],
         claims=layout.claims(results),
         sections=parts,
         spec=results.spec.strip(),

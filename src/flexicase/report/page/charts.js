@@ -32,10 +32,10 @@
     return `${+value.toPrecision(4)}`;
   };
 
-  const ticks = (low, high, count) => {
+  const ticks = (low, high, count, least = 0) => {
     const rough = (high - low) / count;
     const power = 10 ** Math.floor(Math.log10(rough));
-    const step = [1, 2, 5, 10].map((f) => f * power).find((s) => s >= rough);
+    const step = Math.max(least, [1, 2, 5, 10].map((f) => f * power).find((s) => s >= rough));
     const found = [];
     for (let t = Math.ceil(low / step) * step; t <= high + step * 1e-9; t += step) found.push(+t.toPrecision(12));
     return found;
@@ -115,14 +115,21 @@
       const shown = this.lines.filter((line) => !this.hidden.has(line.name));
       const every = shown.length ? shown : this.lines;
       const xs = every.flatMap((line) => [line.x[0], line.x[line.x.length - 1]]).filter((x) => x !== undefined);
-      const [x0, x1] = this.window ?? [Math.min(...xs), Math.max(...xs)];
+      const [x0, x1] = this.window ?? this.widened(Math.min(...xs), Math.max(...xs));
       const inside = (points) => (line) => (line[points] ?? []).filter((y, i) => y !== null && line.x[i] >= x0 && line.x[i] <= x1);
       const values = every.flatMap(inside("y"));
       const positive = values.filter((y) => y > 0);
-      const most = Math.max(...values, 1e-9);
+      const least = Math.min(0, ...values);
+      const most = Math.max(0, ...values) || (least < 0 && !this.log ? 0 : 1);
       const high = Math.max(most, Math.min(BAND_ROOM * most, Math.max(...every.flatMap(inside("high")), most)));
-      const low = this.log ? Math.min(...(positive.length ? positive : [1])) : 0;
-      return { x0, x1: Math.max(x1, x0 + 1e-9), y0: this.log ? low / 1.1 : low, y1: high * 1.05, shown };
+      const low = this.log ? Math.min(...(positive.length ? positive : [1])) / 1.1 : least * 1.05;
+      return { x0, x1, y0: low, y1: high * 1.05, shown };
+    }
+
+    // A single place gets room on both sides.
+    widened(x0, x1) {
+      if (x1 > x0) return [x0, x1];
+      return this.spec.log_x ? [x0 / 2, x0 * 2] : [x0 - 0.5, x0 + 0.5];
     }
 
     scales(r) {
@@ -163,7 +170,7 @@
         make("line", { class: "grid", x1: LEFT, x2: WIDTH - RIGHT, y1: s.y(t), y2: s.y(t) }, this.svg);
         make("text", { x: LEFT - 8, y: s.y(t) + 4, "text-anchor": "end" }, this.svg).textContent = short(t);
       }
-      for (const t of this.spec.log_x ? logTicks(r.x0, r.x1) : ticks(r.x0, r.x1, 8)) {
+      for (const t of this.spec.log_x ? logTicks(r.x0, r.x1) : ticks(r.x0, r.x1, 8, 1)) {
         make("line", { class: "grid", x1: s.x(t), x2: s.x(t), y1: TOP, y2: height - BOTTOM }, this.svg);
         make("text", { x: s.x(t), y: height - BOTTOM + 18, "text-anchor": "middle" }, this.svg).textContent = short(t);
       }
