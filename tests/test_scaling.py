@@ -45,28 +45,25 @@ def test_one_worker_takes_what_the_work_takes() -> None:
 
 
 @pytest.mark.usefixtures("local_ray")
-@pytest.mark.parametrize("workers", [1, 2])
-def test_the_simulation_holds_for_real_workers(workers: int) -> None:
-    """Sleeping instead of computing, so that a busy machine has little to say in it; and if it has, once more."""
+def test_the_simulation_holds_for_real_workers() -> None:
+    """Sleeping instead of computing, so that a busy machine has little to say in it."""
     shape, pair, population = (20, 60), 0.04, Population(20, 60, copies=0.0)
-    made = simulate(population, *shape, workers, Costs(pair), seed=1)
 
     def slow(individuals, cases):
         time.sleep(pair * len(individuals) * len(cases))
         return population(individuals, cases)
 
-    def holds() -> bool:
+    for workers in (1, 2):
         with RayEvaluator(slow, workers=workers) as evaluate:
             evaluate([0, 1, 2, 3], [0, 1])
             fast = fx.FastLexicase(60, seed=1)
             start = time.perf_counter()
             s = fast.select(evaluate, 20)
             seconds = time.perf_counter() - start
+        made = simulate(population, *shape, workers, Costs(pair), seed=1)
         assert s.evaluations[0] == made.needed
-        assert seconds > 0.8 * made.seconds
-        return seconds < 2.0 * made.seconds and abs(int(s.pairs_speculated[0]) - made.speculated) <= 12
-
-    assert any(holds() for _ in range(3))
+        assert 0.8 < seconds / made.seconds < 2.0
+        assert abs(int(s.pairs_speculated[0]) - made.speculated) <= 12
 
 
 @pytest.mark.parametrize(

@@ -123,9 +123,8 @@ def test_a_worker_that_was_started_again_unnoticed_is_given_the_population() -> 
 
 
 @pytest.mark.usefixtures("local_ray")
-def test_pieces_grow_to_milliseconds_of_work(tmp_path) -> None:
-    """Tasks of microseconds would cost far more to send than to do. The aim is 15 ms; on a busy machine a sleep takes
-    longer, and pieces are smaller."""
+def test_pieces_grow_to_ten_milliseconds_of_work(tmp_path) -> None:
+    """Tasks of microseconds would cost far more to send than to do."""
 
     def per_pair(individuals, cases):
         time.sleep(1e-4 * len(individuals) * len(cases))
@@ -133,7 +132,8 @@ def test_pieces_grow_to_milliseconds_of_work(tmp_path) -> None:
 
     with RayEvaluator(per_pair, workers=1) as evaluate:
         evaluate(range(50), range(40))
-        assert 0.002 <= 1e-4 * evaluate.piece() <= 0.020
+        assert 1e-4 * evaluate.piece() >= 0.010
+        assert 1e-4 * evaluate.piece() <= 0.020
 
 
 @pytest.mark.usefixtures("local_ray")

@@ -1,4 +1,5 @@
 import gzip
+import json
 import shutil
 
 import numpy as np
@@ -91,6 +92,10 @@ def test_an_export_that_does_not_fit_its_study_is_refused(finished, tmp_path):
     changed = Study(tmp_path / "elsewhere" / "walks")
     with pytest.raises(ChangedSpecError), Ledger(changed.ledger) as ledger:
         ledger.check_same(parse_spec(study_text(length=6)))
+    manifest = json.loads((tmp_path / "export" / "manifest.json").read_text())
+    (tmp_path / "export" / "manifest.json").write_text(json.dumps({**manifest, "format": 7}))
+    with pytest.raises(ValueError, match="expected format 1, got 7"):
+        import_study(tmp_path / "export", tmp_path / "elsewhere")
 
 
 def test_a_running_study_takes_no_import(finished, tmp_path):
