@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from flexicase.experiments import ChangedSpecError, DamagedLedgerError, Ledger, Progress, Result, parse_spec
+from flexicase.experiments import ChangedSpecError, Ledger, Progress, Result, parse_spec
 from flexicase.experiments.provenance import Provenance
 
 from .walk import study_text
@@ -146,29 +146,3 @@ def test_what_was_acknowledged_survives_kill_9_in_the_middle_of_commits(tmp_path
     assert json.loads(connection.execute("SELECT content FROM study").fetchone()[0])["name"] == "walks"
     connection.close()
     assert acknowledged
-
-
-def _garbage(path):
-    path.write_bytes(b"this is not a database" * 100)
-
-
-def _cut_off(path):
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-
-
-def _overwritten(path):
-    content = bytearray(path.read_bytes())
-    content[4096:8192] = b"\xff" * 4096
-    path.write_bytes(content)
-
-
-@pytest.mark.parametrize("damage", [_garbage, _cut_off, _overwritten])
-@pytest.mark.parametrize("read_only", [False, True])
-def test_a_damaged_ledger_is_named_before_anything_is_read_from_it(damage, read_only, tmp_path):
-    path = tmp_path / "walks" / "ledger.sqlite"
-    path.parent.mkdir()
-    Ledger.create(path, parse_spec(study_text(seeds=50))).close()
-    damage(path)
-    with pytest.raises(DamagedLedgerError, match="move the folder") as caught:
-        Ledger(path, read_only=read_only)
-    assert str(path) in str(caught.value)

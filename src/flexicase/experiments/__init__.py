@@ -6,9 +6,10 @@ require("studies need", "pydantic", "pyarrow")
 
 from flexicase.experiments.clusters import Place, place_of
 from flexicase.experiments.coordinator import FullDiskError, Options, run_study
+from flexicase.experiments.database import DamagedLedgerError
 from flexicase.experiments.exchange import Exported, export_study, import_study
 from flexicase.experiments.jobs import Job, Outcome, Progress, Task
-from flexicase.experiments.ledger import ChangedSpecError, DamagedLedgerError, Entry, Ledger, Result
+from flexicase.experiments.ledger import ChangedSpecError, Entry, Ledger, Result
 from flexicase.experiments.lock import LockedError
 from flexicase.experiments.monitor import Monitor
 from flexicase.experiments.overview import Overview, overview

@@ -6,13 +6,13 @@ import errno
 import json
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, TypeAlias
 
+from flexicase.experiments.database import check_sound, connect, transaction
 from flexicase.experiments.jobs import Progress, Scalar, Task
 from flexicase.experiments.plan import plan
 from flexicase.experiments.provenance import Provenance
@@ -44,10 +44,6 @@ CREATE INDEX runs_by_state ON runs (state, position);
 
 class ChangedSpecError(ValueError):
     """A study of this name exists, and it is another one; the message says what differs."""
-
-
-class DamagedLedgerError(ValueError):
-    """The ledger is not what was written; the message names it and says how to go on."""
 
 
 @dataclass(frozen=True)
@@ -123,21 +119,20 @@ class Ledger:
         if not path.exists():
             raise FileNotFoundError(errno.ENOENT, "No such ledger", str(path))
         self.path = path
-        with _naming_damage(path):
-            self._connection = _connect(path)
-            try:
-                self._connection.execute(f"PRAGMA query_only = {int(read_only)}")
-                self._check_sound()
-                self._check_format()
-            except BaseException:
-                self.close()
-                raise
+        self._connection = connect(path)
+        try:
+            check_sound(self._connection, path)
+            self._connection.execute(f"PRAGMA query_only = {int(read_only)}")
+            self._check_format()
+        except BaseException:
+            self.close()
+            raise
 
     @classmethod
     def create(cls, path: Path, spec: Spec) -> Ledger:
         """A new ledger with every run of the study planned; on the disk completely or not at all."""
         tasks = plan(spec)
-        connection = _connect(path)
+        connection = connect(path)
         try:
             connection.execute("BEGIN IMMEDIATE")
             for statement in SCHEMA.split(";\n"):
@@ -241,7 +236,7 @@ class Ledger:
     def start(self, run_id: str, provenance: Provenance) -> None:
         """An attempt begins."""
         now = time.time()
-        with self._transaction():
+        with transaction(self._connection):
             self._update(
                 run_id,
                 "state = 'running', started = ?, heartbeat = ?, version = ?, machine = ?, command = ?",
@@ -251,14 +246,14 @@ class Ledger:
     def beat(self, signs: Mapping[str, Progress]) -> None:
         """Signs of life of running runs."""
         now = time.time()
-        with self._transaction():
+        with transaction(self._connection):
             for run_id, progress in signs.items():
                 self._update(run_id, "heartbeat = ?, step = ?, steps = ?, note = ?", (now, *progress))
 
     def finish(self, run_id: str, result: Result, progress: Progress, provenance: Provenance) -> None:
         """A run is done: when this returns, that is on the disk."""
         now = time.time()
-        with self._transaction():
+        with transaction(self._connection):
             self._update(
                 run_id,
                 "state = 'done', attempts = attempts + 1, finished = ?, seconds = seconds + ? - started, "
@@ -276,7 +271,7 @@ class Ledger:
         Returns:
             The run's new state.
         """
-        with self._transaction():
+        with transaction(self._connection):
             self._update(
                 run_id,
                 "state = CASE WHEN attempts + 1 >= ? THEN 'quarantined' ELSE 'failed' END, "
@@ -292,7 +287,7 @@ class Ledger:
             How many there were.
         """
         marks = ", ".join("?" * len(states))
-        with self._transaction():
+        with transaction(self._connection):
             return self._connection.execute(
                 "UPDATE runs SET seconds = seconds + CASE state WHEN 'running' THEN heartbeat - started ELSE 0 END, "
                 "attempts = CASE state WHEN 'quarantined' THEN 0 ELSE attempts END, state = 'planned' "
@@ -302,7 +297,7 @@ class Ledger:
 
     def redo(self, run_id: str, reason: str) -> None:
         """What a finished run left is lost: plan it again."""
-        with self._transaction():
+        with transaction(self._connection):
             self._update(
                 run_id,
                 "state = 'planned', attempts = 0, seconds = 0, step = 0, finished = NULL, failure = ?, "
@@ -315,7 +310,7 @@ class Ledger:
         if entry.result is None:
             raise ValueError(f"run {entry.task.id} has no result to adopt")
         made_by = entry.provenance or Provenance("", "", "")
-        with self._transaction():
+        with transaction(self._connection):
             self._update(
                 entry.task.id,
                 "state = 'done', attempts = ?, started = ?, finished = ?, seconds = ?, step = ?, steps = ?, "
@@ -326,11 +321,6 @@ class Ledger:
                     *(entry.result.checksum, entry.result.digest, json.dumps(entry.result.summary)),
                 ),
             )
-
-    def _check_sound(self) -> None:
-        (found,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
-        if found != "ok":
-            raise sqlite3.DatabaseError(found)
 
     def _check_format(self) -> None:
         tables = self._connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'study'").fetchone()
@@ -344,42 +334,6 @@ class Ledger:
         changed = self._connection.execute(f"UPDATE runs SET {assignments} WHERE id = ?", (*values, run_id)).rowcount
         if changed != 1:
             raise KeyError(run_id)
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            self._connection.execute("COMMIT")
-        except BaseException:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-            raise
-
-
-@contextmanager
-def _naming_damage(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.OperationalError:  # a full disk, a lock: the file is not to blame
-        raise
-    except sqlite3.DatabaseError as error:
-        raise DamagedLedgerError(
-            f"{path} is damaged ({error}); to go on, move the folder {path.parent} away, import the study's last "
-            "export and run the study again"
-        ) from error
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=30.0, isolation_level=None)
-    connection.row_factory = sqlite3.Row
-    try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
 
 
 def _entry(row: sqlite3.Row) -> Entry:
