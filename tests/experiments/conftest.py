@@ -8,7 +8,7 @@ import pytest
 import flexicase as package
 from flexicase.experiments import Ledger, Monitor, Options, Study, export_study, parse_spec, run_study
 
-from .walk import VISITS, study_text
+from .walk import TROUBLE, VISITS, study_text
 
 ROOT = Path(__file__).resolve().parents[2]
 DETERMINED = ("runs.parquet", "rows.parquet", "study.toml", "manifest.json")
@@ -82,7 +82,10 @@ def undisturbed(tmp_path_factory):
         text = study_text(**study)
         if text not in known:
             folder, spec = tmp_path_factory.mktemp("undisturbed"), parse_spec(text)
-            assert run_study(folder, spec, Options(workers=2)) == "complete"
+            with pytest.MonkeyPatch.context() as patch:
+                for disturbance in (TROUBLE, VISITS):
+                    patch.delenv(disturbance, raising=False)
+                assert run_study(folder, spec, Options(workers=2)) == "complete"
             known[text] = results(Study(folder / spec.name))
         return known[text]
 
