@@ -56,6 +56,13 @@ def test_tables_that_do_not_belong_together_are_refused(name, change, message, t
     assert str(tmp_path) in str(caught.value)
 
 
+def test_rows_without_their_times_are_refused(tables, tmp_path):
+    del tables["timings"]
+    write_tables(tmp_path, tables, "parquet")
+    with pytest.raises(ValueError, match="rows and timings do not belong together"):
+        read_runs(tmp_path)
+
+
 def test_what_made_a_run_is_exported_whole():
     """A new field of the provenance would be lost on the way."""
     assert tuple(field.name for field in fields(Provenance)) == MADE_BY

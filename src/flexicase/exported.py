@@ -17,6 +17,20 @@ SPEC = "study.toml"
 IDENTITY = ("id", "problem", "method", "variant", "seed", "state", "digest")
 MADE_BY = ("version", "machine", "command")
 CIRCUMSTANCES = ("id", "attempts", "started", "finished", "seconds", *MADE_BY)
+TIMING = "seconds"
+#: What stands in the rows of programs for a whole number that the method does not count.
+NOT_COUNTED = -1
+
+
+def is_timing(column: str) -> bool:
+    """Whether a column holds times, which differ from run to run; all others must not.
+
+    Example:
+        >>> from flexicase.exported import is_timing
+        >>> is_timing("seconds_selection"), is_timing("evaluations")
+        (True, False)
+    """
+    return column.startswith(TIMING)
 
 
 @dataclass(frozen=True)
@@ -43,11 +57,19 @@ def read_runs(folder: Path) -> ExportedRuns:
     Raises:
         FileNotFoundError: A file is missing.
         ValueError: A file is damaged, or the files do not belong together; the message names it.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from flexicase.exported import read_runs
+        >>> read_runs(Path("no-such-folder"))
+        Traceback (most recent call last):
+        ...
+        FileNotFoundError: [Errno 2] No such file or directory: 'no-such-folder/manifest.json'
     """
     tables = read_tables(folder, "runs", "provenance")
     lines = _lines(folder, tables, "runs", IDENTITY)
     circumstances = {line["id"]: line for line in _lines(folder, tables, "provenance", CIRCUMSTANCES)}
-    rows = dict(_cut(folder, [tables[name] for name in ("rows", "timings") if name in tables]))
+    rows = dict(_cut(folder, tables.get("rows"), tables.get("timings")))
     strangers = set(rows) - ({line["id"] for line in lines} & set(circumstances))
     if strangers:
         raise ValueError(f"{folder}: run {min(strangers)} has rows, but runs or provenance do not know it")
@@ -62,15 +84,18 @@ def _lines(folder: Path, tables: dict[str, Any], name: str, columns: tuple[str, 
     return lines
 
 
-def _cut(folder: Path, tables: list[Any]) -> Iterator[tuple[str, dict[str, NDArray[Any]]]]:
-    """The columns of tables that belong side by side, cut where the id changes."""
-    if not tables:
+def _cut(folder: Path, rows: Any, timings: Any) -> Iterator[tuple[str, dict[str, NDArray[Any]]]]:
+    """The columns of two tables that belong side by side, cut where the id changes; nothing if there are none."""
+    if rows is None and timings is None:
         return
-    found = [table["id"].to_pylist() if "id" in table.column_names else None for table in tables]
-    if found[0] is None or any(ids != found[0] for ids in found):
+    found, others = (
+        table["id"].to_pylist() if table is not None and "id" in table.column_names else None
+        for table in (rows, timings)
+    )
+    if found is None or found != others:
         raise ValueError(f"{folder}: rows and timings do not belong together: their ids differ")
-    ids = np.asarray(found[0], dtype=str)
-    columns = {name: table[name].to_numpy() for table in tables for name in table.column_names if name != "id"}
+    ids = np.asarray(found, dtype=str)
+    columns = {name: table[name].to_numpy() for table in (rows, timings) for name in table.column_names if name != "id"}
     starts = [0, *(np.flatnonzero(ids[1:] != ids[:-1]) + 1).tolist(), len(ids)]
     for start, stop in pairwise(starts):
         yield str(ids[start]), {name: np.ascontiguousarray(values[start:stop]) for name, values in columns.items()}

@@ -44,6 +44,16 @@ def read_tables(folder: Path, *needed: str) -> dict[str, Any]:
     Raises:
         FileNotFoundError: A table or the manifest is missing.
         ValueError: One of them is damaged, or not what was expected.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import pyarrow as pa
+        >>> from flexicase.tables import read_tables, write_tables
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = write_tables(Path(folder), {"runs": pa.table({"seed": [7]})}, "csv")
+        ...     read_tables(Path(folder), "runs")["runs"].to_pylist()
+        [{'seed': 7}]
     """
     types = _manifest(folder / MANIFEST)
     for name in needed:

@@ -2,6 +2,7 @@
 
 import csv
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -70,7 +71,7 @@ def test_what_a_method_does_not_count_is_no_number(uncounted):
 def test_the_claim_on_evaluations_compares_those_that_count(uncounted):
     """With five copies of each run there are enough to compare."""
     results, _ = uncounted
-    results = type(results)(results.name, results.spec, results.settings, results.planned, results.runs * 5)
+    results = replace(results, runs=results.runs * 5)
     (claim,) = [claim for claim in claims(results) if "evaluations per generation" in claim.statement]
     assert "Lexicase" in claim.evidence
     assert "Tournament" not in claim.evidence
@@ -105,9 +106,11 @@ def own(tmp_path):
         "rows": pa.table({"id": ids, "step": [0, 1, 2, 0, 1], "position": np.array([-1, -2, -3, -1, -4])}),
         "timings": pa.table({"id": ids, "seconds": np.ones(len(ids))}),
     }
-    write_tables(tmp_path, tables, "parquet")
-    (tmp_path / "study.toml").write_text('name = "walks"\nkind = "mine:Walk"\n')
-    return tmp_path
+    folder = tmp_path / "export"
+    folder.mkdir()
+    write_tables(folder, tables, "parquet")
+    (folder / "study.toml").write_text('name = "walks"\nkind = "mine:Walk"\n')
+    return folder
 
 
 def test_runs_of_an_own_kind_have_a_report_too(own):

@@ -57,3 +57,11 @@ def test_a_study_without_finished_runs_says_so(export, tmp_path):
     (folder / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(ValueError, match="no run of this study is finished"):
         read_results(folder)
+
+
+def test_a_single_variant_is_not_taken_for_the_problem_as_it_is(export, tmp_path):
+    """Its settings are others: the paper's numbers do not stand beside it."""
+    folder = shutil.copytree(export, tmp_path / "copy")
+    text = (folder / "study.toml").read_text()
+    (folder / "study.toml").write_text(text + "[variants.base]\npopulation = 5\n")
+    assert read_results(folder).problems == ("mirror-image-base", "last-index-of-zero-base")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from flexicase.report.figures import draw_shares
 from flexicase.report.layouts import IMAGES, PROGRAMS, VARIANTS, layout_of
 from flexicase.report.results import Results, Run
 from flexicase.report.variants import by_selections, full_matrix, of_variant, shares, variant_sections
@@ -108,3 +111,11 @@ def test_the_figure_is_drawn(results, tmp_path):
     files = VARIANTS.draw(results, tmp_path)
     assert [path.name for path in files] == ["pairs-by-selections.png", "pairs-by-selections.svg"]
     assert files[0].read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_study_whose_runs_all_ended_at_once_has_an_empty_figure(results, tmp_path):
+    """Nothing was bred, so that there is nothing to put on a logarithmic axis."""
+    runs = (replace(run, columns={name: values[-1:] for name, values in run.columns.items()}) for run in results.runs)
+    ended = replace(results, runs=tuple(runs))
+    assert by_selections(ended, "mirror-image", "lexicase") == []
+    assert [path.suffix for path in draw_shares(ended, tmp_path)] == [".png", ".svg"]

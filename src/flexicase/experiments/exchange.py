@@ -14,10 +14,10 @@ from flexicase.experiments.jobs import Progress
 from flexicase.experiments.ledger import Entry, Ledger, Result
 from flexicase.experiments.plan import plan
 from flexicase.experiments.provenance import Provenance
-from flexicase.experiments.rows import Rows, check_rows, digest, is_timing, read_rows, write_rows
+from flexicase.experiments.rows import Rows, check_rows, digest, read_rows, write_rows
 from flexicase.experiments.spec import load_spec
 from flexicase.experiments.study import Study
-from flexicase.exported import IDENTITY, MADE_BY, SPEC, read_runs
+from flexicase.exported import IDENTITY, MADE_BY, SPEC, is_timing, read_runs
 from flexicase.tables import FORMATS, Format, write_tables
 
 

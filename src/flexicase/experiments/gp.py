@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from flexicase.experiments.jobs import Outcome, Progress, Scalar, Task, column, resumed
+from flexicase.exported import NOT_COUNTED
 from flexicase.problems import load
 from flexicase.selection.registry import resolve_method
 
 if TYPE_CHECKING:
     from flexicase.gp import Generation, Run
 
-NOT_COUNTED = -1
 SAVE_SECONDS = 1.0
 WHOLE = (
     *("generation", "solved_cases", "distinct_errors", "events", "evaluations", "evaluations_distinct", "pairs"),

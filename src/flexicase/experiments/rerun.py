@@ -12,8 +12,9 @@ import numpy as np
 from flexicase.experiments.executor import Failed, Finished, LocalExecutor, Moved
 from flexicase.experiments.jobs import Progress, Scalar
 from flexicase.experiments.ledger import Entry, Ledger, Result
-from flexicase.experiments.rows import Rows, is_timing, read_rows
+from flexicase.experiments.rows import Rows, read_rows
 from flexicase.experiments.study import Study, studies_in
+from flexicase.exported import is_timing
 
 POLL_SECONDS = 1.0
 

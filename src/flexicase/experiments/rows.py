@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase.atomic import write_atomically
+from flexicase.exported import is_timing
 
 Rows: TypeAlias = dict[str, NDArray[Any]]
-TIMING = "seconds"
 DTYPES = (np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.bool_))
 
 
@@ -29,17 +29,6 @@ class DamagedRowsError(ValueError):
         ...     print(error)
         no-such-file.parquet is missing
     """
-
-
-def is_timing(column: str) -> bool:
-    """Whether a column holds times, which differ from run to run; all others must not.
-
-    Example:
-        >>> from flexicase.experiments.rows import is_timing
-        >>> is_timing("seconds_selection"), is_timing("evaluations")
-        (True, False)
-    """
-    return column.startswith(TIMING)
 
 
 def check_rows(rows: Mapping[str, Any]) -> Rows:

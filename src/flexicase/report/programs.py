@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from flexicase.exported import is_timing
 from flexicase.report.curves import mean_curve, median_curve, per_generation, totals
 from flexicase.report.figures import COUNTS
 from flexicase.report.results import Results, Run
@@ -131,5 +132,5 @@ def _milliseconds(runs: list[Run]) -> np.ndarray[tuple[int], np.dtype[np.float64
 
 
 def _shares(runs: list[Run]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    phases = {name for run in runs for name in run.columns if name.startswith("seconds")}
+    phases = {name for run in runs for name in run.columns if is_timing(name)}
     return totals(runs, "seconds_select") / np.maximum(sum(totals(runs, name) for name in phases), 1e-12)

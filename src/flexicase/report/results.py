@@ -9,10 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from flexicase.exported import IDENTITY, SPEC, read_runs
-
-#: What stands in the rows of programs for a whole number that the method does not count.
-NOT_COUNTED = -1
+from flexicase.exported import IDENTITY, NOT_COUNTED, SPEC, read_runs
 
 
 @dataclass(frozen=True)
@@ -150,7 +147,8 @@ def _variants_apart(results: Results) -> Results:
 
     Only where variants evaluate partially they are what is compared.
     """
-    if len(results.variants) < 2 or any(results.settings_of(name).get("partial") for name in results.variants):
+    variants = _parsed(results.spec).get("variants", {})
+    if not variants or any(results.settings_of(name).get("partial") for name in variants):
         return results
     runs = (replace(run, problem=f"{run.problem}-{run.variant}", variant="") for run in results.runs)
     return replace(results, runs=tuple(runs))

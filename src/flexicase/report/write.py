@@ -11,7 +11,7 @@ from typing import Any
 from flexicase.atomic import write_atomically
 from flexicase.extras import require
 from flexicase.report import paper
-from flexicase.report.curves import counting, mean_curve
+from flexicase.report.curves import mean_curve
 from flexicase.report.figures import COUNTS
 from flexicase.report.layouts import layout_of
 from flexicase.report.results import Results, read_results
@@ -67,9 +67,8 @@ def write_tables(results: Results, folder: Path) -> list[Path]:
     if layout.success:
         tables["successes"] = _success_lines(results)
         tables["runs"] = _run_lines(results)
-        if any(counting(list(results.runs), count) for count in COUNTS):
-            tables["evaluations"] = _evaluation_lines(results)
-    return [_write_csv(folder / f"{name}.csv", lines) for name, lines in tables.items()]
+        tables["evaluations"] = _evaluation_lines(results)
+    return [_write_csv(folder / f"{name}.csv", lines) for name, lines in tables.items() if len(lines) > 1]
 
 
 def _write_csv(path: Path, lines: list[list[Any]]) -> Path:
@@ -104,6 +103,6 @@ def _run_lines(results: Results) -> list[list[Any]]:
     summed = [name for name in (*COUNTS, "seconds_select") if any(name in run.columns for run in results.runs)]
     lines: list[list[Any]] = [["id", "problem", "method", "seed", "success", "generations", *summed]]
     for run in results.runs:
-        sums = (run.columns[name].sum().item() if counting([run], name) else None for name in summed)
+        sums = (run.columns[name].sum().item() if name in run.columns else None for name in summed)
         lines.append([run.id, run.problem, run.method, run.seed, run.success, run.generations, *sums])
     return lines
