@@ -42,7 +42,7 @@ std::int64_t evaluate(const std::vector<Item>& programs, const Cases& cases, con
   std::exception_ptr thrown;
   const auto width = static_cast<std::int64_t>(questions.size());
   const std::int64_t workers = std::min<std::int64_t>(std::max(threads, 1), (pairs.count + kChunk - 1) / kChunk);
-  in_parallel(std::max<std::int64_t>(workers, 1), 1, threads, [&](std::int64_t, std::int64_t) {
+  in_parallel(std::max<std::int64_t>(workers, 1), 1, threads, [&](std::int64_t, std::int64_t, Watch& watch) {
     Machine m;
     Failures failed;
     std::int64_t made = 0;
@@ -56,6 +56,7 @@ std::int64_t evaluate(const std::vector<Item>& programs, const Cases& cases, con
             failed.add(i, std::exchange(m.failure, nullptr));
           }
           made += m.steps;
+          watch.spend(100 + 20 * m.steps);
           measure(m, cases, index, questions, errors + i * width);
         }
       }

@@ -31,7 +31,7 @@ std::shared_ptr<Population> random_population(const GeneSource& source, std::int
   auto population = std::make_shared<Population>();
   population->genomes.resize(static_cast<std::size_t>(size));
   std::mutex lock;
-  in_parallel(size, kWorthAThread, threads, [&](std::int64_t begin, std::int64_t end) {
+  in_parallel(size, kWorthAThread, threads, [&](std::int64_t begin, std::int64_t end, Watch& watch) {
     Arena* arena = nullptr;
     {
       const std::lock_guard guard(lock);
@@ -42,6 +42,7 @@ std::shared_ptr<Population> random_population(const GeneSource& source, std::int
       auto& genes = population->genomes[static_cast<std::size_t>(i)];
       source.genome(stream, *arena, most_genes, genes);
       for (Gene& gene : genes) gene.item = copied(gene.item, *arena);
+      watch.spend(100 * static_cast<std::int64_t>(genes.size()));
     }
   });
   return population;
@@ -52,7 +53,7 @@ std::shared_ptr<Programs> translate(const Population& population, std::int64_t m
   const auto size = static_cast<std::int64_t>(population.genomes.size());
   programs->items.resize(population.genomes.size());
   std::mutex lock;
-  in_parallel(size, kWorthAThread, threads, [&](std::int64_t begin, std::int64_t end) {
+  in_parallel(size, kWorthAThread, threads, [&](std::int64_t begin, std::int64_t end, Watch& watch) {
     Arena* arena = nullptr;
     {
       const std::lock_guard guard(lock);
@@ -60,6 +61,7 @@ std::shared_ptr<Programs> translate(const Population& population, std::int64_t m
     }
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
       programs->items[i] = translate(population.genomes[i], max_points, *arena);
+      watch.spend(100 * static_cast<std::int64_t>(population.genomes[i].size()));
     }
   });
   return programs;

@@ -91,7 +91,7 @@ std::shared_ptr<Population> breed(const Variation& variation, const Population& 
   auto children = std::make_shared<Population>();
   children->genomes.resize(static_cast<std::size_t>(brood.size));
   std::mutex lock;
-  in_parallel(brood.size, kWorthAThread, threads, [&](std::int64_t begin, std::int64_t end) {
+  in_parallel(brood.size, kWorthAThread, threads, [&](std::int64_t begin, std::int64_t end, Watch& watch) {
     Arena* arena = nullptr;
     {
       const std::lock_guard guard(lock);
@@ -113,6 +113,7 @@ std::shared_ptr<Population> breed(const Variation& variation, const Population& 
       child = making.child;
       for (Gene& gene : child) gene.item = copied(gene.item, *arena);
       used[i] = own.used();
+      watch.spend(1000 + 100 * static_cast<std::int64_t>(child.size()));
     }
   });
   return children;

@@ -101,7 +101,7 @@ void batch_sums(const Table<T>& errors, const std::int64_t* cases, const std::in
 }
 
 void draw_tournaments(const TournamentPlan& plan, const Request& request, std::int64_t n, int threads) {
-  in_parallel(n, worth_a_thread, threads, [&](std::int64_t begin, std::int64_t end) {
+  in_parallel(n, worth_a_thread, threads, [&](std::int64_t begin, std::int64_t end, Watch& watch) {
     for (std::int64_t i = begin; i < end; ++i) {
       Stream stream = stream_of(request, i, Lane::baseline);
       const std::uint64_t judge = event_number(request, i) % static_cast<std::uint64_t>(plan.judges);
@@ -115,15 +115,17 @@ void draw_tournaments(const TournamentPlan& plan, const Request& request, std::i
         if (scores[entrant] < scores[winner]) winner = entrant;
       }
       request.indices[i] = winner;
+      watch.spend(50 + 10 * plan.size);
     }
   });
 }
 
 void draw_wheel(const double* wheel, std::int64_t individuals, const Request& request, std::int64_t n, int threads) {
-  in_parallel(n, worth_a_thread, threads, [&](std::int64_t begin, std::int64_t end) {
+  in_parallel(n, worth_a_thread, threads, [&](std::int64_t begin, std::int64_t end, Watch& watch) {
     for (std::int64_t i = begin; i < end; ++i) {
       const double spin = stream_of(request, i, Lane::baseline).unit() * wheel[individuals - 1];
       request.indices[i] = std::upper_bound(wheel, wheel + individuals, spin) - wheel;
+      watch.spend(100);
     }
   });
 }

@@ -193,7 +193,7 @@ void add_up_together(const AggregatePlan& plan, std::vector<Aggregation>& events
 void draw_aggregates(const AggregatePlan& plan, const Request& request, std::int64_t n, int threads) {
   const std::int64_t entries = plan.cases * plan.individuals;
   const double worst = entries > 0 ? *std::max_element(plan.columns, plan.columns + entries) : 0.0;
-  in_parallel(n, worth_a_thread, threads, [&](std::int64_t begin, std::int64_t end) {
+  in_parallel(n, worth_a_thread, threads, [&](std::int64_t begin, std::int64_t end, Watch& watch) {
     std::vector<Aggregation> events(static_cast<std::size_t>(std::min(events_at_once, end - begin)), {plan, worst});
     const auto state_of = [&](std::int64_t i) {
       return event_state(request.key, request.first_event + static_cast<std::uint64_t>(i) * request.event_step);
@@ -204,6 +204,7 @@ void draw_aggregates(const AggregatePlan& plan, const Request& request, std::int
         events[static_cast<std::size_t>(e)].start(lane_state(state_of(i + e), Lane::baseline));
       }
       add_up_together(plan, events, n_now);
+      watch.spend(n_now * entries);
       for (std::int64_t e = 0; e < n_now; ++e) {
         const auto& tied = events[static_cast<std::size_t>(e)].finish();
         request.indices[i + e] = tied[Stream{lane_state(state_of(i + e), Lane::pick)}.bounded(tied.size())];
