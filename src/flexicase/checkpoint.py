@@ -2,15 +2,70 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from flexicase.atomic import TEMPORARY, remove_partial_files
+
 State = TypeVar("State")
+SUFFIX = ".checkpoint"
 
 
 class CheckpointError(ValueError):
     """A file that is not a whole checkpoint."""
+
+
+def require_free(
+    folder: Path,
+    describe: Callable[[Path], str | None] | None = None,
+    *,
+    remedy: str = "pass resume=True to continue it",
+) -> None:
+    """Refuse a folder that holds a checkpoint, which a new run would overwrite.
+
+    Args:
+        folder: Where the new run is to be saved.
+        describe: Reads the checkpoint in the folder and says what it is of, such as ``"generation 7 of mirror-image"``;
+            None if it is of another kind.
+        remedy: How to continue the run that is there.
+
+    Raises:
+        ValueError: There is a checkpoint, whole or damaged.
+    """
+    found = sorted(path.name for path in folder.glob(f"*{SUFFIX}*") if path.suffix != TEMPORARY)
+    if not found:
+        return
+    try:
+        what = describe(folder) if describe is not None else None
+        holds = found[0] if what is None else f"a checkpoint of {what}"
+    except CheckpointError:
+        holds = f"a damaged checkpoint ({found[0]})"
+    raise ValueError(
+        f"save must be a folder without a checkpoint, but {folder} holds {holds}; {remedy}, or choose another folder"
+    )
+
+
+def prepare_folder(folder: Path) -> None:
+    """Make the folder for checkpoints and check that files can be written there.
+
+    Partly written checkpoints of processes that were killed are removed.
+
+    Raises:
+        OSError: It is not a folder, cannot be made, or cannot be written to.
+    """
+    probe = folder / f"probe.{os.getpid()}{TEMPORARY}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        remove_partial_files(folder, f"*{SUFFIX}.")
+        try:
+            probe.write_bytes(bytes(1))
+        finally:
+            probe.unlink(missing_ok=True)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise OSError(error.errno, f"save must be a folder that can be written to ({reason})", str(folder)) from error
 
 
 def newest_whole(folder: Path, names: tuple[str, ...], parse: Callable[[bytes], State]) -> State | None:
