@@ -25,7 +25,7 @@ def test_a_damaged_checkpoint_is_not_overwritten_either(tmp_path):
     def damaged(_):
         raise CheckpointError("damaged")
 
-    with pytest.raises(ValueError, match=r"damaged checkpoint \(run.checkpoint\)"):
+    with pytest.raises(ValueError, match=r"a checkpoint that cannot be read \(run.checkpoint\)"):
         require_free(tmp_path, damaged)
 
 

@@ -28,7 +28,7 @@ def write_atomically(path: Path, content: bytes, *, keep: Path | None = None) ->
         if keep is not None and path.exists():
             os.replace(path, keep)
         os.replace(temporary, path)
-    except OSError:
+    except BaseException:  # Ctrl-C as well
         temporary.unlink(missing_ok=True)
         raise
     _sync_folder(path.parent)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable
 from pathlib import Path
+from types import TracebackType
 from typing import Any, TypeVar
 
 from flexicase.atomic import TEMPORARY, remove_partial_files
@@ -40,8 +42,8 @@ def require_free(
     try:
         what = describe(folder) if describe is not None else None
         holds = found[0] if what is None else f"a checkpoint of {what}"
-    except CheckpointError:
-        holds = f"a damaged checkpoint ({found[0]})"
+    except (CheckpointError, OSError):
+        holds = f"a checkpoint that cannot be read ({found[0]})"
     raise ValueError(
         f"save must be a folder without a checkpoint, but {folder} holds {holds}; {remedy}, or choose another folder"
     )
@@ -66,6 +68,42 @@ def prepare_folder(folder: Path) -> None:
     except OSError as error:
         reason = error.strerror or str(error)
         raise OSError(error.errno, f"save must be a folder that can be written to ({reason})", str(folder)) from error
+
+
+class WriteFailures:
+    """Turns failures to write a checkpoint into one warning, so that a full disk does not end a run.
+
+    Args:
+        folder: Where the checkpoints go.
+
+    >>> failures = WriteFailures(Path("checkpoints"))
+    >>> with warnings.catch_warnings(record=True) as caught, failures:
+    ...     raise OSError(28, "No space left on device")
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Warn about the first failure only."""
+        self._folder = folder
+        self._warned = False
+
+    def __enter__(self) -> None:
+        """Write inside of the block."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        """Swallow an OSError, with a warning if it is the first."""
+        if not isinstance(error, OSError):
+            return False
+        if not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"no checkpoint was written to {self._folder} ({error.strerror or error}); the run is not affected, "
+                "and the next checkpoint will be tried as usual",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        return True
 
 
 def newest_whole(folder: Path, names: tuple[str, ...], parse: Callable[[bytes], State]) -> State | None:

@@ -131,6 +131,83 @@ def test_a_checkpoint_of_other_settings_is_refused(tmp_path, changes, message):
         small_run(save=tmp_path, resume=True, **changes)
 
 
+def test_a_new_run_does_not_overwrite_the_checkpoint_of_another(tmp_path):
+    """Two starts in one folder would leave nothing of the run that was there."""
+    interrupted(tmp_path, 2)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    generations = []
+    with pytest.raises(
+        ValueError, match=r"holds a checkpoint of generation 2 of mirror-image, lexicase, seed 5; pass resume=True"
+    ):
+        small_run(save=tmp_path, callback=generations.append, seed=9)
+    assert generations == []
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="Linux")
+@pytest.mark.parametrize("path", ["file", "file/below", "/proc/none", "/proc/self"])
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_folder_that_cannot_be_used_is_refused_before_the_first_generation(tmp_path, path, resume):
+    """Noticed at the first checkpoint, it would cost the run so far."""
+    (tmp_path / "file").write_text("")
+    generations = []
+    with pytest.raises(OSError, match="save must be a folder that can be written to"):
+        small_run(save=tmp_path / path, resume=resume, callback=generations.append)
+    assert generations == []
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 64 KiB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(folder)], capture_output=True, text=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip(f"cannot mount a small file system here: {mounted.stderr.strip()}")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_a_disk_that_fills_up_costs_checkpoints_but_not_the_run(small_disk):
+    """The run goes on, says so once, and saves again as soon as there is space."""
+    filler = small_disk / "filler"
+
+    def fill_and_free(record):
+        if record.generation == 1:
+            space = os.statvfs(small_disk)
+            filler.write_bytes(bytes(space.f_bavail * space.f_frsize))
+        if record.generation == 3:
+            filler.unlink()
+
+    expected = fingerprint(small_run(population=8))
+    save = small_disk / "run"
+    with pytest.warns(RuntimeWarning, match="no checkpoint was written to .*No space left") as told:
+        run = small_run(population=8, save=save, save_every=0.0, callback=fill_and_free)
+    assert len(told) == 1
+    assert fingerprint(run) == expected
+    assert read(save)[1].generation == 4
+    assert sorted(path.name for path in save.iterdir()) == [NEWEST, PREVIOUS]
+
+
+def test_on_a_full_disk_the_finished_run_is_returned_and_ctrl_c_stays_ctrl_c(small_disk):
+    def fill(record):
+        space = os.statvfs(small_disk)
+        (small_disk / "filler").write_bytes(bytes(space.f_bavail * space.f_frsize))
+        if record.generation == stop_at:
+            raise KeyboardInterrupt
+
+    stop_at = None
+    with pytest.warns(RuntimeWarning, match="No space left"):
+        run = small_run(population=8, save=small_disk / "run", callback=fill)
+    assert fingerprint(run) == fingerprint(small_run(population=8))
+    stop_at = 2
+    (small_disk / "filler").unlink()
+    with pytest.warns(RuntimeWarning, match="No space left"), pytest.raises(KeyboardInterrupt):
+        small_run(population=8, save=small_disk / "run", callback=fill)
+
+
 def test_a_failure_while_writing_leaves_the_last_checkpoint(tmp_path, monkeypatch):
     interrupted(tmp_path, 1)
 
@@ -138,10 +215,24 @@ def test_a_failure_while_writing_leaves_the_last_checkpoint(tmp_path, monkeypatc
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", fail)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.warns(RuntimeWarning, match="No space"):
         small_run(save=tmp_path, resume=True, save_every=0.0)
     monkeypatch.undo()
     assert read(tmp_path)[1].generation == 1
+
+
+@pytest.mark.parametrize("error", [SystemExit(143), RuntimeError("of the callback")])
+def test_whatever_ends_a_run_early_it_is_saved(tmp_path, error):
+    """A signal handler that calls sys.exit, or a callback that fails, costs no generation."""
+
+    def fail(record):
+        if record.generation == 2:
+            raise error
+
+    with pytest.raises(type(error)):
+        small_run(save=tmp_path, callback=fail)
+    assert read(tmp_path)[1].generation == 3
+    assert fingerprint(small_run(save=tmp_path, resume=True)) == fingerprint(small_run())
 
 
 SCRIPT = """

@@ -69,6 +69,19 @@ def read(folder: Path) -> tuple[dict[str, Any], State] | None:
     return newest_whole(folder, (NEWEST, PREVIOUS), _from_bytes)
 
 
+def describe(folder: Path) -> str | None:
+    """Say what the newest whole checkpoint in a folder is of; None if there is none.
+
+    Raises:
+        CheckpointError: There are checkpoints, but none is whole.
+    """
+    found = read(folder)
+    if found is None:
+        return None
+    settings, state = found
+    return f"generation {state.generation} of {settings['problem']}, {settings['method']}, seed {settings['seed']}"
+
+
 def _to_bytes(state: State, settings: dict[str, Any]) -> bytes:
     population = state.population.to_bytes()
     header = {

@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from flexicase.checkpoint import WriteFailures, prepare_folder, require_free
 from flexicase.checks import check_number
-from flexicase.gp.checkpoint import Keeper
+from flexicase.gp.checkpoint import Keeper, describe
 from flexicase.gp.evolution import Evolution
 from flexicase.gp.records import Generation, Run
 from flexicase.gp.setup import SIMPLIFICATION_STEPS, Setup
@@ -63,14 +64,18 @@ def evolve(  # noqa: PLR0917 - the first ones are the call that everybody makes
         variation: How children are made; what the problem says if None.
         simplification_steps: Attempts to make the program of a solution smaller.
         profile: The list of instructions that genes are drawn from.
-        save: Folder for checkpoints, written from time to time, on Ctrl-C and at the end.
-        save_every: Least seconds between checkpoints; ``math.inf`` writes one on Ctrl-C only.
+        save: Folder for checkpoints, written from time to time, on Ctrl-C or another exception, and at the end. A
+            folder with a checkpoint needs ``resume``. A disk that fills up later costs a warning, not the run.
+        save_every: Least seconds between checkpoints; ``math.inf`` writes one only if the run is interrupted.
         resume: Go on from the checkpoint in ``save``; the outcome is that of an uninterrupted run. Without a
-            checkpoint the run starts anew.
+            checkpoint the run starts at generation 0.
 
     Raises:
         TypeError: An argument is of the wrong type.
-        ValueError: An argument makes no sense, or the checkpoint is of other settings; nothing has happened.
+        ValueError: An argument makes no sense, the checkpoint is of other settings, or there is one without
+            ``resume``; nothing has happened.
+        CheckpointError: The checkpoint to go on from is damaged.
+        OSError: ``save`` cannot be written to; nothing has happened.
         KeyboardInterrupt: Ctrl-C; a checkpoint was written if ``save`` was given.
 
     >>> run = evolve("simple-regression", population=50, generations=2, seed=1, threads=1)
@@ -94,18 +99,29 @@ def evolve(  # noqa: PLR0917 - the first ones are the call that everybody makes
         raise ValueError(f"save_every must not be negative, got {save_every!r}")
     if resume and save is None:
         raise ValueError("resume=True needs the folder of the checkpoint as save")
+    if save is not None and not resume:
+        require_free(Path(save), describe)
     evolution = Evolution(setup)
-    keeper = None if save is None else Keeper(Path(save), evolution.identity())
-    if keeper is not None and resume:
-        state = keeper.load()
-        if state is not None:
-            evolution.load(state)
-    return drive(evolution, keeper, math.inf if save is None else save_every, callback)
+    if save is None:
+        return drive(evolution, None, math.inf, callback)
+    keeper = Keeper(Path(save), evolution.identity())
+    prepare_folder(keeper.folder)
+    state = keeper.load() if resume else None
+    if state is not None:
+        evolution.load(state)
+    return drive(evolution, keeper, save_every, callback)
 
 
 def drive(evolution: Evolution, keeper: Keeper | None, save_every: float, callback: Callback | None) -> Run:
-    """Run to the end, with checkpoints."""
+    """Run to the end, with checkpoints; one that cannot be written costs a warning and not the run."""
+    failures = WriteFailures(Path() if keeper is None else keeper.folder)
     saved = time.monotonic()
+
+    def save() -> None:
+        if keeper is not None:
+            with failures:
+                keeper.save(evolution.state())
+
     try:
         while True:
             record, finished = evolution.step()
@@ -113,14 +129,13 @@ def drive(evolution: Evolution, keeper: Keeper | None, save_every: float, callba
                 callback(record)
             if finished:
                 break
-            if keeper is not None and time.monotonic() - saved >= save_every:
-                keeper.save(evolution.state())
+            if time.monotonic() - saved >= save_every:
+                save()
                 saved = time.monotonic()
         run = evolution.outcome()
-    except KeyboardInterrupt:
-        if keeper is not None:
-            keeper.save(evolution.state())
+    except BaseException:  # Ctrl-C, or a callback or signal handler that raises
+        save()
         raise
-    if keeper is not None and save_every < math.inf:
-        keeper.save(evolution.state())
+    if save_every < math.inf:
+        save()
     return run
