@@ -81,26 +81,150 @@ def test_a_resumed_run_with_other_settings_is_refused(run, tmp_path):
     assert run("evolve", "last-index-of-zero", "--resume", tmp_path).exit_code == 2
 
 
-@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
-def test_ctrl_c_saves_and_the_resumed_run_ends_as_usual(run, tmp_path):
+@pytest.mark.parametrize(
+    ("plot", "message"),
+    [
+        ("missing/run.png", "missing/run.png cannot be written (No such file or directory)"),
+        ("run.xyz", ".png, .ps, "),
+        ("run", "got 'run'"),
+        ("/proc/run.png", "cannot be written"),
+    ],
+)
+def test_a_picture_that_cannot_be_written_is_refused_before_the_run(run, tmp_path, monkeypatch, plot, message):
+    """Noticed at the end, it would cost the run."""
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    done = run("evolve", "mirror-image", *SMALL, "--plot", plot)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert "generation 0" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_picture_without_matplotlib_is_refused_before_the_run(run, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    done = run("evolve", "mirror-image", *SMALL, "--plot", tmp_path / "run.png")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "matplotlib: pip install 'flexicase[report]'" in done.stderr
+    assert "generation 0" not in done.stderr
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_picture_that_fails_after_the_run_does_not_lose_it(run, tmp_path, monkeypatch, as_json):
+    pytest.importorskip("matplotlib")
+
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device", "run.png")
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", fail)
+    done = run("evolve", "mirror-image", *SMALL, "--plot", tmp_path / "run.png", *(["--json"] if as_json else []))
+    assert done.exit_code == 1
+    assert "run.png: No space left on device" in done.stderr
+    if as_json:
+        assert json.loads(done.stdout)["picture"] is None
+    else:
+        assert done.stdout.startswith("mirror-image, lexicase, seed 0: 2 generations in ")
+        assert "picture" not in done.stdout
+
+
+def test_a_folder_in_use_is_refused_and_its_checkpoint_stays(run, tmp_path):
+    run("evolve", "mirror-image", *SMALL, "--save", tmp_path)
+    before = (tmp_path / "run.checkpoint").read_bytes()
+    done = run("evolve", "mirror-image", *SMALL, "--seed", "3", "--save", tmp_path)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert f"holds a checkpoint of generation 2 of mirror-image, lexicase, seed 0; --resume {tmp_path}" in done.stderr
+    assert (tmp_path / "run.checkpoint").read_bytes() == before
+
+
+@pytest.mark.parametrize("save", ["file", "/proc/none"])
+def test_a_folder_that_cannot_be_written_to_is_refused_before_the_run(run, tmp_path, save):
+    (tmp_path / "file").write_text("")
+    done = run("evolve", "mirror-image", *SMALL, "--save", tmp_path / save)
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "save must be a folder that can be written to" in done.stderr
+    assert "generation 0" not in done.stderr
+
+
+def test_a_full_disk_at_the_end_does_not_lose_the_run(run, tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("flexicase.gp.checkpoint.write_atomically", fail)
+    done = run("evolve", "mirror-image", *SMALL, "--save", tmp_path / "run")
+    assert done.exit_code == 0
+    assert done.stdout.startswith("mirror-image, lexicase, seed 0: 2 generations in ")
+    warning = f"flexicase: warning: no checkpoint was written to {tmp_path / 'run'} (No space left on device)"
+    assert done.stderr.count(warning) == 1
+
+
+def test_a_run_without_save_leaves_nothing_and_needs_no_folder(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("evolve", "mirror-image", *SMALL).exit_code == 0
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.chdir("/proc/self")
+    assert run("evolve", "mirror-image", *SMALL).exit_code == 0
+
+
+def test_a_second_interrupted_run_without_save_gets_a_folder_of_its_own(run, tmp_path, monkeypatch):
+    """The checkpoint of the first must not be overwritten, nor be in the way."""
+    monkeypatch.chdir(tmp_path)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("flexicase.cli.evolve_progress.Progress.update", interrupt)
+    first, second = run("evolve", "mirror-image", *SMALL), run("evolve", "mirror-image", *SMALL)
+    assert (first.exit_code, second.exit_code) == (130, 130)
+    assert first.stderr.endswith("go on with: flexicase evolve --resume mirror-image-lexicase-seed-0\n")
+    assert second.stderr.endswith("go on with: flexicase evolve --resume mirror-image-lexicase-seed-0-2\n")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux")
+def test_standard_error_that_cannot_be_written_does_not_lose_the_run(tmp_path):
+    """Neither a full disk under a log file nor a closed terminal ends a run."""
+    command = [sys.executable, "-m", "flexicase", "evolve", "mirror-image", *SMALL]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=full, text=True, cwd=tmp_path, check=False)
+    assert (done.returncode, done.stdout[:36]) == (0, "mirror-image, lexicase, seed 0: 2 ge")
+
+
+def started(folder, *options):
+    """A long run in a process of its own, past its first generation."""
     command = [sys.executable, "-m", "flexicase", "evolve", "mirror-image", "--population", "60", "--threads", "1"]
-    command += ["--method", "random", "--generations", "400"]
     process = subprocess.Popen(
-        command,
-        cwd=tmp_path,
+        [*command, "--method", "random", "--generations", "400", *options],
+        cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
     )
     process.stderr.readline()
+    return process
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_saves_and_says_how_to_go_on(run, tmp_path, number):
+    """A cluster's SIGTERM or a closed terminal would otherwise cost everything since the last checkpoint."""
+    process = started(tmp_path, "--save", "checkpoints")
+    process.send_signal(number)
+    _, stderr = process.communicate(timeout=120)
+    assert process.returncode == 128 + number
+    assert stderr.endswith("saved; go on with: flexicase evolve --resume checkpoints\n")
+    assert (tmp_path / "checkpoints" / "run.checkpoint").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_ctrl_c_saves_and_the_resumed_run_ends_as_usual(run, tmp_path):
+    process = started(tmp_path)
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=120)
     assert process.returncode == 130
     folder = "mirror-image-random-seed-0"
     assert stderr.endswith(f"saved; go on with: flexicase evolve --resume {folder}\n")
     resumed = json.loads(run("evolve", "--resume", tmp_path / folder, "--json").stdout)
-    straight = json.loads(run(*command[3:], "--json").stdout)
+    straight = json.loads(run(*process.args[3:], "--json").stdout)
     for outcome in (resumed, straight):
         for record in outcome["records"]:
             del record["seconds"]

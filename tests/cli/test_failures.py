@@ -1,10 +1,13 @@
 """Every exception becomes a line and an exit code."""
 
+import os
+import signal
+
 import pytest
 import typer
 from typer.testing import CliRunner
 
-from flexicase.cli.failures import Group, explain
+from flexicase.cli.failures import Group, explain, terminations_as_interrupts
 
 
 @pytest.mark.parametrize(
@@ -55,3 +58,33 @@ def test_a_group_without_a_command_shows_its_help_and_exits_2():
     assert result.exit_code == 2
     assert "Usage: flexicase inner" in result.output
     assert "error" not in result.output
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_a_second_signal_does_not_disturb_the_saving_after_the_first():
+    """Closing a terminal sends SIGHUP, and often SIGTERM right after it."""
+    saved = []
+    before = signal.getsignal(signal.SIGTERM)
+
+    @terminations_as_interrupts()
+    def work():
+        try:
+            os.kill(os.getpid(), signal.SIGHUP)
+        finally:
+            os.kill(os.getpid(), signal.SIGTERM)
+            saved.append(True)
+
+    with pytest.raises(typer.Exit) as left:
+        work()
+    assert (left.value.exit_code, saved) == (129, [True])
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_a_signal_that_nohup_ignores_stays_ignored():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with terminations_as_interrupts():
+            os.kill(os.getpid(), signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)

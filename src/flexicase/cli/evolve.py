@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import math
+import shlex
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from flexicase.checkpoint import prepare_folder, require_free
 from flexicase.checks import nearest
 from flexicase.cli.evolve_progress import Progress
-from flexicase.cli.output import emit, emit_json
+from flexicase.cli.failures import terminations_as_interrupts
+from flexicase.cli.output import check_picture, emit, emit_json
 from flexicase.gp import Run, Variation, evolve
-from flexicase.gp.checkpoint import read
+from flexicase.gp.checkpoint import describe, read
 from flexicase.problems import load, names
 from flexicase.selection.registry import PAPER_METHODS, resolve_method
 
@@ -43,15 +49,15 @@ def command(
         int | None,
         typer.Option(min=1, help="Selections per generation, whose winners are all parents. [default: as needed]"),
     ] = None,
-    save: Annotated[Path | None, typer.Option(help="Folder for checkpoints.")] = None,
+    save: Annotated[Path | None, typer.Option(help="Folder for checkpoints; it must not hold any yet.")] = None,
     resume: Annotated[Path | None, typer.Option(help="Folder of a checkpoint to go on from.")] = None,
     plot: Annotated[Path | None, typer.Option(help="File for a picture of the run.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Evolve a program that solves a problem.
 
-    Prints the program, made smaller, and whether it solves the test cases too. Ctrl-C saves a checkpoint, and
-    --resume goes on from it: the end is the same as that of an uninterrupted run.
+    Prints the program, made smaller, and whether it solves the test cases too. Ctrl-C, SIGTERM and SIGHUP save a
+    checkpoint, and --resume goes on from it: the end is the same as that of an uninterrupted run.
     """
     given = {
         "method": method,
@@ -65,34 +71,63 @@ def command(
     if resume is not None:
         problem, arguments = _resumed(resume, problem, arguments)
     _check(problem, arguments, save, resume)
+    if plot is not None:
+        check_picture(plot)
     arguments["seed"] = arguments.get("seed", 0)
-    folder = resume or save or Path(f"{problem}-{arguments.get('method', 'lexicase')}-seed-{arguments['seed']}")
-    every = 30.0 if (save or resume) else math.inf
+    folder = (
+        resume or save or _spare_folder(f"{problem}-{arguments.get('method', 'lexicase')}-seed-{arguments['seed']}")
+    )
+    arguments |= {"save": folder, "save_every": 30.0 if save or resume else math.inf, "resume": resume is not None}
     last = arguments.get("generations", load(problem).settings.generations)  # type: ignore[arg-type]
-    with Progress(quiet=as_json, last=last) as progress:
-        try:
-            run = evolve(
-                problem,  # type: ignore[arg-type]
-                threads=threads,
-                callback=progress.update,
-                save=folder,
-                save_every=every,
-                resume=resume is not None,
-                **arguments,
-            )
-        except KeyboardInterrupt:
-            progress.note(f"saved; go on with: flexicase evolve --resume {folder}")
-            raise
-    if plot is not None:
-        from flexicase.plot_run import run_picture
+    try:
+        with terminations_as_interrupts(), Progress(quiet=as_json, last=last) as progress:
+            run = _followed(progress, folder, problem=problem, threads=threads, **arguments)
+    finally:
+        if folder is not None and not (save or resume):
+            with contextlib.suppress(OSError):
+                folder.rmdir()  # unless the run was saved there
+    picture = None
+    try:
+        if plot is not None:
+            from flexicase.plot_run import run_picture
 
-        run_picture(run).savefig(plot, dpi=150)
-    if as_json:
-        emit_json({**run.as_dict(), "picture": None if plot is None else str(plot)})
-        return
-    emit(report(run))
-    if plot is not None:
-        emit(f"picture: {plot}\n")
+            run_picture(run).savefig(plot, dpi=150)
+            picture = str(plot)
+    finally:  # a picture that fails does not take the run with it
+        if as_json:
+            emit_json({**run.as_dict(), "picture": picture})
+        else:
+            emit(report(run) + ("" if picture is None else f"picture: {picture}\n"))
+
+
+def _followed(progress: Progress, folder: Path | None, **arguments: Any) -> Run:
+    """Evolve, with warnings and the way to go on among the lines of the progress."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", RuntimeWarning)
+        warnings.showwarning = lambda message, *_: progress.note(f"flexicase: warning: {message}")
+        try:
+            return evolve(callback=progress.update, **arguments)
+        except KeyboardInterrupt:
+            if folder is None or not any(folder.glob("*.checkpoint")):
+                progress.note("stopped; nothing was saved")
+            else:
+                progress.note(f"saved; go on with: flexicase evolve --resume {shlex.quote(str(folder))}")
+            raise
+
+
+def _spare_folder(name: str) -> Path | None:
+    """A folder for a run without --save, used only if it is interrupted; None if none can be made here."""
+    for number in itertools.count(1):
+        folder = Path(name if number == 1 else f"{name}-{number}")
+        try:
+            require_free(folder)
+            prepare_folder(folder)
+        except ValueError:
+            continue
+        except OSError:
+            break
+        return folder
+    return None
 
 
 def report(run: Run) -> str:
@@ -122,6 +157,11 @@ def _check(problem: str | None, arguments: dict[str, Any], save: Path | None, re
         raise typer.BadParameter(f"unknown problem {problem!r}{nearest(problem, names())}", param_hint="PROBLEM")
     if save is not None and resume is not None and save != resume:
         raise typer.BadParameter("a resumed run saves where it was; leave --save out", param_hint="--save")
+    if save is not None and resume is None:
+        try:
+            require_free(save, describe, remedy=f"--resume {shlex.quote(str(save))} continues it")
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="--save") from None
     try:
         resolve_method(arguments.get("method", "lexicase"))
     except ValueError as error:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
 import typer
@@ -17,7 +22,7 @@ class Group(TyperGroup):
     """The root command, which turns every exception into a line and an exit code."""
 
     def main(self, *args: Any, **extra: Any) -> Any:
-        """Run and exit: 0 fine, 1 the work failed, 2 called wrongly, 130 interrupted."""
+        """Run and exit: 0 fine, 1 the work failed, 2 called wrongly, 128 + signal interrupted."""
         try:
             code = super().main(*args, **{**extra, "standalone_mode": False})
         except (KeyboardInterrupt, typer.Abort):
@@ -28,6 +33,46 @@ class Group(TyperGroup):
             text, code = explain(error)
             sys.stderr.write(f"{text}\n")
         sys.exit(code if isinstance(code, int) else 0)
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM or SIGHUP.
+
+    Args:
+        number: Which of them.
+    """
+
+    def __init__(self, number: int) -> None:
+        """Keep what the shell expects as the exit code."""
+        super().__init__()
+        self.code = 128 + number
+
+
+@contextlib.contextmanager
+def terminations_as_interrupts() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end the work as Ctrl-C does, so that it can be saved; then exit with 128 + signal.
+
+    A signal that is ignored (nohup) stays ignored. Further signals do not disturb the saving.
+    """
+    names = ("SIGTERM", "SIGHUP") if threading.current_thread() is threading.main_thread() else ()
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in numbers}
+    caught = [number for number in numbers if before[number] is signal.SIG_DFL]
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        for other in caught:
+            signal.signal(other, signal.SIG_IGN)
+        raise Terminated(number)
+
+    for number in caught:
+        signal.signal(number, stop)
+    try:
+        yield
+    except Terminated as error:
+        raise typer.Exit(error.code) from None
+    finally:
+        for number in caught:
+            signal.signal(number, before[number])
 
 
 def explain(error: Exception) -> tuple[str, int]:

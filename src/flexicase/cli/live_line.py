@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from types import TracebackType
@@ -48,6 +49,7 @@ class LiveLine:
             self.note(text)
 
     def note(self, text: str) -> None:
-        """Write a line."""
-        sys.stderr.write(f"{text}\n")
-        sys.stderr.flush()
+        """Write a line; a closed terminal or a full disk does not disturb the work."""
+        with contextlib.suppress(OSError):
+            sys.stderr.write(f"{text}\n")
+            sys.stderr.flush()

@@ -6,9 +6,12 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import typer
+
+from flexicase.extras import require
 
 
 def emit(text: str) -> None:
@@ -24,6 +27,34 @@ def emit(text: str) -> None:
 def emit_json(value: Any) -> None:
     """Write one JSON value."""
     emit(json.dumps(value) + "\n")
+
+
+def check_picture(path: Path, option: str = "--plot") -> None:
+    """Refuse a picture that could not be written, before the work that it is to show.
+
+    Args:
+        path: Where the picture goes.
+        option: The option that names it.
+
+    Raises:
+        typer.BadParameter: matplotlib is missing or does not know the suffix, or there can be no such file.
+    """
+    try:
+        require("pictures need", "matplotlib")
+        from matplotlib.backend_bases import FigureCanvasBase
+
+        known = sorted(f".{suffix}" for suffix in FigureCanvasBase.get_supported_filetypes())
+        if path.suffix.lower() not in known:
+            raise ValueError(f"must end in one of {', '.join(known)}, got {str(path)!r}")
+        new = not path.exists()
+        with open(path, "ab"):
+            pass
+        if new:
+            path.unlink()
+    except OSError as error:
+        raise typer.BadParameter(f"{path} cannot be written ({error.strerror})", param_hint=option) from None
+    except (ImportError, ValueError) as error:
+        raise typer.BadParameter(str(error), param_hint=option) from None
 
 
 def tab_separated(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
