@@ -106,5 +106,10 @@ def _lines(ax: Axes, run: Run, lines: Lines) -> None:
 
 
 def _title(run: Run) -> str:
-    end = "solves the test cases" if run.success else "solves the training cases only" if run.solved else "not solved"
+    solved = {
+        True: "solves the test cases",
+        False: "solves the training cases only",
+        None: "solves the training cases, no test cases",
+    }[run.success]
+    end = solved if run.solved else "not solved"
     return f"{run.problem}, {run.method}, seed {run.seed}: {end}, generation {run.generation}"

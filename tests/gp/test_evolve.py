@@ -197,6 +197,20 @@ def test_a_problem_of_ones_own():
     assert isinstance(problem.evaluator(problem.sample(1)[0]), Evaluator)
 
 
+def test_a_solution_without_test_cases_is_not_called_a_success():
+    """No evidence is not evidence of success, in the outcome nor in what is said about it."""
+    from flexicase.cli.evolve import report
+    from flexicase.plot_run import _title
+
+    problem = problems.from_cases("same", [((n,), n) for n in range(3)], test=0.0)
+    run = evolve(problem, population=50, generations=5, seed=1, threads=1, simplification_steps=10)
+    assert (run.solved, run.success, run.as_dict()["test_error"]) == (True, None, None)
+    assert "there are no test cases" in report(run)
+    assert "solves the training cases, no test cases" in _title(run)
+    few = evolve(problem, population=1, generations=0, seed=2, threads=1)
+    assert (few.solved, few.success) == (False, False)
+
+
 def test_steps_are_those_of_the_programs():
     run = small_run(generations=0)
     assert 0 < run.records[0].steps <= 6000 * 600

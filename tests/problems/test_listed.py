@@ -86,6 +86,22 @@ def test_the_share_for_testing_is_checked() -> None:
         from_cases("x", [((1,), 1)], test=2.0)
 
 
+@pytest.mark.parametrize(
+    ("n", "share", "n_test"), [(2, 0.25, 1), (2, 0.0, 0), (3, 1e-9, 1), (2, 0.99, 1), (3, 0.9, 2), (1, 0.0, 0)]
+)
+def test_a_share_for_testing_keeps_at_least_one_case_for_each_purpose(n: int, share: float, n_test: int) -> None:
+    """Rounded down to no test case, every solution would count as a success."""
+    train, test = from_cases("x", [((k,), k) for k in range(n)], test=share).sample(1)
+    assert (len(train), len(test)) == (n - n_test, n_test)
+
+
+def test_a_share_for_testing_that_leaves_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"cases must be at least 2 .* got 1; pass test=0"):
+        from_cases("x", [((1,), 1)])
+    with pytest.raises(ValueError, match="test must be below 1"):
+        from_cases("x", [((1,), 1), ((2,), 2)], test=1.0)
+
+
 def test_empty_vectors_take_the_kind_of_the_others() -> None:
     problem = problems.from_cases("x", [(([],), 0), (([1.5],), 1)], test=0)
     assert "vector_float" in problem.stacks

@@ -145,3 +145,9 @@ def test_cases_that_belong_together_stay_together() -> None:
     train, test = domain.sample(draws.generator(0))
     assert train == [(0,), (1,), (2,), (0,), (1,)]
     assert test == [(0,), (1,)]
+
+
+def test_without_test_cases_there_is_neither_success_nor_failure() -> None:
+    assert larger().success([]) is None
+    assert larger().success([0.0]) is True
+    assert larger().success([float("nan")]) is False

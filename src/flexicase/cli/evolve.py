@@ -138,14 +138,16 @@ def report(run: Run) -> str:
         solved = f"{last.solved_cases} of {len(run.train_errors)} errors are zero"
         return text + f"not solved; the best program has a total error of {last.best_error:g} ({solved})\n"
     wrong = int((run.test_errors != 0).sum())
-    verdict = (
-        "it generalises" if run.success else f"it does not generalise: {wrong} of {len(run.test_errors)} are not zero"
-    )
+    verdict = {
+        True: "errors on the test cases: it generalises",
+        False: f"errors on the test cases: it does not generalise: {wrong} of {len(run.test_errors)} are not zero",
+        None: "there are no test cases: whether it generalises is unknown",
+    }[run.success]
     return (
         text
         + f"training cases solved by a program of {run.best.points} points, simplified to {run.simplified.points}:\n"
         + f"{run.simplified}\n"
-        + f"errors on the test cases: {verdict}\n"
+        + f"{verdict}\n"
     )
 
 

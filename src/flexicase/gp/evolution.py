@@ -170,7 +170,7 @@ class Evolution:
             train_errors=end.verdict.errors,
             test_errors=test_errors,
             solved=end.solved,
-            success=end.solved and setup.problem.success(test_errors),
+            success=setup.problem.success(test_errors) if end.solved else False,
         )
 
 

@@ -95,7 +95,8 @@ class Run:
         train_errors: (n_errors,) errors of the best program on the training cases.
         test_errors: (n_errors,) errors of the simplified program on the test cases; of the best one if there is none.
         solved: Whether the training cases are solved.
-        success: Whether the simplified program solves the test cases as well.
+        success: Whether the simplified program solves the test cases as well; None if it solves the training cases and
+            the problem has no test cases.
     """
 
     problem: str
@@ -109,7 +110,7 @@ class Run:
     train_errors: NDArray[np.float64] = field(repr=False)
     test_errors: NDArray[np.float64] = field(repr=False)
     solved: bool
-    success: bool
+    success: bool | None
 
     @property
     def generation(self) -> int:
@@ -133,7 +134,7 @@ class Run:
             "best": str(self.best),
             "simplified": None if self.simplified is None else str(self.simplified),
             "train_error": float(self.train_errors.sum()),
-            "test_error": float(self.test_errors.sum()),
+            "test_error": float(self.test_errors.sum()) if len(self.test_errors) else None,
             "settings": self.settings,
             "records": [record.as_dict() for record in self.records],
         }

@@ -48,7 +48,8 @@ def from_cases(
     Args:
         name: Its name.
         cases: Pairs of inputs and the right answer; the answer is a tuple if there are several.
-        test: Share of the cases that each run keeps for testing; which ones is drawn anew for each run.
+        test: Share of the cases that each run keeps for testing, at least one case unless it is 0; each run draws
+            which ones. With 0, runs cannot tell whether a solution generalises.
         printed: Whether answers that are texts are printed, rather than left on the string stack.
         description: What a program must do.
         stacks: Stacks whose instructions programs may use; exec, integer, boolean and those of the cases if None.
@@ -68,7 +69,7 @@ def from_cases(
     input_kinds, output_kinds = [list(map(_column_kind, columns)) for columns in (inputs, outputs)]
     chosen = _default_stacks(input_kinds, output_kinds, printed) if stacks is None else stacks
     answers = _answers(listed)
-    n_test = round(check_fraction(test, "test") * len(listed))
+    n_test = _n_test(test, len(listed))
     all_inputs = [case for case, _ in listed]
     return Problem(
         name=name,
@@ -80,6 +81,19 @@ def from_cases(
         generators=_default_generators(chosen, len(inputs)) if generators is None else generators,
         settings=settings or Settings(),
     )
+
+
+def _n_test(share: float, n_cases: int) -> int:
+    """Cases for testing; where there are to be any, at least one for testing and one for training."""
+    if check_fraction(share, "test") == 0:
+        return 0
+    if share == 1:
+        raise ValueError("test must be below 1, so that there are training cases, got 1")
+    if n_cases < 2:
+        raise ValueError(
+            f"cases must be at least 2 to keep one for testing, got {n_cases}; pass test=0 to train on all cases"
+        )
+    return min(max(1, round(share * n_cases)), n_cases - 1)
 
 
 def _several(answer: Value) -> Inputs:

@@ -207,8 +207,8 @@ class Problem:
             raise ValueError(f"cases must not be empty ({self.name})")
         return Evaluator(cases.inputs, cases.expected, measures=self.measures, limits=self.limits(profile))
 
-    def success(self, errors: ArrayLike) -> bool:
-        """Whether these errors of one program on the test cases make a run a success.
+    def success(self, errors: ArrayLike) -> bool | None:
+        """Whether these errors of one program on the test cases make a run a success; None without test cases.
 
         Args:
             errors: (n_errors,) the errors.
@@ -217,4 +217,4 @@ class Problem:
         >>> problems.load("mirror-image").success([0, 0, 1])
         False
         """
-        return bool(np.sum(errors) <= self.settings.error_threshold)
+        return bool(np.sum(errors) <= self.settings.error_threshold) if np.size(errors) else None
