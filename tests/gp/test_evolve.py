@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -253,3 +256,15 @@ def test_seeds_of_other_kinds():
     run = small_run(seed=np.random.default_rng(3), generations=1)
     assert fingerprint(run) == fingerprint(small_run(seed=run.seed, generations=1))
     assert small_run(seed=None, generations=0).seed != small_run(seed=None, generations=0).seed
+
+
+@pytest.mark.parametrize("how", [lambda run: pickle.loads(pickle.dumps(run)), copy.deepcopy, copy.copy])
+def test_the_outcome_can_be_pickled_and_copied(how):
+    """Results come back from worker processes this way."""
+    problem = problems.from_cases("same", [((n,), n) for n in range(4)])
+    for run in (small_run(generations=1), evolve(problem, population=50, generations=3, seed=1, threads=1)):
+        again = how(run)
+        assert fingerprint(again) == fingerprint(run)
+        assert again.best == run.best
+        assert again.simplified == run.simplified
+        assert again.records == run.records

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import pytest
 
 from flexicase.gp import Population
@@ -79,3 +82,9 @@ def test_an_index_out_of_range():
     assert len(population[-1]) == 1
     with pytest.raises(IndexError, match="between -3 and 2, got 3"):
         population[3]
+
+
+def test_a_population_can_be_pickled_and_copied():
+    population = Population.from_genomes([Genome([Gene(1), Gene("text", close=2, silent=True)]), Genome([])])
+    for again in (pickle.loads(pickle.dumps(population)), copy.deepcopy(population)):
+        assert [genome.genes for genome in again] == [genome.genes for genome in population]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,9 @@ class Population:
         sizes = np.empty(len(self), np.int64)
         codes = _native.gp_translate(self.native, max_points, threads, sizes)
         return [Program.from_native(code) for code in codes], sizes
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Population.from_bytes, (self.to_bytes(),)
 
     def __len__(self) -> int:
         return len(self.native)
