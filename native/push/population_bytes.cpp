@@ -1,4 +1,5 @@
 // Populations as bytes: names instead of numbers of instructions, so that a later version can read them.
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 #include <type_traits>
@@ -89,6 +90,15 @@ class Reader {
   std::string_view rest_;
 };
 
+bool is_printable(std::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < 0x7f; });
+}
+
+bool is_in_range(Kind kind, std::int64_t number) {
+  if (kind == Kind::boolean) return number == 0 || number == 1;
+  return kind != Kind::character || (number >= 0 && number <= 0xffff);
+}
+
 Item read_item(Reader& reader, const std::vector<Item>& named, Arena& arena, bool in_vector = false) {
   const auto kind = reader.get<Kind>();
   const auto flag = reader.get<std::uint8_t>();
@@ -115,8 +125,9 @@ Item read_item(Reader& reader, const std::vector<Item>& named, Arena& arena, boo
     }
     item.items = items;
     item.length = static_cast<std::uint32_t>(length);
-  } else if (kind <= Kind::character || (kind == Kind::nil && !in_vector)) {
+  } else if (kind < Kind::character || ((kind == Kind::character || kind == Kind::nil) && !in_vector)) {
     item.number = reader.get<std::int64_t>();
+    if (!is_in_range(kind, item.number)) throw std::invalid_argument("a gene has a value out of range");
   } else {
     throw std::invalid_argument("a gene is of no known kind");
   }
@@ -148,7 +159,11 @@ std::shared_ptr<Population> from_bytes(std::string_view bytes) {
   Reader reader(bytes);
   if (reader.get<std::uint32_t>() != kVersion) throw std::invalid_argument("a population of another version");
   std::vector<Item> named(reader.count(sizeof(std::uint32_t)));
-  for (Item& item : named) item = symbol(reader.take(reader.count(1)));
+  for (Item& item : named) {
+    const std::string_view name = reader.take(reader.count(1));
+    if (!is_printable(name)) throw std::invalid_argument("a gene has a name that is not printable");
+    item = symbol(name);
+  }
   auto population = std::make_shared<Population>();
   Arena& arena = population->add_arena();
   population->genomes.resize(reader.count(sizeof(std::uint32_t)));
@@ -157,6 +172,7 @@ std::shared_ptr<Population> from_bytes(std::string_view bytes) {
     for (Gene& gene : genome) {
       gene.close = reader.get<std::int32_t>();
       gene.silence = reader.get<Silence>();
+      if (gene.close < 0) throw std::invalid_argument("a gene closes a negative number of blocks");
       if (gene.silence > Silence::noop) throw std::invalid_argument("a gene is silent in no known way");
       gene.item = read_item(reader, named, arena);
     }

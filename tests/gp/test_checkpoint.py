@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -11,8 +14,8 @@ import time
 import numpy as np
 import pytest
 
-from flexicase.gp import CheckpointError, evolve
-from flexicase.gp.checkpoint import NEWEST, PREVIOUS, read
+from flexicase.gp import CheckpointError, Variation, evolve
+from flexicase.gp.checkpoint import MAGIC, NEWEST, PREVIOUS, read
 from tests.gp.runs import MIXED, SMALL, fingerprint, small_run
 
 CHANGES = [{}, {"partial": True, "method": "weighted-num-nonzeros"}, {"parents": 4}, {"variation": MIXED}]
@@ -104,6 +107,114 @@ def test_every_flipped_byte_is_noticed(tmp_path):
         newest.write_bytes(data[:place] + bytes([data[place] ^ 0x10]) + data[place + 1 :])
         with pytest.raises(CheckpointError):
             read(tmp_path)
+
+
+def forge(folder, change, body=lambda body: body):
+    """Write a checkpoint with another header, or other bytes behind it, and a checksum that fits."""
+    path = folder / NEWEST
+    data = path.read_bytes()[len(MAGIC) + 32 :]
+    (length,) = struct.unpack_from("<Q", data)
+    header = json.loads(data[8 : 8 + length])
+    text = change(header)
+    text = json.dumps(header if text is None else text).encode() if not isinstance(text, bytes) else text
+    forged = struct.pack("<Q", len(text)) + text + data[8 + length :]
+    forged = body(forged)
+    path.write_bytes(MAGIC + hashlib.sha256(forged).digest() + forged)
+    (folder / PREVIOUS).unlink(missing_ok=True)
+
+
+def put(*path_and_value):
+    """A change of one entry of a header."""
+
+    def change(header):
+        *path, value = path_and_value
+        for name in path[:-1]:
+            header = header[name]
+        header[path[-1]] = value
+
+    return change
+
+
+FORGED = {
+    "no header": lambda header: b"",
+    "not JSON": lambda header: b"{",
+    "a list": lambda header: [],
+    "deep": lambda header: b"[" * 100_000,
+    "no settings": lambda header: {name: value for name, value in header.items() if name != "settings"},
+    "settings of no run": put("settings", {}),
+    "settings as a list": put("settings", []),
+    "no generation": put("generation", None),
+    "negative generation": put("generation", -1),
+    "generation without records": put("generation", 7),
+    "records of text": put("records", "ab"),
+    "a record of nothing": put("records", [{}, {}]),
+    "a record of texts": put("records", 0, "best_error", "small"),
+    "seconds of nothing": put("records", 0, "seconds", None),
+    "huge population": put("population", 2**62),
+    "negative population": put("population", -1),
+    "huge carried": put("carried", [2**40, 2**20]),
+    "negative carried": put("carried", [-1, 100]),
+    "carried of one number": put("carried", 5),
+    "carried errors of other cases": put("carried", [0, 7]),
+}
+
+
+@pytest.mark.parametrize("change", FORGED.values(), ids=FORGED)
+def test_a_forged_header_is_a_checkpoint_error(tmp_path, change):
+    """Neither another error, nor memory for what a header merely claims."""
+    interrupted(tmp_path, 2, population=4)
+    forge(tmp_path, change)
+    with pytest.raises(CheckpointError):
+        small_run(save=tmp_path, resume=True, population=4)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        lambda body: body + b"x",
+        lambda body: struct.pack("<Q", 2**63) + body[8:],
+        lambda body: struct.pack("<Q", 2**64 - 1) + body[8:],
+    ],
+)
+def test_bytes_that_do_not_fit_the_header_are_a_checkpoint_error(tmp_path, body):
+    interrupted(tmp_path, 2, population=4)
+    forge(tmp_path, lambda header: None, body)
+    with pytest.raises(CheckpointError):
+        small_run(save=tmp_path, resume=True, population=4)
+
+
+def test_another_population_than_the_settings_say_is_a_checkpoint_error(tmp_path):
+    interrupted(tmp_path, 2, population=4)
+    forge(tmp_path, put("settings", "population", 5))
+    with pytest.raises(CheckpointError, match="population of 4, expected 5"):
+        small_run(save=tmp_path, resume=True, population=5)
+
+
+@pytest.mark.parametrize("places", [[4, 5], [1, 1], [2, 0], [-1, 1], [2**62, 1]])
+def test_carried_errors_of_individuals_that_do_not_exist_are_a_checkpoint_error(tmp_path, places):
+    changes = {"population": 4, "variation": Variation(operators={"reproduction": 1.0})}
+    interrupted(tmp_path, 2, **changes)
+
+    def body(body):
+        end = len(body) - 4 * 8 * 100  # the errors of four copies
+        return body[: end - 4 * 8] + struct.pack("<4q", *places, 2, 3) + body[end:]
+
+    forge(tmp_path, lambda header: None, body)
+    with pytest.raises(CheckpointError, match="carried"):
+        small_run(save=tmp_path, resume=True, **changes)
+
+
+@pytest.mark.parametrize("judge", [None, {}, [], 5, {"settings": 3}, {"weights": "x"}])
+def test_a_forged_state_of_the_selection_is_a_checkpoint_error(tmp_path, judge):
+    changes = {"population": 4, "partial": True, "method": "weighted-num-nonzeros"}
+    interrupted(tmp_path, 2, **changes)
+
+    def change(header):
+        header["judge"] = {**header["judge"], **judge} if isinstance(judge, dict) and judge else judge
+
+    forge(tmp_path, change)
+    with pytest.raises(CheckpointError):
+        small_run(save=tmp_path, resume=True, **changes)
 
 
 def test_two_damaged_checkpoints_are_an_error_that_names_both(tmp_path):

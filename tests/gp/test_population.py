@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 
+import numpy as np
 import pytest
 
 from flexicase.gp import Population
@@ -88,3 +89,23 @@ def test_a_population_can_be_pickled_and_copied():
     population = Population.from_genomes([Genome([Gene(1), Gene("text", close=2, silent=True)]), Genome([])])
     for again in (pickle.loads(pickle.dumps(population)), copy.deepcopy(population)):
         assert [genome.genes for genome in again] == [genome.genes for genome in population]
+
+
+def test_forged_bytes_give_a_population_that_works_or_a_value_error():
+    """A checkpoint may come from anywhere: no byte of it may crash the process or end in another error."""
+    draws = np.random.default_rng(1)
+    whole = Population.from_genomes(GENOMES).to_bytes()
+    read = 0
+    for _ in range(400):
+        forged = bytearray(whole)
+        for place in draws.integers(len(whole), size=draws.integers(1, 4)):
+            forged[place] = draws.choice([0, 1, 2, 3, 4, 5, 14, 127, 128, 255])
+        try:
+            population = Population.from_bytes(bytes(forged))
+        except ValueError:
+            continue
+        read += 1
+        assert len(list(population)) == len(population)
+        assert all(len(str(program)) > 1 for program in population.translate(1200)[0])
+        assert Population.from_bytes(population.to_bytes()).to_bytes() == population.to_bytes()
+    assert 40 < read < 360

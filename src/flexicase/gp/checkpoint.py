@@ -12,6 +12,7 @@ import numpy as np
 
 from flexicase.atomic import write_atomically
 from flexicase.checkpoint import CheckpointError, check_settings, newest_whole
+from flexicase.checks import check_count
 from flexicase.gp.evolution import State
 from flexicase.gp.judging import Carried
 from flexicase.gp.population import Population
@@ -20,6 +21,8 @@ from flexicase.gp.records import Generation
 MAGIC = b"flexicase run 1\n"
 NEWEST, PREVIOUS = "run.checkpoint", "run.checkpoint.previous"
 DIGEST = 32
+#: Settings that every checkpoint has.
+DESCRIBED = ("problem", "method", "seed", "variation")
 
 
 class Keeper:
@@ -105,15 +108,37 @@ def _from_bytes(data: bytes) -> tuple[dict[str, Any], State]:
     body = data[start:]
     if len(data) < start + 8 or hashlib.sha256(body).digest() != data[len(MAGIC) : start]:
         raise CheckpointError("the file is damaged or cut short")
+    try:
+        return _parse(body)
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, struct.error) as error:
+        raise CheckpointError(f"not the content of a checkpoint ({error!r:.100})") from error
+
+
+def _parse(body: bytes) -> tuple[dict[str, Any], State]:
+    """Read a body whose checksum is right, which says nothing about its origin."""
     (length,) = struct.unpack_from("<Q", body)
     header = json.loads(body[8 : 8 + length])
+    settings, records = header["settings"], tuple(map(_record, header["records"]))
+    if not isinstance(settings, dict) or not all(name in settings for name in DESCRIBED):
+        raise ValueError("settings are missing")
+    if header["generation"] != len(records) or [record.generation for record in records] != list(range(len(records))):
+        raise ValueError("there must be one record for each generation")
+    counts = [header["population"], *header["carried"]]
+    size, copies, n_errors = (check_count(count, "count") for count in counts)
     at = 8 + length
-    population = Population.from_bytes(body[at : at + header["population"]])
-    at += header["population"]
-    copies, n_errors = header["carried"]
+    if at + size + 8 * copies * (1 + n_errors) != len(body):
+        raise ValueError("the parts do not have the lengths in the header")
+    population = Population.from_bytes(body[at : at + size])
+    at += size
     carried = Carried(
         np.frombuffer(body, "<i8", copies, at).astype(np.int64),
         np.frombuffer(body, "<f8", copies * n_errors, at + 8 * copies).reshape(copies, n_errors).astype(np.float64),
     )
-    records = tuple(Generation.from_dict(record) for record in header["records"])
-    return header["settings"], State(header["generation"], population, carried, header["judge"], records)
+    return settings, State(len(records), population, carried, header["judge"], records)
+
+
+def _record(values: dict[str, Any]) -> Generation:
+    record = Generation.from_dict(values)
+    if not all(value is None or isinstance(value, int | float) for value in (*record[:-1], *record.seconds)):
+        raise TypeError("records must hold numbers")
+    return record

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flexicase.checkpoint import CheckpointError
 from flexicase.gp.judging import Carried, FullJudge, Judge, PartialJudge, Verdict, fast_version
 from flexicase.gp.population import Population
 from flexicase.gp.records import Generation, Run, Seconds
@@ -82,8 +83,21 @@ class Evolution:
         return self._state
 
     def load(self, state: State) -> None:
-        """Go on from a state."""
-        self._judge.load_state_dict(state.judge)
+        """Go on from a state.
+
+        Raises:
+            CheckpointError: The state cannot be one of this run.
+        """
+        size, carried = len(state.population), state.carried
+        if size != self.setup.population:
+            raise CheckpointError(f"the checkpoint has a population of {size}, expected {self.setup.population}")
+        bounds = np.concatenate([[-1], carried.individuals, [size]])
+        if carried.errors.shape[1] != self.train.n_errors or not (bounds[1:] > bounds[:-1]).all():
+            raise CheckpointError("the checkpoint has carried errors of other individuals or cases")
+        try:
+            self._judge.load_state_dict(state.judge)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise CheckpointError(f"the checkpoint has no state of the selection method ({error})") from error
         self._state = state
 
     def step(self) -> tuple[Generation, bool]:
