@@ -13,7 +13,9 @@ namespace {
 
 constexpr std::uint32_t kVersion = 1;
 
-bool has_name(Kind kind) { return (kind >= Kind::instruction && kind <= Kind::tagged_when) || kind == Kind::symbol; }
+bool has_name(Kind kind) {
+  return (kind >= Kind::instruction && kind <= Kind::tagged_when) || kind == Kind::symbol || kind == Kind::foreign;
+}
 
 class Writer {
  public:

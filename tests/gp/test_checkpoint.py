@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import os
@@ -14,6 +15,7 @@ import time
 import numpy as np
 import pytest
 
+from flexicase import problems
 from flexicase.gp import CheckpointError, Variation, evolve
 from flexicase.gp.checkpoint import MAGIC, NEWEST, PREVIOUS, read
 from tests.gp.runs import MIXED, SMALL, fingerprint, small_run
@@ -344,6 +346,61 @@ def test_whatever_ends_a_run_early_it_is_saved(tmp_path, error):
         small_run(save=tmp_path, callback=fail)
     assert read(tmp_path)[1].generation == 3
     assert fingerprint(small_run(save=tmp_path, resume=True)) == fingerprint(small_run())
+
+
+def two_biases():
+    """The same function, as two processes would define it."""
+
+    def bias(statistics):
+        return 1.0 + statistics.nonzeros
+
+    return bias
+
+
+def test_a_method_with_a_function_is_resumed(tmp_path):
+    """The place of a function in memory is not a setting."""
+    import flexicase as fx
+
+    methods = [fx.Lexicase(order=fx.Weighted(two_biases())) for _ in range(3)]
+    interrupted(tmp_path, 2, method=methods[0])
+    resumed = fingerprint(small_run(save=tmp_path, resume=True, method=methods[1]))
+    assert resumed == fingerprint(small_run(method=methods[2]))
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"measures": [problems.Measure("integer", "mismatch")]}, "measures"),
+        ({"stacks": ["exec", "integer"]}, "genes"),
+        ({"settings": problems.Settings(steps=50)}, "steps"),
+        ({"cases": [((n,), 2 * n) for n in range(8)]}, "cases"),
+    ],
+)
+def test_another_problem_of_the_same_name_is_refused(tmp_path, change, name):
+    def problem(cases=None, **parts):
+        return problems.from_cases("own", cases or [((n,), 3 * n) for n in range(8)], **parts)
+
+    interrupted(tmp_path, 1, problem=problem())
+    with pytest.raises(ValueError, match=f"is of a run with {name}="):
+        small_run(save=tmp_path, resume=True, problem=problem(**change))
+    small_run(save=tmp_path, resume=True, problem=problem())
+
+
+def test_a_run_with_an_instruction_in_python_is_resumed(tmp_path):
+    from flexicase import push
+
+    @push.instruction(name="integer_own_twice", takes=["integer"], gives=["integer"])
+    def twice(n):
+        return 2 * n
+
+    cases = [((n,), 5 * n + 1) for n in range(8)]
+    listed = problems.from_cases("own", cases)
+    problem = dataclasses.replace(listed, extra_instructions=["integer_own_twice"] * 20)
+    interrupted(tmp_path, 2, problem=problem)
+    assert b"integer_own_twice" in (tmp_path / NEWEST).read_bytes()
+    assert fingerprint(small_run(save=tmp_path, resume=True, problem=problem)) == fingerprint(
+        small_run(problem=problem)
+    )
 
 
 SCRIPT = """

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from flexicase.checkpoint import prepare_folder, require_free
+from flexicase.checkpoint import CheckpointError, prepare_folder, require_free
 from flexicase.checks import nearest
 from flexicase.cli.evolve_progress import Progress
 from flexicase.cli.failures import terminations_as_interrupts
@@ -181,4 +181,8 @@ def _resumed(folder: Path, problem: str | None, arguments: dict[str, Any]) -> tu
     if problem not in (None, settings["problem"]):
         raise typer.BadParameter(f"the checkpoint is of {settings['problem']}, not of {problem}", param_hint="PROBLEM")
     kept = {name: settings[name] for name in KEPT if name in settings}
-    return settings["problem"], {**kept, "variation": Variation(**settings["variation"]), **arguments}
+    try:
+        variation = Variation(**settings["variation"])
+    except TypeError as error:
+        raise CheckpointError(f"the checkpoint in {folder} has other settings than this version ({error})") from None
+    return settings["problem"], {**kept, "variation": variation, **arguments}

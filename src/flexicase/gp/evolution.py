@@ -15,7 +15,7 @@ from flexicase.checkpoint import CheckpointError
 from flexicase.gp.judging import Carried, FullJudge, Judge, PartialJudge, Verdict, fast_version
 from flexicase.gp.population import Population
 from flexicase.gp.records import Generation, Run, Seconds
-from flexicase.gp.setup import Setup
+from flexicase.gp.setup import Setup, stable_repr
 from flexicase.gp.simplify import simplify
 from flexicase.gp.variation import Breeder, Plan
 from flexicase.push.evaluate import Evaluator
@@ -52,7 +52,7 @@ class Evolution:
         setup: What the run is.
         clock: What seconds are measured with.
 
-    >>> from flexicase.gp.setup import Setup
+    >>> from flexicase.gp.setup import Setup, stable_repr
     >>> evolution = Evolution(Setup.of("simple-regression", population=20, generations=1))
     >>> evolution.step()[1], evolution.step()[1]
     (False, True)
@@ -64,10 +64,15 @@ class Evolution:
         self._clock = clock
         self._key = key_from_seed(setup.seed)
         train, test = setup.problem.sample(derived_key(self._key, 0, Lane.CASES).k0)
-        self._cases = hashlib.sha256(repr((train, test)).encode()).hexdigest()
+        genes = setup.problem.genes(setup.profile)
         self.train = setup.problem.evaluator(train, setup.profile)
         self.test = setup.problem.evaluator(test, setup.profile) if len(test) else None
-        self._breeder = Breeder(setup.problem.genes(setup.profile), setup.variation)
+        self._digests = {
+            "cases": _digest((train, test)),
+            "measures": _digest((setup.problem.measures, self.train.targets)),
+            "genes": _digest(genes),
+        }
+        self._breeder = Breeder(genes, setup.variation)
         self._judge = _judge(setup, self.train)
         genesis = derived_key(self._key, 0, Lane.GENESIS)
         first = self._breeder.random(setup.population, genesis, setup.threads)
@@ -75,8 +80,8 @@ class Evolution:
         self._end: _End | None = None
 
     def identity(self) -> dict[str, Any]:
-        """All that the outcome depends on, as plain values; the cases as a digest."""
-        return {**self.setup.as_dict(), "cases": self._cases}
+        """All that the outcome depends on, as plain values; the parts of the problem as digests."""
+        return {**self.setup.as_dict(), **self._digests}
 
     def state(self) -> State:
         """Where the run stands; a generation that is not finished will be done again."""
@@ -92,7 +97,8 @@ class Evolution:
         if size != self.setup.population:
             raise CheckpointError(f"the checkpoint has a population of {size}, expected {self.setup.population}")
         bounds = np.concatenate([[-1], carried.individuals, [size]])
-        if carried.errors.shape[1] != self.train.n_errors or not (bounds[1:] > bounds[:-1]).all():
+        fits = carried.errors.shape[1] == self.train.n_errors and bool((bounds[1:] > bounds[:-1]).all())
+        if not fits or np.isnan(carried.errors).any():
             raise CheckpointError("the checkpoint has carried errors of other individuals or cases")
         try:
             self._judge.load_state_dict(state.judge)
@@ -215,6 +221,10 @@ class _Phases:
 
     def seconds(self) -> Seconds:
         return Seconds(**self._spent)
+
+
+def _digest(part: object) -> str:
+    return hashlib.sha256(stable_repr(part).encode()).hexdigest()
 
 
 def _needed(plan: Plan, used: NDArray[np.int64]) -> NDArray[np.bool_]:

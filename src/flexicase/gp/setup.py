@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -97,7 +98,7 @@ class Setup:
         """What to call the method."""
         if isinstance(self.partial, FastLexicase):
             return "fast-lexicase"
-        name = self.method if isinstance(self.method, str) else repr(self.method)
+        name = self.method if isinstance(self.method, str) else stable_repr(self.method)
         return f"partial {name}" if self.partial else name
 
     def as_dict(self) -> dict[str, Any]:
@@ -108,7 +109,7 @@ class Setup:
             partial = {**state["settings"], "weights": state["weights"].tolist()}
         return {
             "problem": self.problem.name,
-            "method": self.method if isinstance(self.method, str) else repr(self.method),
+            "method": self.method if isinstance(self.method, str) else stable_repr(self.method),
             "population": self.population,
             "generations": self.generations,
             "seed": self.seed,
@@ -120,6 +121,11 @@ class Setup:
             "error_threshold": self.problem.settings.error_threshold,
             **({} if self.parents is None else {"parents": self.parents}),
         }
+
+
+def stable_repr(value: object) -> str:
+    """The representation of an object without the places of functions in memory, the same in every process."""
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
 
 
 def variation_of(problem: Problem) -> Variation:
