@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import math
 import operator
+import reprlib
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+MAX_COUNT = 2**63 - 1
+MAX_THREADS = 1024
+
+_REPR = reprlib.Repr()
+_REPR.maxstring = _REPR.maxother = 80
+_REPR.maxlong = 40
+
+
+def shown(value: Any) -> str:
+    """A value for a message: one short line, even if the value is huge or cannot be printed."""
+    try:
+        text = " ".join(_REPR.repr(value).split())
+    except Exception:
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -22,39 +40,86 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"; known: {', '.join(known)}"
 
 
-def check_count(value: Any, name: str, minimum: int = 0) -> int:
-    """An integer argument of at least ``minimum``."""
-    if type(value) is int and value >= minimum:
+def check_count(value: Any, name: str, minimum: int = 0, maximum: int = MAX_COUNT) -> int:
+    """An integer argument from ``minimum`` to ``maximum``."""
+    if type(value) is int and minimum <= value <= maximum:
         return value
-    if isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be an integer, got {value!r}")
     try:
+        if isinstance(value, bool | np.bool_):
+            raise TypeError
         count = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be an integer, got {value!r}") from None
+    except Exception:
+        raise TypeError(f"{name} must be an integer, got {shown(value)}") from None
     if count < minimum:
-        raise ValueError(f"{name} must be at least {minimum}, got {count}")
+        raise ValueError(f"{name} must be at least {minimum}, got {shown(count)}")
+    if count > maximum:
+        raise ValueError(f"{name} must be at most {maximum:,}, got {shown(count)}")
     return count
+
+
+def check_threads(value: Any) -> int:
+    """A number of threads, at most `MAX_THREADS` of which are used."""
+    return min(check_count(value, "threads", 1), MAX_THREADS)
+
+
+def check_flag(value: Any, name: str) -> bool:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {shown(value)}")
+    return bool(value)
+
+
+def check_text(value: Any, name: str) -> str:
+    """A string."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a string, got {shown(value)}")
+    return value
+
+
+def check_function(function: Any, name: str, n_arguments: int) -> Any:
+    """A function that can be called with so many arguments, as far as its signature tells."""
+    if not callable(function):
+        raise TypeError(f"{name} must be callable, got {shown(function)}")
+    try:
+        signature = inspect.signature(function)
+    except Exception:  # some built-in functions have none
+        return function
+    try:
+        signature.bind(*range(n_arguments))
+    except TypeError:
+        expected = f"{n_arguments} argument{'s' if n_arguments > 1 else ''}"
+        raise TypeError(f"{name} must be a function of {expected}, got one of {signature}") from None
+    return function
 
 
 def check_fraction(value: Any, name: str) -> float:
     """A number from 0 to 1."""
     number = check_number(value, name)
     if not 0.0 <= number <= 1.0:
-        raise ValueError(f"{name} must be between 0 and 1, got {value!r}")
+        raise ValueError(f"{name} must be between 0 and 1, got {shown(value)}")
     return number
 
 
 def check_number(value: Any, name: str) -> float:
-    """A real number, not NaN."""
-    if isinstance(value, bool | np.bool_ | str):
-        raise TypeError(f"{name} must be a number, got {value!r}")
+    """A real number, not NaN, as a float."""
     try:
+        if isinstance(value, bool | np.bool_ | str | bytes | bytearray) or np.ndim(value):
+            raise TypeError
         number = float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a number, got {value!r}") from None
+    except OverflowError:
+        raise ValueError(f"{name} must be a number that a float can hold, got {shown(value)}") from None
+    except Exception:
+        raise TypeError(f"{name} must be a number, got {shown(value)}") from None
     if math.isnan(number):
         raise ValueError(f"{name} must be a number, got NaN")
+    return number
+
+
+def check_not_negative(value: Any, name: str) -> float:
+    """A finite number of at least 0."""
+    number = check_number(value, name)
+    if not 0.0 <= number < math.inf:
+        raise ValueError(f"{name} must be finite and not negative, got {shown(value)}")
     return number
 
 
@@ -63,7 +128,7 @@ def check_seconds(value: Any, name: str, *, above_zero: bool = False) -> float:
     seconds = check_number(value, name)
     if not (0.0 < seconds < math.inf or (seconds == 0.0 and not above_zero)):
         expected = "above 0" if above_zero else "0 or more"
-        raise ValueError(f"{name} must be a finite number of seconds, {expected}, got {value!r}")
+        raise ValueError(f"{name} must be a finite number of seconds, {expected}, got {shown(value)}")
     return seconds
 
 
@@ -72,9 +137,9 @@ def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
     choices = list(choices)
     expected = f"{name} must be one of {', '.join(map(repr, choices))}"
     if not isinstance(value, str):
-        raise TypeError(f"{expected}, got {value!r}")
+        raise TypeError(f"{expected}, got {shown(value)}")
     if value not in choices:
-        raise ValueError(f"{expected}, got {value!r}{nearest(value, choices)}")
+        raise ValueError(f"{expected}, got {shown(value)}{nearest(value[:80], choices)}")
     return value
 
 
