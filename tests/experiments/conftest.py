@@ -54,7 +54,7 @@ def walks(tmp_path):
     """Run a study of walks in this process; gives how it ended, the notes and the study."""
 
     def call(options=None, **study):
-        spec = parse_spec(study_text(**study))
+        spec = parse_spec(study_text(**study), allow_code=True)
         notes = Notes()
         ending = run_study(tmp_path / "studies", spec, options or Options(workers=2), notes)
         return ending, notes.notes, Study(tmp_path / "studies" / spec.name)
@@ -81,7 +81,7 @@ def undisturbed(tmp_path_factory):
     def call(**study):
         text = study_text(**study)
         if text not in known:
-            folder, spec = tmp_path_factory.mktemp("undisturbed"), parse_spec(text)
+            folder, spec = tmp_path_factory.mktemp("undisturbed"), parse_spec(text, allow_code=True)
             with pytest.MonkeyPatch.context() as patch:
                 for disturbance in (TROUBLE, VISITS):
                     patch.delenv(disturbance, raising=False)

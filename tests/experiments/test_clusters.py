@@ -28,7 +28,7 @@ def run_on(tmp_path):
     """Run a study of walks with an executor; gives how it ended, the notes and the study."""
 
     def call(executor, options=None, **study):
-        spec, notes = parse_spec(study_text(**study)), Notes()
+        spec, notes = parse_spec(study_text(**study), allow_code=True), Notes()
         made = []
 
         def make(study, options):
@@ -107,7 +107,7 @@ def test_a_hung_run_on_ray_is_ended(run_on, undisturbed, monkeypatch):
 
 def test_what_a_run_saves_travels_both_ways(tmp_path):
     """Contents, names of folders and the lock that must stay behind."""
-    task = plan(parse_spec(study_text(length=3)))[0]
+    task = plan(parse_spec(study_text(length=3), allow_code=True))[0]
     run, events, saves = NodeRun(task, {"deep/down": b"kept"}, save_seconds=0.0), [], []
     while not events or type(events[-1]).__name__ == "Moved":
         news = run.news()
@@ -208,7 +208,7 @@ def test_jobs_of_a_coordinator_that_was_killed_are_cancelled(slurm, tmp_path, vi
     study = Study(tmp_path / "walks")
     study.make_folders()
     orphaned = SlurmExecutor(study, 2)
-    for task in plan(parse_spec(study_text(seeds=1, length=100, pause=0.5))):
+    for task in plan(parse_spec(study_text(seeds=1, length=100, pause=0.5), allow_code=True)):
         orphaned.start(task)
     wait_until(lambda: orphaned.events(0.1))
     SlurmExecutor(study, 2)

@@ -107,7 +107,7 @@ def test_a_changed_study_is_refused_before_anything_happens(walks, tmp_path):
     _, _, study = walks(seeds=1)
     before = entries(study)
     with pytest.raises(ChangedSpecError, match=r"seeds: \[0\] -> \[0, 1\]"):
-        run_study(tmp_path / "studies", parse_spec(study_text(seeds=2)))
+        run_study(tmp_path / "studies", parse_spec(study_text(seeds=2), allow_code=True))
     assert entries(study) == before
 
 

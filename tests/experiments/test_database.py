@@ -29,7 +29,7 @@ def _overwritten(path):
 def test_a_damaged_ledger_is_named_before_anything_is_read_from_it(damage, read_only, tmp_path):
     path = tmp_path / "walks" / "ledger.sqlite"
     path.parent.mkdir()
-    Ledger.create(path, parse_spec(study_text(seeds=50))).close()
+    Ledger.create(path, parse_spec(study_text(seeds=50), allow_code=True)).close()
     damage(path)
     with pytest.raises(DamagedLedgerError, match="move the folder") as caught:
         Ledger(path, read_only=read_only)

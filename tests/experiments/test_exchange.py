@@ -26,7 +26,7 @@ from .walk import TROUBLE, study_text
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     """A finished study."""
-    folder, spec = tmp_path_factory.mktemp("finished"), parse_spec(study_text())
+    folder, spec = tmp_path_factory.mktemp("finished"), parse_spec(study_text(), allow_code=True)
     assert run_study(folder, spec, Options(workers=2)) == "complete"
     return Study(folder / spec.name)
 
@@ -35,7 +35,7 @@ def finished(tmp_path_factory):
 def test_an_export_can_be_imported_elsewhere_and_exports_the_same(style, finished, tmp_path):
     first = export_study(finished, tmp_path / "first", style)
     assert (first.done, first.planned, first.rows) == (4, 4, 20)
-    study, new = import_study(tmp_path / "first", tmp_path / "elsewhere")
+    study, new = import_study(tmp_path / "first", tmp_path / "elsewhere", allow_code=True)
     assert new == 4
     again = export_study(study, tmp_path / "again", style)
     assert [path.name for path in again.files] == [path.name for path in first.files]
@@ -43,7 +43,7 @@ def test_an_export_can_be_imported_elsewhere_and_exports_the_same(style, finishe
         assert one.read_bytes() == other.read_bytes(), one.name
     assert [entry.result.summary for entry in entries(study)] == [entry.result.summary for entry in entries(finished)]
     assert [entry.provenance for entry in entries(study)] == [entry.provenance for entry in entries(finished)]
-    assert import_study(tmp_path / "first", tmp_path / "elsewhere")[1] == 0
+    assert import_study(tmp_path / "first", tmp_path / "elsewhere", allow_code=True)[1] == 0
 
 
 def test_a_study_goes_on_from_an_export_of_what_was_done(walks, undisturbed, tmp_path, monkeypatch, visits):
@@ -53,10 +53,13 @@ def test_a_study_goes_on_from_an_export_of_what_was_done(walks, undisturbed, tmp
     monkeypatch.delenv(TROUBLE)
     assert export_study(study, tmp_path / "export").done == 2
     made = set(visits())
-    _, new = import_study(tmp_path / "export", tmp_path / "elsewhere")
+    _, new = import_study(tmp_path / "export", tmp_path / "elsewhere", allow_code=True)
     assert new == 2
     before = {run_id: len(steps) for run_id, steps in visits().items()}
-    assert run_study(tmp_path / "elsewhere", parse_spec((tmp_path / "export" / "study.toml").read_text())) == "complete"
+    assert (
+        run_study(tmp_path / "elsewhere", parse_spec((tmp_path / "export" / "study.toml").read_text(), allow_code=True))
+        == "complete"
+    )
     redone = {run_id for run_id in made if len(visits()[run_id]) > before[run_id]}
     assert redone == {entry.task.id for entry in entries(study) if entry.state == "quarantined"}
     assert results(Study(tmp_path / "elsewhere" / "walks")) == undisturbed()
@@ -65,10 +68,10 @@ def test_a_study_goes_on_from_an_export_of_what_was_done(walks, undisturbed, tmp
 def test_an_export_before_the_first_result(tmp_path):
     study = Study(tmp_path / "walks")
     study.make_folders()
-    Ledger.create(study.ledger, parse_spec(study_text())).close()
+    Ledger.create(study.ledger, parse_spec(study_text(), allow_code=True)).close()
     exported = export_study(study, tmp_path / "export")
     assert (exported.done, exported.planned, exported.rows) == (0, 4, 0)
-    assert import_study(tmp_path / "export", tmp_path / "elsewhere")[1] == 0
+    assert import_study(tmp_path / "export", tmp_path / "elsewhere", allow_code=True)[1] == 0
 
 
 def test_an_edited_export_is_refused(finished, tmp_path):
@@ -79,7 +82,7 @@ def test_an_edited_export_is_refused(finished, tmp_path):
     lines[3] = ",".join([run_id, cells[0], "0.5", *cells[2:]])
     path.write_bytes(gzip.compress("\n".join(lines).encode()))
     with pytest.raises(ValueError, match=f"run {run_id.strip(chr(34))}: the exported rows are damaged"):
-        import_study(tmp_path / "export", tmp_path / "elsewhere")
+        import_study(tmp_path / "export", tmp_path / "elsewhere", allow_code=True)
 
 
 def test_an_export_that_does_not_fit_its_study_is_refused(finished, tmp_path):
@@ -87,21 +90,21 @@ def test_an_export_that_does_not_fit_its_study_is_refused(finished, tmp_path):
     shutil.copytree(tmp_path / "export", tmp_path / "other")
     (tmp_path / "other" / "study.toml").write_text(study_text(length=6))
     with pytest.raises(ValueError, match=r"the runs are not those that study\.toml plans"):
-        import_study(tmp_path / "other", tmp_path / "elsewhere")
-    import_study(tmp_path / "export", tmp_path / "elsewhere")
+        import_study(tmp_path / "other", tmp_path / "elsewhere", allow_code=True)
+    import_study(tmp_path / "export", tmp_path / "elsewhere", allow_code=True)
     changed = Study(tmp_path / "elsewhere" / "walks")
     with pytest.raises(ChangedSpecError), Ledger(changed.ledger) as ledger:
-        ledger.check_same(parse_spec(study_text(length=6)))
+        ledger.check_same(parse_spec(study_text(length=6), allow_code=True))
     manifest = json.loads((tmp_path / "export" / "manifest.json").read_text())
     (tmp_path / "export" / "manifest.json").write_text(json.dumps({**manifest, "format": 7}))
     with pytest.raises(ValueError, match="expected format 1, got 7"):
-        import_study(tmp_path / "export", tmp_path / "elsewhere")
+        import_study(tmp_path / "export", tmp_path / "elsewhere", allow_code=True)
 
 
 def test_a_running_study_takes_no_import(finished, tmp_path):
     export_study(finished, tmp_path / "export")
     with finished.lock(), pytest.raises(LockedError, match="study 'walks' is locked by process"):
-        import_study(tmp_path / "export", finished.folder.parent)
+        import_study(tmp_path / "export", finished.folder.parent, allow_code=True)
 
 
 def test_runs_with_other_columns_are_refused():

@@ -134,7 +134,7 @@ def test_a_full_disk_is_named_and_the_study_continues_when_there_is_space(
     path, study = spec(**study_of), Study(small_disk / "walks")
     if spare == 16_384:
         study.make_folders()
-        Ledger.create(study.ledger, parse_spec(path.read_text())).close()
+        Ledger.create(study.ledger, parse_spec(path.read_text(), allow_code=True)).close()
     fill(small_disk, spare)
     process = flexicase("run", path, "--workers", 2, "--dir", small_disk)
     _, errors = process.communicate(timeout=DEADLINE)

@@ -20,7 +20,7 @@ RESULT = Result("c", "d", {"success": True, "last": 0.5})
 
 @pytest.fixture
 def ledger(tmp_path):
-    with Ledger.create(tmp_path / "ledger.sqlite", parse_spec(study_text(seeds=2))) as made:
+    with Ledger.create(tmp_path / "ledger.sqlite", parse_spec(study_text(seeds=2), allow_code=True)) as made:
         yield made
 
 
@@ -82,10 +82,12 @@ def test_readers_cannot_write_and_see_what_is_committed(ledger):
 
 
 def test_another_study_of_the_same_name_is_refused_with_what_changed(ledger):
-    same = parse_spec(study_text(seeds=2).replace('name = "walks"', 'name = "walks"\ndescription = "other words"'))
+    same = parse_spec(
+        study_text(seeds=2).replace('name = "walks"', 'name = "walks"\ndescription = "other words"'), allow_code=True
+    )
     Ledger.open_or_create(ledger.path, same).close()
     with pytest.raises(ChangedSpecError, match=r"settings.length: 5 -> 6 \(give the changed study another name\)"):
-        Ledger.open_or_create(ledger.path, parse_spec(study_text(seeds=2, length=6)))
+        Ledger.open_or_create(ledger.path, parse_spec(study_text(seeds=2, length=6), allow_code=True))
 
 
 def test_a_ledger_whose_creation_was_cut_off_is_created_again(tmp_path):
@@ -93,7 +95,7 @@ def test_a_ledger_whose_creation_was_cut_off_is_created_again(tmp_path):
     assert (tmp_path / "ledger.sqlite").exists()
     with pytest.raises(FileNotFoundError):
         Ledger(tmp_path / "ledger.sqlite")
-    with Ledger.open_or_create(tmp_path / "ledger.sqlite", parse_spec(study_text(seeds=2))) as made:
+    with Ledger.open_or_create(tmp_path / "ledger.sqlite", parse_spec(study_text(seeds=2), allow_code=True)) as made:
         assert made.counts()["planned"] == 4
 
 
@@ -121,7 +123,7 @@ with Ledger(Path(sys.argv[1])) as ledger:
 def test_what_was_acknowledged_survives_kill_9_in_the_middle_of_commits(tmp_path):
     """The writer is killed while its write-ahead log grows: inside a commit, more often than not."""
     path = tmp_path / "ledger.sqlite"
-    Ledger.create(path, parse_spec(study_text(seeds=200))).close()
+    Ledger.create(path, parse_spec(study_text(seeds=200), allow_code=True)).close()
     chance = random.Random(1)
     acknowledged = set()
     for _ in range(6):

@@ -20,11 +20,11 @@ def test_ids_depend_on_everything_that_the_outcome_depends_on():
 
 
 def test_the_plan_goes_seed_by_seed_so_that_partial_results_are_even():
-    tasks = plan(parse_spec(study_text(seeds=3)))
+    tasks = plan(parse_spec(study_text(seeds=3), allow_code=True))
     assert [(task.seed, task.method) for task in tasks] == [(s, m) for s in range(3) for m in ("short", "long")]
 
 
 def test_variants_that_mean_the_same_are_refused():
-    spec = parse_spec(study_text() + "\n[variants.a]\nlength = 3\n[variants.b]\nlength = 3\n")
+    spec = parse_spec(study_text() + "\n[variants.a]\nlength = 3\n[variants.b]\nlength = 3\n", allow_code=True)
     with pytest.raises(ValueError, match="variants 'a' and 'b' have the same settings"):
         plan(spec)

@@ -12,7 +12,7 @@ from .walk import study_text
 def test_a_run_made_again_is_the_same_and_a_difference_is_found(walks):
     _, _, study = walks(seeds=1)
     entry = entries(study)[0]
-    comparison = rerun(study, entry)
+    comparison = rerun(study, entry, allow_code=True)
     assert (comparison.identical, comparison.rows) == (True, 5)
     assert comparison.columns == ["step", "position", "positive"]
     position = np.array([9.0] * 5)
@@ -20,7 +20,7 @@ def test_a_run_made_again_is_the_same_and_a_difference_is_found(walks):
     checksum = write_rows(study.rows(entry.task.id), forged)
     with Ledger(study.ledger) as ledger:
         ledger._update(entry.task.id, "checksum = ?, summary = ?", (checksum, '{"success": true}'))
-        comparison = rerun(study, ledger.entry(entry.task.id))
+        comparison = rerun(study, ledger.entry(entry.task.id), allow_code=True)
     assert not comparison.identical
     assert comparison.differences[0].startswith("column 'position', row 0: 9.0 is stored, ")
     assert any(line.startswith("summary 'last': None is stored, ") for line in comparison.differences)
@@ -30,7 +30,7 @@ def test_a_run_made_again_is_the_same_and_a_difference_is_found(walks):
 def planned(tmp_path):
     """The folder of a study that has not been started."""
     (tmp_path / "walks").mkdir()
-    Ledger.create(tmp_path / "walks" / "ledger.sqlite", parse_spec(study_text(seeds=1))).close()
+    Ledger.create(tmp_path / "walks" / "ledger.sqlite", parse_spec(study_text(seeds=1), allow_code=True)).close()
     return tmp_path
 
 
@@ -52,7 +52,7 @@ def test_an_id_that_names_no_single_run_is_refused(planned, tmp_path_factory):
 def test_a_run_that_is_not_done_cannot_be_compared(planned):
     study = Study(planned / "walks")
     entry = entries(study)[0]
-    for attempt in (lambda: rerun(study, entry), lambda: find_run(planned, entry.task.id)):
+    for attempt in (lambda: rerun(study, entry, allow_code=True), lambda: find_run(planned, entry.task.id)):
         with pytest.raises(ValueError, match=f"run {entry.task.id} is planned, not done"):
             attempt()
 

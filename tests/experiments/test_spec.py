@@ -11,7 +11,7 @@ GOOD = study_text(length=7, seeds=3)
 
 
 def test_settings_are_complete_with_the_defaults_of_the_kind():
-    assert parse_spec(GOOD).settings == {"length": 7, "pause": 0.0, "padding": 0}
+    assert parse_spec(GOOD, allow_code=True).settings == {"length": 7, "pause": 0.0, "padding": 0}
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_settings_are_complete_with_the_defaults_of_the_kind():
 def test_a_mistake_is_refused_with_the_key_and_the_reason(before, after, message):
     assert before in GOOD
     with pytest.raises(SpecError) as caught:
-        parse_spec(GOOD.replace(before, after))
+        parse_spec(GOOD.replace(before, after), allow_code=True)
     assert message in str(caught.value)
 
 
@@ -48,21 +48,21 @@ def test_a_file_that_is_no_text_is_named(tmp_path):
 
 
 def test_variants_change_settings_and_are_checked_too():
-    spec = parse_spec(GOOD + "\n[variants.short]\nlength = 2\n[variants.long]\nlength = 9\n")
+    spec = parse_spec(GOOD + "\n[variants.short]\nlength = 2\n[variants.long]\nlength = 9\n", allow_code=True)
     assert [task.settings["length"] for task in plan(spec)[:2]] == [2, 9]
     assert len({task.id for task in plan(spec)}) == 3 * 2 * 2
     with pytest.raises(SpecError, match=r"variants.short: unknown key 'lengt'; did you mean 'length'"):
-        parse_spec(GOOD + "\n[variants.short]\nlengt = 2\n")
+        parse_spec(GOOD + "\n[variants.short]\nlengt = 2\n", allow_code=True)
 
 
 def test_how_a_study_is_written_does_not_matter():
     other = GOOD.replace("seeds = 3", "seeds = [0, 1, 2] # three\ndescription = 'walks'") + "\npause = 0.0"
-    assert parse_spec(other).content() == parse_spec(GOOD).content()
+    assert parse_spec(other, allow_code=True).content() == parse_spec(GOOD, allow_code=True).content()
 
 
 def test_what_changed_names_every_key():
-    changed = parse_spec(GOOD.replace("length = 7", "length = 8").replace("seeds = 3", "seeds = 4"))
-    assert what_changed(parse_spec(GOOD).content(), changed.content()) == [
+    changed = parse_spec(GOOD.replace("length = 7", "length = 8").replace("seeds = 3", "seeds = 4"), allow_code=True)
+    assert what_changed(parse_spec(GOOD, allow_code=True).content(), changed.content()) == [
         "seeds: [0, 1, 2] -> [0, 1, 2, 3]",
         "settings.length: 7 -> 8",
     ]

@@ -34,6 +34,9 @@ ClusterOptions = Annotated[
     ),
 ]
 Attempts = Annotated[int, typer.Option(min=1, help="How often a run may fail before it is quarantined.")]
+AllowCode = Annotated[
+    bool, typer.Option("--allow-code", help="Import the study's own kind of runs (module:Class), which runs its code.")
+]
 DEFAULT_ROOT = Path("studies")
 STATUS_COLUMNS = ("problem", "method", "variant", "successes", "done", "planned")
 
@@ -61,7 +64,7 @@ def run(
     """
     from flexicase.experiments import Options, load_spec
 
-    loaded = load_spec(spec)
+    loaded = load_spec(spec, allow_code=True)
     with place_for(cluster, cluster_option) as place:
         options = Options(workers or place.workers, attempts, nice, patience, retry_quarantined)
         code = conduct(loaded, options, root, place, quiet=as_json)
@@ -169,6 +172,7 @@ def write_results(study: Study, out: Path | None = None, style: str = "parquet")
 def import_(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="An export.")],
     *,
+    allow_code: AllowCode = False,
     root: Root = DEFAULT_ROOT,
     as_json: AsJson = False,
 ) -> None:
@@ -176,7 +180,7 @@ def import_(
     from flexicase.experiments import LockedError, import_study
 
     try:
-        study, new = import_study(folder, root)
+        study, new = import_study(folder, root, allow_code=allow_code)
     except LockedError as error:
         raise OSError(f"{error}: stop it first") from error
     view = _view(study.folder)
@@ -190,6 +194,7 @@ def import_(
 def rerun(
     ids: Annotated[list[str], typer.Argument(metavar="RUN_ID...", help="Ids of finished runs, or how they start.")],
     *,
+    allow_code: AllowCode = False,
     root: Root = DEFAULT_ROOT,
     as_json: AsJson = False,
 ) -> None:
@@ -208,7 +213,8 @@ def rerun(
     comparisons = []
     for study, entry in found:
         name = f"{entry.task.id} ({entry.task.problem}, {entry.task.method}, seed {entry.task.seed})"
-        comparison = _made_again(study, entry, name, quiet=as_json or not sys.stderr.isatty())
+        quiet = as_json or not sys.stderr.isatty()
+        comparison = _made_again(study, entry, name, quiet=quiet, allow_code=allow_code)
         comparisons.append(comparison)
         if not as_json:
             verdict = "identical" if comparison.identical else "DIFFERENT: " + "; ".join(comparison.differences)
@@ -218,13 +224,15 @@ def rerun(
     raise typer.Exit(0 if all(c.identical for c in comparisons) else FAILED)
 
 
-def _made_again(study: Study, entry: Entry, name: str, *, quiet: bool) -> Comparison:
+def _made_again(study: Study, entry: Entry, name: str, *, quiet: bool, allow_code: bool) -> Comparison:
     """The comparison with a repeated run, which is followed while it goes on."""
     from flexicase.cli.live_line import LiveLine
     from flexicase.experiments import rerun as make_again
 
     with LiveLine(quiet) as line:
-        return make_again(study, entry, lambda now: line.show(f"{name}: step {now.step} of {now.steps}"))
+        return make_again(
+            study, entry, lambda now: line.show(f"{name}: step {now.step} of {now.steps}"), allow_code=allow_code
+        )
 
 
 def find_study(root: Path, name: str) -> Study:

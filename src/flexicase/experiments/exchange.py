@@ -86,12 +86,13 @@ def export_study(study: Study, folder: Path, style: Format = "parquet") -> Expor
     return Exported(folder, files, len(done), len(entries), sum(len(next(iter(r.values()))) for _, r in rows))
 
 
-def import_study(folder: Path, root: Path) -> tuple[Study, int]:
+def import_study(folder: Path, root: Path, *, allow_code: bool = False) -> tuple[Study, int]:
     """Take over the finished runs of an export, into a new study or one of the same contents.
 
     Args:
         folder: An export.
         root: The folder of all studies.
+        allow_code: Import the kind that its study names if it is not one of flexicase's own, which runs its code.
 
     Returns:
         The study, and how many runs were new to it.
@@ -101,7 +102,7 @@ def import_study(folder: Path, root: Path) -> tuple[Study, int]:
         ChangedSpecError: There is another study of this name.
         LockedError: The study is running.
     """
-    spec = load_spec(folder / SPEC)
+    spec = load_spec(folder / SPEC, allow_code=allow_code)
     exported = read_runs(folder)
     lines = {line["id"]: line for line in exported.lines}
     if list(lines) != [task.id for task in plan(spec)]:

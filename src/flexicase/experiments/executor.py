@@ -15,12 +15,14 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import IO, Protocol, TypeAlias
 
-from flexicase.experiments.jobs import Progress, Task
+from flexicase.experiments.jobs import Progress, Task, module_path
 from flexicase.experiments.ledger import Result
 from flexicase.experiments.study import Study
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "ARROW_NUM_THREADS"), "1")
 LOG_TAIL = 2000
+# Before anything is imported: otherwise modules in the current folder would come first.
+WORKER = "import sys; sys.path[:] = sys.argv[1:]; from flexicase.experiments import worker; worker.main()"
 
 
 @dataclass(frozen=True)
@@ -132,11 +134,11 @@ class LocalExecutor:
         """Start a run."""
         with open(self.study.log(task.id), "ab") as log:
             process = subprocess.Popen(
-                [sys.executable, "-c", "from flexicase.experiments import worker; worker.main()"],
+                [sys.executable, "-c", WORKER, *module_path()],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
-                env={**os.environ, **ONE_THREAD, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                env={**os.environ, **ONE_THREAD},
                 start_new_session=True,  # Ctrl-C is for the coordinator, which then stops its workers
             )
         self._processes[task.id] = process

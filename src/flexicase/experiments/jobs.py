@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import os
 import shutil
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
@@ -131,25 +133,58 @@ def resumed(make: Callable[[Path], Outcome], save: Path) -> Outcome:
         return make(save)
 
 
-def job_of(kind: str) -> Job:
+def job_of(kind: str, *, allow_code: bool = False) -> Job:
     """The job that a kind names.
 
     Args:
         kind: A known name, or ``"package.module:Class"``.
+        allow_code: Import the class that ``kind`` names, which runs its code. The current folder is searched last.
 
     Raises:
-        ValueError: There is no such kind; the message says what went wrong.
+        ValueError: There is no such kind, or it takes code that was not allowed; the message says what went wrong.
 
     Example:
         >>> from flexicase.experiments.jobs import job_of
         >>> type(job_of("gp")).__name__
         'GpJob'
     """
-    module, colon, name = KINDS.get(kind, kind).partition(":")
-    if not colon:
-        raise ValueError(f"unknown kind {kind!r}{nearest(kind, KINDS)} (a job of your own: 'package.module:Class')")
+    check_kind(kind, allow_code=allow_code)
+    module, _, name = KINDS.get(kind, kind).partition(":")
+    if kind not in KINDS:
+        sys.path[:] = module_path()
     try:
-        job: Job = getattr(importlib.import_module(module), name)()
-    except (ImportError, AttributeError) as error:
-        raise ValueError(f"cannot load job {kind!r}: {error}") from error
-    return job
+        job = getattr(importlib.import_module(module), name)()
+    except Exception as error:
+        raise ValueError(f"cannot load job {kind!r}: {type(error).__name__}: {error}") from error
+    for member in ("settings", "check", "run"):
+        if not hasattr(job, member):
+            raise ValueError(f"cannot load job {kind!r}: it has no attribute {member!r}")
+    loaded: Job = job
+    return loaded
+
+
+def check_kind(kind: str, *, allow_code: bool) -> None:
+    """Raise ValueError if there is no such kind, or if it takes code from outside flexicase that was not allowed.
+
+    Example:
+        >>> from flexicase.experiments.jobs import check_kind
+        >>> check_kind("gp", allow_code=False)
+    """
+    if kind in KINDS:
+        return
+    if ":" not in kind:
+        raise ValueError(f"unknown kind {kind!r}{nearest(kind, KINDS)} (a job of your own: 'package.module:Class')")
+    if not allow_code:
+        raise ValueError(
+            f"{kind!r} is code from outside flexicase, which is not run unasked; "
+            "if you trust it, use --allow-code (allow_code=True)"
+        )
+
+
+def module_path() -> list[str]:
+    """``sys.path`` with the current folder last, so that no file in it replaces a library."""
+    try:
+        here = [os.getcwd()]
+    except OSError:  # it was removed
+        here = []
+    return list(dict.fromkeys([*filter(None, sys.path), *here]))

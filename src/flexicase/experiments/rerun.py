@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from flexicase.experiments.executor import Failed, Finished, LocalExecutor, Moved
-from flexicase.experiments.jobs import Progress, Scalar
+from flexicase.experiments.jobs import Progress, Scalar, check_kind
 from flexicase.experiments.ledger import Entry, Ledger, Result
 from flexicase.experiments.rows import Rows, read_rows
 from flexicase.experiments.study import Study, studies_in
@@ -76,20 +76,24 @@ def find_run(root: Path, prefix: str) -> tuple[Study, Entry]:
     return study, entry
 
 
-def rerun(study: Study, entry: Entry, report: Callable[[Progress], None] | None = None) -> Comparison:
+def rerun(
+    study: Study, entry: Entry, report: Callable[[Progress], None] | None = None, *, allow_code: bool = False
+) -> Comparison:
     """Make a finished run again, in a process and a folder of its own, and compare.
 
     Args:
         study: The study that has it.
         entry: The run.
         report: Is told how far it is.
+        allow_code: Run code of a kind that is not one of flexicase's own.
 
     Raises:
-        ValueError: The run is not done, so that there is nothing to compare with.
+        ValueError: The run is not done, so that there is nothing to compare with; or its kind was not allowed.
         RuntimeError: The repeated run failed.
         DamagedRowsError: The stored rows are not what was recorded.
     """
     result = _stored(entry)
+    check_kind(entry.task.kind, allow_code=allow_code)
     stored = read_rows(study.rows(entry.task.id), result.checksum)
     with tempfile.TemporaryDirectory() as folder:
         elsewhere = Study(Path(folder))

@@ -105,11 +105,12 @@ class Spec(BaseModel):
         return self.model_dump(exclude={"description"})
 
 
-def load_spec(path: str | Path) -> Spec:
+def load_spec(path: str | Path, *, allow_code: bool = False) -> Spec:
     """Read and check a study.
 
     Args:
         path: A TOML file.
+        allow_code: Import the kind that the study names if it is not one of flexicase's own, which runs its code.
 
     Raises:
         OSError: The file cannot be read.
@@ -124,15 +125,16 @@ def load_spec(path: str | Path) -> Spec:
         text = Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise SpecError(f"{path}: not a text file (byte {error.start} is not UTF-8)") from error
-    return parse_spec(text, str(path))
+    return parse_spec(text, str(path), allow_code=allow_code)
 
 
-def parse_spec(text: str, name: str = "study") -> Spec:
+def parse_spec(text: str, name: str = "study", *, allow_code: bool = False) -> Spec:
     r"""Check a study given as TOML text.
 
     Args:
         text: The TOML.
         name: What to call it in messages.
+        allow_code: Import the kind that the study names if it is not one of flexicase's own, which runs its code.
 
     Raises:
         SpecError: It is no valid study.
@@ -150,13 +152,13 @@ def parse_spec(text: str, name: str = "study") -> Spec:
         spec = Spec.model_validate(raw)
     except ValidationError as error:
         raise SpecError(f"{name}: {'; '.join(_complaints(error, Spec))}") from error
-    return _complete(spec, text, name)
+    return _complete(spec, text, name, allow_code)
 
 
-def _complete(spec: Spec, text: str, name: str) -> Spec:
+def _complete(spec: Spec, text: str, name: str, allow_code: bool) -> Spec:
     """The study with every run's settings spelt out, after the kind of job has checked them."""
     try:
-        job = job_of(spec.kind)
+        job = job_of(spec.kind, allow_code=allow_code)
     except ValueError as error:
         raise SpecError(f"{name}: kind: {error}") from error
     settings = _checked_settings(job.settings, spec.settings, f"{name}: settings")
