@@ -22,8 +22,9 @@ from flexicase.experiments.jobs import Progress
 from flexicase.experiments.ledger import Ledger
 from flexicase.experiments.lock import describe
 from flexicase.experiments.monitor import Monitor
+from flexicase.experiments.outcomes import Layout
 from flexicase.experiments.provenance import Provenance, version
-from flexicase.experiments.rows import DamagedRowsError, verify_rows
+from flexicase.experiments.rows import DamagedRowsError, read_rows, verify_rows
 from flexicase.experiments.spec import Spec
 from flexicase.experiments.study import Study
 from flexicase.experiments.worker import FULL_DISK
@@ -143,10 +144,16 @@ class Coordinator:
     progress: dict[str, Progress] = field(default_factory=dict)
     heard: dict[str, float] = field(default_factory=dict)
     versions: set[str] = field(init=False)
+    layout: Layout = field(default_factory=Layout)
 
     def __post_init__(self) -> None:
-        """So far there is one version of flexicase at work."""
+        """So far there is one version of flexicase at work, and the finished runs say what others look like."""
         self.versions = {self.provenance.version}
+        for entry in self.ledger.entries("done"):
+            assert entry.result is not None
+            if self.layout.columns is None:
+                rows = read_rows(self.study.rows(entry.task.id), entry.result.checksum)
+            self.layout.add(rows, entry.result.summary)
 
     def run(self) -> Ending:
         """Go on until everything is done, or a signal comes."""
@@ -204,18 +211,22 @@ class Coordinator:
             return
         if event.full_disk:
             raise FullDiskError(errno.ENOSPC, "no space left", str(self.study.folder))
-        state = self.ledger.fail(event.run_id, event.reason, self.options.attempts)
+        self._fail(event.run_id, event.reason)
+
+    def _fail(self, run_id: str, reason: str) -> None:
+        state = self.ledger.fail(run_id, reason, self.options.attempts)
         consequence = "it is quarantined" if state == "quarantined" else "it will be tried again"
-        self.monitor.noted(f"run {event.run_id} failed: {event.reason}; {consequence}")
+        self.monitor.noted(f"run {run_id} failed: {reason}; {consequence}")
 
     def _record(self, event: Finished) -> None:
         progress = self.progress.pop(event.run_id)
         del self.heard[event.run_id]
+        path = self.study.rows(event.run_id)
         try:
-            verify_rows(self.study.rows(event.run_id), event.result.checksum)
-        except DamagedRowsError as error:
-            self.ledger.fail(event.run_id, str(error), self.options.attempts)
-            self.monitor.noted(f"{error}; run {event.run_id} will be made again")
+            self.layout.add(read_rows(path, event.result.checksum), event.result.summary)
+        except ValueError as error:  # damaged, or unlike the others
+            path.unlink(missing_ok=True)
+            self._fail(event.run_id, str(error))
             return
         made_by = Provenance(event.version, event.machine, self.provenance.command)
         self.ledger.finish(event.run_id, event.result, progress, made_by)

@@ -1,7 +1,8 @@
 """The process of one run: reads its task from standard input, tells on standard output how it goes.
 
 Messages are lines of JSON. Standard input stays open for as long as the coordinator lives; when it ends, so does the
-worker, wherever it is: everything that it leaves behind is written all or nothing.
+worker, wherever it is, and with it every process that it has started: everything that it leaves behind is written all
+or nothing.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import signal
 import sys
 import threading
 import traceback
@@ -19,8 +21,9 @@ from typing import IO, Any, NoReturn
 from flexicase.experiments.jobs import Progress, Task, job_of
 from flexicase.experiments.ledger import Result
 from flexicase.experiments.lock import FileLock
+from flexicase.experiments.outcomes import check_outcome, check_progress, one_line
 from flexicase.experiments.provenance import machine, version
-from flexicase.experiments.rows import check_rows, digest, write_rows
+from flexicase.experiments.rows import digest, write_rows
 from flexicase.experiments.study import Study
 
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
@@ -40,12 +43,12 @@ def make_run(study: Study, task: Task, messages: IO[str]) -> None:
     save.mkdir(parents=True, exist_ok=True)
 
     def report(progress: Progress) -> None:
-        _tell(messages, {"progress": progress._asdict()})
+        _tell(messages, {"progress": check_progress(progress)._asdict()})
 
     with FileLock(save / "lock", f"run {task.id}", PREDECESSOR_SECONDS):  # a predecessor may be about to end
         outcome = job_of(task.kind, allow_code=True).run(task, save, report)
-        rows = check_rows(outcome.rows)
-        result = Result(write_rows(study.rows(task.id), rows), digest(rows), outcome.summary)
+        rows, summary = check_outcome(outcome)
+        result = Result(write_rows(study.rows(task.id), rows), digest(rows), summary)
     _tell(messages, {"result": asdict(result), "version": version(), "machine": machine()})
 
 
@@ -56,6 +59,13 @@ def _tell(messages: IO[str], message: dict[str, Any]) -> None:
 
 def _end_with(lifeline: IO[bytes]) -> None:
     lifeline.read()
+    _end_group()
+
+
+def _end_group() -> NoReturn:
+    """End this process and those that it has started."""
+    if os.getpgrp() == os.getpid():  # as `LocalExecutor` starts it
+        os.killpg(0, signal.SIGKILL)
     os._exit(ORPHANED)
 
 
@@ -70,10 +80,14 @@ def main() -> NoReturn:
     code = 0
     try:
         make_run(Study(Path(order["folder"])), Task(**order["task"]), messages)
-    except Exception as error:
+    except BaseException as error:  # a job may also exit
         traceback.print_exc()
         full = isinstance(error, OSError) and error.errno in FULL_DISK
-        _tell(messages, {"failure": f"{type(error).__name__}: {error}", "full_disk": full})
+        failure = f"{type(error).__name__}: {one_line(error)}"
+        try:
+            _tell(messages, {"failure": failure, "full_disk": full})
+        except BrokenPipeError:  # the coordinator has ended
+            _end_group()
         code = 1
     sys.stdout.flush()
     sys.stderr.flush()
