@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from flexicase.experiments import Ledger, Study, parse_spec
 from tests.processes import is_alive, wait_until
 
 from .conftest import entries, results
-from .walk import study_text
+from .walk import TROUBLE, study_text
 
 SLOW = {"length": 8, "pause": 0.2}
 DEADLINE = 60.0
@@ -85,6 +86,47 @@ def test_a_signal_stops_it_and_the_same_command_continues(number, flexicase, spe
     again.communicate(timeout=DEADLINE)
     assert again.returncode == 0
     assert results(study) == undisturbed(**SLOW, seeds=1)
+
+
+def children(visits):
+    return {process for made in visits().values() for step, process in made if step == 0}
+
+
+@pytest.mark.parametrize("trouble", ["leave_child", "leave_session", "die_with_child", "hang_with_child"])
+def test_a_process_that_a_run_has_forked_does_not_hold_up_the_study(
+    trouble, flexicase, spec, tmp_path, *, undisturbed, visits, monkeypatch
+):
+    """It holds the pipe that the worker reports through; the study waited for it for ever."""
+    monkeypatch.setenv(TROUBLE, trouble)
+    process = flexicase("run", spec(seeds=1), "--workers", 2, "--patience", 6)
+    try:
+        _, errors = process.communicate(timeout=DEADLINE)
+        assert process.returncode == 0, errors
+        assert len(children(visits)) == 2
+        left = {child for child in children(visits) if is_alive(child)}
+        assert left == (children(visits) if trouble == "leave_session" else set())
+    finally:
+        for child in children(visits):
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+    monkeypatch.delenv(TROUBLE)
+    assert results(Study(tmp_path / "studies" / "walks")) == undisturbed(seeds=1)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_processes_that_runs_have_forked_end_with_the_coordinator(number, flexicase, spec, visits, monkeypatch):
+    """Ctrl-C and kill -9 left them behind."""
+    monkeypatch.setenv(TROUBLE, "hang_with_child")
+    process = flexicase("run", spec(seeds=1), "--workers", 2)
+    try:
+        wait_until(lambda: len(children(visits)) == 2)
+        process.send_signal(number)
+        process.communicate(timeout=DEADLINE)
+        wait_until(lambda: not any(map(is_alive, workers(visits))), 10.0)
+    finally:
+        for child in children(visits):
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
 
 
 def test_a_second_coordinator_is_told_and_the_first_goes_on(flexicase, spec, tmp_path, undisturbed, visits):

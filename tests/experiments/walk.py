@@ -132,6 +132,40 @@ def hang_until_saved(task, save, step):
         time.sleep(600)
 
 
+def leave_child(task, save, step):
+    """A process that the run has forked outlives it, and holds everything that was open."""
+    if step == 2 and _first_time(save):
+        _fork(task)
+
+
+def leave_session(task, save, step):
+    """As `leave_child`, in a session of its own, where no signal for the run's group finds it."""
+    if step == 2 and _first_time(save):
+        _fork(task, os.setsid)
+
+
+def die_with_child(task, save, step):
+    """The worker is killed while a process pool works for it."""
+    if step == 2 and _first_time(save):
+        _fork(task)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def hang_with_child(task, save, step):
+    if step == 2 and _first_time(save):
+        _fork(task)
+        time.sleep(600)
+
+
+def _fork(task, first=lambda: None):
+    child = os.fork()
+    if child == 0:
+        first()
+        _visit(task.id, 0)
+        time.sleep(100)
+        os._exit(0)
+
+
 def find_no_space(task, save, step):
     if step == 2 and _first_time(save):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -147,7 +181,10 @@ def _first_time(save: Path) -> bool:
 
 TROUBLES = {
     function.__name__: function
-    for function in (die, always_die, fail, die_writing, die_before_telling, hang, hang_until_saved, find_no_space)
+    for function in (
+        *(die, always_die, fail, die_writing, die_before_telling, hang, hang_until_saved, find_no_space),
+        *(leave_child, leave_session, die_with_child, hang_with_child),
+    )
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import selectors
 import signal
 import subprocess
 import sys
@@ -13,14 +14,17 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import IO, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from flexicase.experiments.jobs import Progress, Task, module_path
 from flexicase.experiments.ledger import Result
+from flexicase.experiments.outcomes import one_line
 from flexicase.experiments.study import Study
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "ARROW_NUM_THREADS"), "1")
 LOG_TAIL = 2000
+PIPE_BYTES = 2**20  # more than a pipe holds
+SECONDS_TO_NOTICE = 0.2
 # Before anything is imported: otherwise modules in the current folder would come first.
 WORKER = "import sys; sys.path[:] = sys.argv[1:]; from flexicase.experiments import worker; worker.main()"
 
@@ -166,13 +170,13 @@ class LocalExecutor:
         return found
 
     def kill(self, run_id: str) -> None:
-        """End a run at once; it fails."""
-        self._processes[run_id].kill()
+        """End a run at once, with every process that it has started; it fails."""
+        _kill_group(self._processes[run_id])
 
     def stop(self) -> None:
         """End all runs; what they have saved stays. `events` then has the last words of those that were faster."""
         for process in self._processes.values():
-            process.kill()
+            _kill_group(process)
         for listener in self._listeners.values():
             listener.join()
 
@@ -185,16 +189,18 @@ class LocalExecutor:
 
     def _listen(self, run_id: str, process: subprocess.Popen[bytes]) -> None:
         """Pass on what a worker says; its last word is its result, or why there is none."""
-        assert process.stdout is not None
         last: Event | None = None
-        with process.stdout as messages:
-            for event in _read(run_id, messages):
+        try:
+            for line in _lines(process):
+                event = _event(run_id, line)
                 if isinstance(event, Moved):
                     self._events.put(event)
                 else:
-                    last = event
-        code = process.wait()
-        self._events.put(last or Failed(run_id, self._why(run_id, code)))
+                    last = event or last
+        finally:
+            code = process.wait()
+            _kill_group(process)
+            self._events.put(last or Failed(run_id, self._why(run_id, code)))
 
     def _why(self, run_id: str, code: int) -> str:
         how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
@@ -202,18 +208,43 @@ class LocalExecutor:
             tail = self.study.log(run_id).read_bytes()[-LOG_TAIL:].decode(errors="replace").strip()
         except OSError:
             tail = ""
-        return f"worker {how}" + (f": {tail.splitlines()[-1]}" if tail else "")
+        return f"worker {how}" + (f": {one_line(tail.splitlines()[-1])}" if tail else "")
 
 
-def _read(run_id: str, messages: IO[bytes]) -> Iterator[Event]:
-    for line in messages:
-        try:
-            message = json.loads(line)
-        except ValueError:
-            continue  # cut off by the worker's death
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    """End a worker and what it has started; both may have ended already."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _lines(process: subprocess.Popen[bytes]) -> Iterator[bytes]:
+    """What a worker writes until it ends; a process that it has forked may hold the pipe for longer."""
+    assert process.stdout is not None
+    rest = b""
+    with process.stdout as pipe, selectors.DefaultSelector() as selector:
+        os.set_blocking(pipe.fileno(), False)
+        selector.register(pipe, selectors.EVENT_READ)
+        while True:
+            ended = process.poll() is not None  # before reading: then all that it wrote is there
+            if not selector.select(0 if ended else SECONDS_TO_NOTICE):
+                if ended:
+                    return
+                continue
+            chunk = os.read(pipe.fileno(), PIPE_BYTES)
+            *lines, rest = (rest + chunk).split(b"\n")
+            yield from lines
+            if ended or not chunk:
+                return
+
+
+def _event(run_id: str, line: bytes) -> Event | None:
+    """The event that a message tells of; None if it is no message, or was cut off by the worker's end."""
+    try:
+        message = json.loads(line)
         if "progress" in message:
-            yield Moved(run_id, Progress(**message["progress"]))
-        elif "result" in message:
-            yield Finished(run_id, Result(**message["result"]), message["version"], message["machine"])
-        else:
-            yield Failed(run_id, message["failure"], message["full_disk"])
+            return Moved(run_id, Progress(**message["progress"]))
+        if "result" in message:
+            return Finished(run_id, Result(**message["result"]), message["version"], message["machine"])
+        return Failed(run_id, message["failure"], message["full_disk"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
