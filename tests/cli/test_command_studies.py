@@ -4,12 +4,14 @@ import io
 import json
 import re
 import time
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
+from flexicase.cli.live_line import LiveLine
 from flexicase.cli.study_progress import LiveMonitor, PlainMonitor, duration, monitor_for, picture
-from flexicase.experiments import Ledger, Progress, Result, overview, parse_spec, presets
+from flexicase.experiments import Entry, Ledger, Progress, Result, Task, overview, parse_spec, presets
 from flexicase.experiments.provenance import Provenance
 
 STUDY = """
@@ -158,6 +160,39 @@ def test_the_live_display_shows_the_bar_the_running_runs_and_the_successes(half_
         monitor.noted("run [x] failed")
         monitor.beat(ledger, running)
     assert "run [x] failed" in stream.getvalue()
+
+
+def test_names_and_notes_from_data_are_shown_as_they_are():
+    """`[/b]` in a note or in a method's name was taken for markup and stopped the study."""
+    task = Task("0" * 16, "gp", "[/problem]", "[bold]m", "[/v]", 1, {})
+    entry = Entry(task, "done", 1, 0.0, 0.0, 1.0, 1.0, Progress(1, 2), None, None, Result("c", "d", {"success": True}))
+    entries = [entry, replace(entry, task=replace(task, variant="[red]"))]
+    console = Console(file=io.StringIO(), width=200)
+    console.print(picture(overview(entries), entries, {task.id: Progress(1, 2, "[/b] [bold]note")}))
+    drawn = console.file.getvalue()
+    for text in ("[/problem]", "[bold]m", "[/v]", "[red]", "[/b] [bold]note"):
+        assert text in drawn
+
+
+def test_a_line_that_is_kept_up_to_date_is_no_markup(monkeypatch):
+    stream = io.StringIO()
+    stream.isatty = lambda: True
+    monkeypatch.setattr("sys.stderr", stream)
+    with LiveLine() as line:
+        line.show("run [/b] [bold]x")
+
+
+@pytest.mark.parametrize("display", [PlainMonitor, LiveMonitor])
+def test_a_display_that_cannot_be_written_does_not_stop_the_study(display, half_done):
+    """A closed terminal, `2>&1 | head`, a full disk under the log file."""
+
+    class Gone(io.StringIO):
+        def write(self, text):
+            raise BrokenPipeError(32, "Broken pipe")
+
+    with display(1, Gone()) as monitor:
+        monitor.noted("something")
+        monitor.beat(*half_done)
 
 
 def test_displays_fit_where_they_go():

@@ -43,7 +43,9 @@ class LiveLine:
     def show(self, text: str, *, always: bool = False) -> None:
         """Show how things stand; where there is no terminal, at most once a second unless ``always``."""
         if self._status is not None:
-            self._status.update(text)
+            from rich.text import Text
+
+            self._status.update(Text(text))  # names in it may have brackets, which are no markup
         elif not self._quiet and (always or time.monotonic() - self._shown >= SECONDS_BETWEEN_LINES):
             self._shown = time.monotonic()
             self.note(text)

@@ -287,5 +287,8 @@ def _as_dict(view: Overview) -> dict[str, Any]:
 
 def successes(folder: Path) -> str:
     """A table of how a study's runs have gone."""
+    from flexicase.experiments.outcomes import one_line
+
     scores = _view(folder).scores
-    return aligned(STATUS_COLUMNS, [tuple(getattr(score, column) for column in STATUS_COLUMNS) for score in scores])
+    cells = [tuple(one_line(getattr(score, column)) for column in STATUS_COLUMNS) for score in scores]
+    return aligned(STATUS_COLUMNS, cells)

@@ -5,20 +5,24 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from types import TracebackType
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from rich.console import Console, Group
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
+from rich.text import Text
 
 from flexicase.experiments import Monitor, Overview, overview
+from flexicase.experiments.outcomes import one_line
 
 if TYPE_CHECKING:
     from flexicase.experiments import Entry, Ledger, Progress
 
 PLAIN_SECONDS = 60.0
+LINE_CHARACTERS = 10_000
 
 
 def monitor_for(workers: int, stream: IO[str] | None = None, *, quiet: bool = False) -> Monitor:
@@ -67,12 +71,35 @@ def successes(view: Overview) -> str:
     return "; ".join(parts)
 
 
+class Display:
+    """A stream for displays: what cannot be written is dropped, since no study shall end for it."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        """Write to a stream."""
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        """The rest is up to the stream."""
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Write, if that is possible."""
+        with suppress(OSError, ValueError):  # ValueError: it was closed
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush, if that is possible."""
+        with suppress(OSError, ValueError):
+            self._stream.flush()
+
+
 class PlainMonitor(Monitor):
     """Lines for a log file: one per minute, and one for everything that goes wrong."""
 
     def __init__(self, workers: int, stream: IO[str]) -> None:
         """Write to a stream."""
-        self.workers, self.stream = workers, stream
+        self.workers, self.stream = workers, Display(stream)
         self._next, self._last = 0.0, ""
 
     def noted(self, text: str) -> None:
@@ -89,7 +116,7 @@ class PlainMonitor(Monitor):
 
     def _print(self, text: str) -> None:
         if text != self._last:
-            self.stream.write(f"{time.strftime('%H:%M:%S')} {text}\n")
+            self.stream.write(f"{time.strftime('%H:%M:%S')} {one_line(text, LINE_CHARACTERS)}\n")
             self.stream.flush()
             self._last = text
 
@@ -100,7 +127,7 @@ class LiveMonitor(Monitor):
     def __init__(self, workers: int, stream: IO[str]) -> None:
         """Draw on a terminal."""
         self.workers = workers
-        self.console = Console(file=stream)
+        self.console = Console(file=cast("IO[str]", Display(stream)))
         self._live = Live(console=self.console, auto_refresh=False, transient=True)
 
     def __enter__(self) -> Monitor:
@@ -116,7 +143,7 @@ class LiveMonitor(Monitor):
 
     def noted(self, text: str) -> None:
         """Print it above the display."""
-        self.console.print(text, markup=False, highlight=False)
+        self.console.print(_plain(text))
 
     def beat(self, ledger: Ledger, running: dict[str, Progress]) -> None:
         """Draw."""
@@ -134,11 +161,17 @@ def picture(view: Overview, entries: Iterable[Entry], running: dict[str, Progres
         if progress is not None:
             task = entry.task
             spent = time.time() - entry.started if entry.started else 0.0
-            now.add_row(
+            cells = (
                 *(task.id[:8], task.problem, task.method, f"seed {task.seed}"),
                 *(f"{progress.step}/{progress.steps or '?'}", progress.note, duration(spent)),
             )
+            now.add_row(*map(_plain, cells))
     return Group(overall, now, _scores(view))
+
+
+def _plain(text: str) -> Text:
+    """Text from data, in which brackets are no markup."""
+    return Text(one_line(text, LINE_CHARACTERS))
 
 
 def _scores(view: Overview) -> Table:
@@ -149,7 +182,9 @@ def _scores(view: Overview) -> Table:
         row[score.variant] = f"{score.successes} of {score.done}"
     variants = list(dict.fromkeys(score.variant for score in view.scores))
     headers = variants if len(variants) > 1 else ["successes"]
-    table = Table("problem", "method", *headers, box=None, padding=(0, 2, 0, 0))
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for header in ("problem", "method", *headers):
+        table.add_column(_plain(header))
     for names, row in cells.items():
-        table.add_row(*names, *(row[variant] for variant in variants))
+        table.add_row(*map(_plain, names), *(row.get(variant, "") for variant in variants))
     return table
