@@ -2,7 +2,15 @@
 
 import pytest
 
-from flexicase.experiments import ChangedSpecError, DamagedRowsError, FullDiskError, Options, export_study, parse_spec
+from flexicase.experiments import (
+    ChangedSpecError,
+    DamagedLedgerError,
+    DamagedRowsError,
+    FullDiskError,
+    Options,
+    export_study,
+    parse_spec,
+)
 from flexicase.experiments.coordinator import run_study
 
 from .conftest import entries, results
@@ -101,6 +109,18 @@ def test_damaged_rows_are_named_and_those_runs_made_again(walks, undisturbed, vi
     assert entries(study)[3] == before[3]
     assert [len(visits()[entry.task.id]) for entry in before] == [2 * LENGTH] * 3 + [LENGTH]
     assert results(study) == undisturbed()
+
+
+@pytest.mark.parametrize("damage", [lambda path: path.unlink(), lambda path: path.write_bytes(b"")])
+def test_a_lost_ledger_beside_finished_rows_is_refused(damage, walks, visits):
+    """Everything was silently made again."""
+    _, _, study = walks(seeds=1)
+    made, rows = visits(), {path: path.read_bytes() for path in (study.folder / "rows").iterdir()}
+    damage(study.ledger)
+    with pytest.raises(DamagedLedgerError, match=r"missing or empty.*rows.*import the study's last export"):
+        walks(seeds=1)
+    assert visits() == made
+    assert {path: path.read_bytes() for path in (study.folder / "rows").iterdir()} == rows
 
 
 def test_a_changed_study_is_refused_before_anything_happens(walks, tmp_path):

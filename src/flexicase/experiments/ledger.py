@@ -7,23 +7,26 @@ import json
 import sqlite3
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, TypeAlias
 
-from flexicase.experiments.database import check_sound, connect, transaction
+from flexicase.experiments.database import DamagedLedgerError, check_sound, connect, seal, transaction
 from flexicase.experiments.jobs import Progress, Scalar, Task
 from flexicase.experiments.plan import plan
 from flexicase.experiments.provenance import Provenance
 from flexicase.experiments.spec import Spec, what_changed
+from flexicase.experiments.study import ROWS
 
 State: TypeAlias = Literal["planned", "running", "done", "failed", "quarantined"]
 STATES: tuple[State, ...] = ("planned", "running", "done", "failed", "quarantined")
-FORMAT = 1
+FORMAT = 2
 
 SCHEMA = """
-CREATE TABLE study (format INTEGER NOT NULL, name TEXT NOT NULL, content TEXT NOT NULL, text TEXT NOT NULL);
+CREATE TABLE study (
+    format INTEGER NOT NULL, name TEXT NOT NULL, content TEXT NOT NULL, text TEXT NOT NULL, seal TEXT NOT NULL
+);
 CREATE TABLE runs (
     id TEXT PRIMARY KEY,
     position INTEGER NOT NULL UNIQUE,
@@ -36,9 +39,9 @@ CREATE TABLE runs (
     step INTEGER NOT NULL DEFAULT 0, steps INTEGER NOT NULL DEFAULT 0, note TEXT NOT NULL DEFAULT '',
     version TEXT, machine TEXT, command TEXT,
     failure TEXT, checksum TEXT, digest TEXT, summary TEXT,
+    seal TEXT NOT NULL DEFAULT '',
     CHECK (state != 'done' OR (checksum IS NOT NULL AND digest IS NOT NULL AND summary IS NOT NULL))
 ) WITHOUT ROWID;
-CREATE INDEX runs_by_state ON runs (state, position);
 """
 
 
@@ -119,11 +122,11 @@ class Ledger:
         if not path.exists():
             raise FileNotFoundError(errno.ENOENT, "No such ledger", str(path))
         self.path = path
-        self._connection = connect(path)
+        self._connection = connect(path, read_only=read_only)
         try:
             check_sound(self._connection, path)
-            self._connection.execute(f"PRAGMA query_only = {int(read_only)}")
             self._check_format()
+            self._check_seals()
         except BaseException:
             self.close()
             raise
@@ -137,8 +140,9 @@ class Ledger:
             connection.execute("BEGIN IMMEDIATE")
             for statement in SCHEMA.split(";\n"):
                 connection.execute(statement)
-            content = json.dumps(spec.content())
-            connection.execute("INSERT INTO study VALUES (?, ?, ?, ?)", (FORMAT, spec.name, content, spec.text))
+            study = (FORMAT, spec.name, json.dumps(spec.content()), spec.text)
+            sealed = seal([*study, *(task.id for task in tasks)])
+            connection.execute("INSERT INTO study VALUES (?, ?, ?, ?, ?)", (*study, sealed))
             connection.executemany(
                 "INSERT INTO runs (id, position, kind, problem, method, variant, seed, settings) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -147,6 +151,8 @@ class Ledger:
                     for position, t in enumerate(tasks)
                 ],
             )
+            seals = [(seal(tuple(row)[:-1]), row["id"]) for row in connection.execute("SELECT * FROM runs")]
+            connection.executemany("UPDATE runs SET seal = ? WHERE id = ?", seals)
             connection.execute("COMMIT")
         finally:
             connection.close()
@@ -158,10 +164,15 @@ class Ledger:
 
         Raises:
             ChangedSpecError: It is that of another study.
+            DamagedLedgerError: It is damaged, or was lost: there are rows of finished runs.
         """
         try:
             ledger = cls(path)
         except FileNotFoundError:
+            rows = path.parent / ROWS
+            if next(rows.glob("*.parquet"), None) is not None:
+                reason = f"missing or empty, although {rows} has rows of finished runs"
+                raise DamagedLedgerError(path, reason) from None
             return cls.create(path, spec)
         try:
             ledger.check_same(spec)
@@ -199,13 +210,16 @@ class Ledger:
                 f"study {spec.name!r} has been started with other contents: {'; '.join(changes)} "
                 "(give the changed study another name)"
             )
+        planned = [replace(task, settings=json.loads(json.dumps(task.settings))) for task in plan(spec)]
+        if [entry.task for entry in self.entries()] != planned:
+            raise DamagedLedgerError(self.path, "its runs are not those of the study")
 
     def entries(self, *states: State) -> list[Entry]:
         """Runs in the order of the plan, all or those in certain states."""
         wanted = states or STATES
         marks = ", ".join("?" * len(wanted))
         found = self._connection.execute(f"SELECT * FROM runs WHERE state IN ({marks}) ORDER BY position", wanted)
-        return [_entry(row) for row in found]
+        return [_entry(self._verified(row)) for row in found]
 
     def entry(self, run_id: str) -> Entry:
         """One run.
@@ -213,10 +227,7 @@ class Ledger:
         Raises:
             KeyError: There is none of this id.
         """
-        row = self._connection.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchone()
-        if row is None:
-            raise KeyError(run_id)
-        return _entry(row)
+        return _entry(self._row(run_id))
 
     def next_task(self) -> Task | None:
         """The next run to be made: the planned ones first, then those that failed and may be tried again."""
@@ -225,7 +236,7 @@ class Ledger:
                 "SELECT * FROM runs WHERE state = ? ORDER BY attempts, position LIMIT 1", (state,)
             ).fetchone()
             if row is not None:
-                return _entry(row).task
+                return _entry(self._verified(row)).task
         return None
 
     def counts(self) -> dict[State, int]:
@@ -286,14 +297,15 @@ class Ledger:
         Returns:
             How many there were.
         """
-        marks = ", ".join("?" * len(states))
         with transaction(self._connection):
-            return self._connection.execute(
-                "UPDATE runs SET seconds = seconds + CASE state WHEN 'running' THEN heartbeat - started ELSE 0 END, "
-                "attempts = CASE state WHEN 'quarantined' THEN 0 ELSE attempts END, state = 'planned' "
-                f"WHERE state IN ({marks})",
-                states,
-            ).rowcount
+            found = self.entries(*states)
+            for entry in found:
+                self._update(
+                    entry.task.id,
+                    "seconds = seconds + CASE state WHEN 'running' THEN heartbeat - started ELSE 0 END, "
+                    "attempts = CASE state WHEN 'quarantined' THEN 0 ELSE attempts END, state = 'planned'",
+                )
+        return len(found)
 
     def redo(self, run_id: str, reason: str) -> None:
         """What a finished run left is lost: plan it again."""
@@ -323,17 +335,39 @@ class Ledger:
             )
 
     def _check_format(self) -> None:
-        tables = self._connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'study'").fetchone()
-        if tables[0] == 0:  # whoever was creating it did not live to commit
+        tables = {name for (name,) in self._connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+        if not tables:  # whoever was creating it did not live to commit
             raise FileNotFoundError(errno.ENOENT, "No such ledger", str(self.path))
-        (found,) = self._connection.execute("SELECT format FROM study").fetchone()
-        if found != FORMAT:
-            raise ValueError(f"{self.path}: expected ledger format {FORMAT}, got {found}: made by another version")
+        if not {"study", "runs"} <= tables:
+            raise DamagedLedgerError(self.path, "a table is missing")
+        formats = [found for (found,) in self._connection.execute("SELECT format FROM study")]
+        if len(formats) != 1:
+            raise DamagedLedgerError(self.path, f"expected one study, got {len(formats)}")
+        if formats[0] != FORMAT:
+            raise ValueError(f"{self.path}: expected ledger format {FORMAT}, got {formats[0]}: made by another version")
 
-    def _update(self, run_id: str, assignments: str, values: tuple[Any, ...]) -> None:
-        changed = self._connection.execute(f"UPDATE runs SET {assignments} WHERE id = ?", (*values, run_id)).rowcount
-        if changed != 1:
+    def _check_seals(self) -> None:
+        *study, sealed = self._connection.execute("SELECT * FROM study").fetchone()
+        if seal([*study, *(entry.task.id for entry in self.entries())]) != sealed:
+            raise DamagedLedgerError(self.path, "the entry of the study was changed, or runs were removed")
+
+    def _verified(self, row: sqlite3.Row) -> sqlite3.Row:
+        *values, sealed = row
+        if seal(values) != sealed:
+            raise DamagedLedgerError(self.path, f"the entry of run {row['id']} was changed")
+        return row
+
+    def _row(self, run_id: str) -> sqlite3.Row:
+        row: sqlite3.Row | None = self._connection.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchone()
+        if row is None:
             raise KeyError(run_id)
+        return self._verified(row)
+
+    def _update(self, run_id: str, assignments: str, values: tuple[Any, ...] = ()) -> None:
+        self._row(run_id)  # what was damaged must not be sealed as if it were true
+        self._connection.execute(f"UPDATE runs SET {assignments} WHERE id = ?", (*values, run_id))
+        *changed, _ = self._connection.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchone()
+        self._connection.execute("UPDATE runs SET seal = ? WHERE id = ?", (seal(changed), run_id))
 
 
 def _entry(row: sqlite3.Row) -> Entry:

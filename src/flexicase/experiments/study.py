@@ -7,7 +7,7 @@ from pathlib import Path
 
 from flexicase.experiments.lock import FileLock
 
-LEDGER = "ledger.sqlite"
+LEDGER, ROWS = "ledger.sqlite", "rows"
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Study:
 
     def rows(self, run_id: str) -> Path:
         """The Parquet file of a run."""
-        return self.folder / "rows" / f"{run_id}.parquet"
+        return self.folder / ROWS / f"{run_id}.parquet"
 
     def save(self, run_id: str) -> Path:
         """The folder from which an interrupted run goes on."""
@@ -51,7 +51,7 @@ class Study:
 
     def make_folders(self) -> None:
         """Make the folders that are not there yet."""
-        for name in ("rows", "saves", "logs"):
+        for name in (ROWS, "saves", "logs"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
 
     def lock(self) -> FileLock:
