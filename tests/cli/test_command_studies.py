@@ -77,6 +77,39 @@ def test_mistakes_are_one_line_and_the_right_exit_code(run, spec, tmp_path):
     assert "there are no studies in studies" in run("rerun", "abc").stderr
 
 
+def test_a_damaged_study_does_not_hide_the_others(run, spec, tmp_path):
+    """`status` and `rerun` failed for every study of the folder."""
+    assert run("run", spec).exit_code == 0
+    for name, content in (("aaa", b"no ledger" * 500), ("zzz", b"")):
+        (tmp_path / "studies" / name).mkdir()
+        (tmp_path / "studies" / name / "ledger.sqlite").write_bytes(content)
+    status = run("status")
+    assert status.exit_code == 1
+    damaged, fine, empty = status.stdout.splitlines()
+    assert re.match(r"aaa: error: .*/aaa/ledger.sqlite is damaged", damaged)
+    assert fine == "tiny: 2 of 2 runs done"
+    assert empty.startswith("zzz: error: ")
+    first, second, third = json.loads(run("status", "--json").stdout)
+    assert (set(first), second["study"], set(third)) == ({"study", "error"}, "tiny", {"study", "error"})
+    assert run("status", "tiny").exit_code == 0
+    named = run("status", "aaa")
+    assert (named.exit_code, named.stdout) == (1, "")
+    with Ledger(tmp_path / "studies" / "tiny" / "ledger.sqlite") as ledger:
+        run_id = ledger.entries()[0].task.id
+    assert run("rerun", run_id).exit_code == 0
+    missing = run("rerun", "ffffffffffff")
+    assert missing.exit_code == 2
+    assert "could not be read: aaa, zzz" in missing.stderr
+
+
+def test_a_file_is_no_folder_of_studies(run, spec):
+    """`flexicase status --dir FILE` said that there were no studies, with exit code 0."""
+    for command in (("status",), ("status", "tiny"), ("export", "tiny"), ("rerun", "ab"), ("run", spec)):
+        refused = run(*command, "--dir", spec)
+        assert refused.exit_code != 0, command
+        assert "not a directory" in refused.stderr.lower(), command
+
+
 def test_a_changed_study_is_refused_with_what_changed(run, spec):
     assert run("run", spec, "--json").exit_code == 0
     spec.write_text(STUDY.replace("generations = 2", "generations = 3"))

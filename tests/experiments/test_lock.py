@@ -1,3 +1,4 @@
+import fcntl
 import os
 import subprocess
 import sys
@@ -6,7 +7,7 @@ import time
 import pytest
 
 from flexicase.experiments import LockedError
-from flexicase.experiments.lock import FileLock
+from flexicase.experiments.lock import FileLock, describe
 
 HOLD = """
 import sys, time
@@ -48,3 +49,70 @@ def test_waiting_for_a_predecessor(tmp_path, holder):
     started = time.monotonic()
     with FileLock(tmp_path / "lock", "it", patience=30.0):
         assert time.monotonic() - started < 30.0
+
+
+def test_deleting_the_file_lets_no_second_in(tmp_path, holder):
+    """Two coordinators would write to one ledger."""
+    (tmp_path / "lock").unlink()
+    with pytest.raises(LockedError, match="it is locked by another process"):
+        FileLock(tmp_path / "lock", "it").acquire()
+
+
+def test_a_file_that_is_replaced_while_it_is_opened_is_not_taken_for_the_lock(tmp_path, monkeypatch):
+    """The lock of a file that is no longer there keeps nobody out."""
+    real, calls = fcntl.flock, []
+
+    def flock(handle, operation):
+        calls.append(handle)
+        if len(calls) == 2:  # the first is that of the folder
+            (tmp_path / "lock").unlink()
+        real(handle, operation)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with FileLock(tmp_path / "lock", "it") as lock:
+        assert os.fstat(lock._handles[-1]).st_ino == (tmp_path / "lock").stat().st_ino
+        assert len(calls) == 3
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(
+            b'{"pid": 1, "host": "h", "since": %s}' % since
+            for since in (b"NaN", b"Infinity", b"-1e300", b'"x"', b"null")
+        ),
+        *(b"[" * 999, b"\xff\xfe", b"{}", b'{"pid": "x\\n", "host": ["h"], "since": 1}', b"0", b'"', bytes(1000)),
+    ],
+)
+def test_damaged_content_is_not_in_the_way(content, tmp_path):
+    (tmp_path / "lock").write_bytes(content)
+    with FileLock(tmp_path / "lock", "it") as lock:
+        describe(lock.previous)
+    with FileLock(tmp_path / "lock", "it"):
+        (tmp_path / "lock").write_bytes(content)
+        with pytest.raises(LockedError, match="it is locked by "):
+            FileLock(tmp_path / "lock", "it").acquire()
+
+
+FORK = """
+import os, sys, time
+from pathlib import Path
+from flexicase.experiments.lock import FileLock
+FileLock(Path(sys.argv[1]), "it").acquire()
+if os.fork() == 0:
+    print(os.getpid(), flush=True)
+    time.sleep(60)
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_a_forked_process_does_not_keep_the_lock_of_a_dead_owner(tmp_path):
+    """A run that is made again would wait for a process that the first attempt has left."""
+    command = [sys.executable, "-c", FORK, str(tmp_path / "lock")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as owner:
+        child = int(owner.stdout.readline())
+        try:
+            assert owner.wait() == -9
+            FileLock(tmp_path / "lock", "it").acquire()
+        finally:
+            os.kill(child, 9)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import sys
 import time
 from contextlib import AbstractContextManager, redirect_stdout
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from flexicase.checks import nearest
-from flexicase.cli.failures import FAILED, INTERRUPTED
+from flexicase.cli.failures import FAILED, INTERRUPTED, explain
 from flexicase.cli.output import aligned, emit, emit_json
 
 if TYPE_CHECKING:
@@ -118,22 +119,40 @@ def status(
     root: Root = DEFAULT_ROOT,
     as_json: AsJson = False,
 ) -> None:
-    """Show how studies stand."""
-    from flexicase.cli.study_progress import headline
+    """Show how studies stand.
+
+    A study that cannot be read is named with the reason; the exit code is then 1.
+    """
     from flexicase.experiments import studies_in
 
-    studies = [find_study(root, name)] if name else studies_in(root)
-    views = [(study.folder.name, _view(study.folder), _unsettled(study)) for study in studies]
+    found: list[tuple[dict[str, Any], str]] = []
+    code = 0
+    for study in [find_study(root, name)] if name else studies_in(root):
+        try:
+            found.append(_described(study, in_full=bool(name)))
+        except (OSError, ValueError, sqlite3.Error) as error:
+            if name:
+                raise
+            code = FAILED
+            reason = explain(error)[0].removeprefix("flexicase: ")
+            found.append(({"study": study.folder.name, "error": str(error)}, f"{study.folder.name}: {reason}\n"))
     if as_json:
-        emit_json([{"study": name, **_as_dict(view), "unsettled": unsettled} for name, view, unsettled in views])
-        return
-    if not views:
-        emit(f"no studies in {root}\n")
-    for study_name, view, unsettled in views:
-        emit(f"{study_name}: {headline(view)}\n")
-        if name:
-            emit(f"\n{successes(root / study_name)}")
-            emit("".join(f"{run['id']} {run['state']}: {run['news']}\n" for run in unsettled))
+        emit_json([value for value, _ in found])
+    else:
+        emit("".join(text for _, text in found) or f"no studies in {root}\n")
+    raise typer.Exit(code)
+
+
+def _described(study: Study, *, in_full: bool) -> tuple[dict[str, Any], str]:
+    """How a study stands, for machines and for people."""
+    from flexicase.cli.study_progress import headline
+
+    name, view, unsettled = study.folder.name, _view(study.folder), _unsettled(study)
+    text = f"{name}: {headline(view)}\n"
+    if in_full:
+        text += f"\n{successes(study.folder)}"
+        text += "".join(f"{run['id']} {run['state']}: {run['news']}\n" for run in unsettled)
+    return {"study": name, **_as_dict(view), "unsettled": unsettled}, text
 
 
 def export(

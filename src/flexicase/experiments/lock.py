@@ -7,9 +7,13 @@ import json
 import os
 import socket
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+
+OWNER_BYTES = 1000
+MAX_SECONDS = 1e11  # the year 5138
 
 
 class LockedError(RuntimeError):
@@ -17,7 +21,7 @@ class LockedError(RuntimeError):
 
 
 class FileLock:
-    """A lock file, held by the operating system's lock on it.
+    """A lock file, held by the operating system's lock on it and on its folder.
 
     The system releases it when the owner ends, however that happens, so what a dead owner left in the file is never in
     the way. `previous` tells of an owner who did not let go by itself.
@@ -44,30 +48,32 @@ class FileLock:
         """Remember; nothing is locked yet."""
         self.path, self.what, self.patience = path, what, patience
         self.previous: dict[str, Any] | None = None
-        self._handle: int | None = None
+        self._handles: list[int] = []
 
     def acquire(self) -> None:
         """Take the lock.
 
         Raises:
-            LockedError: Somebody else has it.
+            LockedError: Another process has it.
         """
-        handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            self._wait_for(handle)
-            self.previous = _owner(handle)
-            _write(handle, {"pid": os.getpid(), "host": socket.gethostname(), "since": time.time()})
-        except BaseException:
-            os.close(handle)
-            raise
-        self._handle = handle
+        deadline = time.monotonic() + self.patience
+        while not self._try():
+            if time.monotonic() >= deadline:
+                raise LockedError(f"{self.what} is locked by {describe(_owner(self.path))}")
+            time.sleep(0.05)
+        self.previous = _owner(self.path)
+        owner = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.time()}
+        os.ftruncate(self._handles[-1], 0)
+        os.pwrite(self._handles[-1], json.dumps(owner).encode(), 0)
 
     def release(self) -> None:
         """Let go."""
-        if self._handle is not None:
-            os.ftruncate(self._handle, 0)
-            os.close(self._handle)
-            self._handle = None
+        if self._handles:
+            os.ftruncate(self._handles[-1], 0)
+            for handle in self._handles:
+                with suppress(OSError):
+                    fcntl.flock(handle, fcntl.LOCK_UN)
+            self._close()
 
     def __enter__(self) -> FileLock:
         """Take the lock."""
@@ -80,17 +86,45 @@ class FileLock:
         """Let go."""
         self.release()
 
-    def _wait_for(self, handle: int) -> None:
-        deadline = time.monotonic() + self.patience
-        while True:
+    def _try(self) -> bool:
+        """Lock the folder and the file in it, if both are free; the folder, because the file may be deleted."""
+        try:
+            self._handles.append(os.open(self.path.parent, os.O_RDONLY))
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(self._handles[-1], fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                if time.monotonic() >= deadline:
-                    raise LockedError(f"{self.what} is locked by {describe(_owner(handle))}") from None
-                time.sleep(0.05)
-            else:
-                return
+                raise
+            except OSError:  # network file systems may lock files only
+                pass
+            while True:
+                self._handles.append(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644))
+                fcntl.flock(self._handles[-1], fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if _is_at(self._handles[-1], self.path):
+                    break
+                os.close(self._handles.pop())
+        except BlockingIOError:
+            self._close()
+            return False
+        except BaseException:
+            self._close()
+            raise
+        _HELD.add(self)
+        return True
+
+    def _close(self) -> None:
+        _HELD.discard(self)
+        while self._handles:
+            os.close(self._handles.pop())
+
+
+def _close_in_child() -> None:
+    """A forked process shares the locks of its parent, and would keep them after the parent's end."""
+    for lock in list(_HELD):
+        lock._close()
+
+
+_HELD: set[FileLock] = set()
+os.register_at_fork(after_in_child=_close_in_child)
 
 
 def describe(owner: dict[str, Any] | None) -> str:
@@ -101,14 +135,20 @@ def describe(owner: dict[str, Any] | None) -> str:
     return f"process {owner['pid']} on {owner['host']} since {since}"
 
 
-def _owner(handle: int) -> dict[str, Any] | None:
+def _owner(path: Path) -> dict[str, Any] | None:
+    """What the file says about who locked it; None if it says nothing that makes sense."""
     try:
-        owner: dict[str, Any] = json.loads(os.pread(handle, 1000, 0))
-        return {"pid": owner["pid"], "host": owner["host"], "since": float(owner["since"])}
-    except (ValueError, KeyError, TypeError):
+        with open(path, "rb") as file:
+            owner = json.loads(file.read(OWNER_BYTES))
+        pid, host, since = int(owner["pid"]), str(owner["host"]), float(owner["since"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
+    return {"pid": pid, "host": host, "since": since} if 0 <= since < MAX_SECONDS else None
 
 
-def _write(handle: int, owner: dict[str, Any]) -> None:
-    os.ftruncate(handle, 0)
-    os.pwrite(handle, json.dumps(owner).encode(), 0)
+def _is_at(handle: int, path: Path) -> bool:
+    """Whether an open file is the one at a path, and not one that was there before."""
+    try:
+        return os.path.samestat(os.fstat(handle), os.stat(path))
+    except FileNotFoundError:
+        return False

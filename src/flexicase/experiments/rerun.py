@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -60,15 +61,19 @@ def find_run(root: Path, prefix: str) -> tuple[Study, Entry]:
         ...
         ValueError: there are no studies in no-such-folder
     """
-    found = []
+    found, unreadable = [], []
     studies = studies_in(root)
     if not studies:
         raise ValueError(f"there are no studies in {root}")
     for study in studies:
-        with Ledger(study.ledger, read_only=True) as ledger:
-            found += [(study, entry) for entry in ledger.entries() if entry.task.id.startswith(prefix)]
+        try:
+            with Ledger(study.ledger, read_only=True) as ledger:
+                found += [(study, entry) for entry in ledger.entries() if entry.task.id.startswith(prefix)]
+        except (OSError, ValueError, sqlite3.Error):
+            unreadable.append(study.folder.name)
     if not found:
-        raise ValueError(f"no run's id starts with {prefix!r} in the studies of {root}")
+        hint = f" (could not be read: {', '.join(unreadable)})" if unreadable else ""
+        raise ValueError(f"no run's id starts with {prefix!r} in the studies of {root}{hint}")
     if len({entry.task.id for _, entry in found}) > 1:
         raise ValueError(f"{len(found)} runs' ids start with {prefix!r} in the studies of {root}: give more digits")
     study, entry = next((pair for pair in found if pair[1].result is not None), found[0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,7 +62,10 @@ class Study:
 
 
 def studies_in(root: Path) -> list[Study]:
-    """The studies below a folder, by name.
+    """The studies below a folder, by name; none if there is no such folder.
+
+    Raises:
+        NotADirectoryError: It is a file.
 
     Example:
         >>> from pathlib import Path
@@ -68,4 +73,6 @@ def studies_in(root: Path) -> list[Study]:
         >>> studies_in(Path("no-such-folder"))
         []
     """
+    if root.exists() and not root.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(root))
     return [Study(path.parent) for path in sorted(root.glob(f"*/{LEDGER}"))]
