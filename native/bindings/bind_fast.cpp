@@ -173,14 +173,4 @@ void bind_run(nb::module_& m) {
 void bind_fast(nb::module_& m) {
   bind_store(m);
   bind_run(m);
-  m.def(
-      "first_nan",
-      [](const In<double, 2>& errors) -> std::int64_t {
-        const double* data = errors.data();
-        for (std::size_t k = 0; k < errors.size(); ++k) {
-          if (data[k] != data[k]) return static_cast<std::int64_t>(k);
-        }
-        return -1;
-      },
-      "errors"_a, "Position of the first entry that is not a number, or -1.");
 }

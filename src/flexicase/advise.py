@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexicase.checks import check_count
-from flexicase.rng import Seed
+from flexicase.rng import Seed, check_seed
 from flexicase.selection.case_order import OrderName
 from flexicase.selection.fast import FastLexicase
 from flexicase.selection.kernel import Ended
@@ -108,7 +108,7 @@ def advise(
     n_individuals = check_count(n_individuals, "n_individuals", 1)
     n_cases = check_count(n_cases, "n_cases", 1)
     n = check_count(n, "n", 1)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(check_seed(seed))
     sample = (min(n_individuals, MOST_INDIVIDUALS), min(n_cases, MOST_CASES))
     if errors is None:
         evaluate: Evaluate = Population(*sample, seed=int(rng.integers(2**63)))

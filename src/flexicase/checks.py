@@ -1,4 +1,8 @@
-"""Argument checks: every message names the argument, what was expected and what was found."""
+"""Argument checks: every message names the argument, what was expected and what was found.
+
+`as_number_array` is the one rule for what counts as an array of numbers: in ``errors``, in what evaluators return, in
+weights and in epsilons.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,8 @@ import math
 import operator
 import reprlib
 from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 MAX_COUNT = 2**63 - 1
 MAX_THREADS = 1024
+EXACT_INTEGERS = 2**53  # up to here every integer is a float64
 
 _REPR = reprlib.Repr()
 _REPR.maxstring = _REPR.maxother = 80
@@ -143,15 +150,24 @@ def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
     return value
 
 
-def as_numbers(values: ArrayLike | None) -> NDArray[np.float64] | None:
-    """A new float64 array, or None if ``values`` are not real numbers (text and dates are not, whatever they spell)."""
-    try:
-        array = np.asarray(values)
-        if values is None or array.dtype.kind not in "biufO":
-            return None
-        return array.astype(np.float64)
-    except (TypeError, ValueError):
-        return None
+def check_indices(values: ArrayLike, name: str, length: int = MAX_COUNT) -> NDArray[np.int64]:
+    """Positions in a sequence.
+
+    Args:
+        values: (k,) integers from 0 to ``length`` - 1.
+        name: What to call them in a message.
+        length: Length of the sequence.
+
+    Returns:
+        (k,) int64.
+    """
+    array = as_number_array(values, name)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise TypeError(f"{name} must be a one-dimensional array of integers, got {shown(values)}")
+    outside = (array < 0) | (array >= np.uint64(length))
+    if outside.any():
+        raise ValueError(f"{name} must be from 0 to {length - 1}, got {array[np.argmax(outside)]}")
+    return array.astype(np.int64)
 
 
 def check_weights(weights: ArrayLike, n_cases: int, name: str) -> NDArray[np.float64]:
@@ -163,17 +179,175 @@ def check_weights(weights: ArrayLike, n_cases: int, name: str) -> NDArray[np.flo
         name: What to call them in a message.
 
     Returns:
-        (n_cases,) float64.
+        (n_cases,) float64, a copy.
     """
-    array = as_numbers(weights)
-    if array is None:
-        raise TypeError(f"{name} must give one number per case, got {weights!r:.80}")
-    if array.ndim == 0:
-        array = np.full(n_cases, array)
-    if array.shape != (n_cases,):
-        raise ValueError(f"{name} must have one weight per case: expected shape ({n_cases},), got {array.shape}")
+    array = per_case(weights, n_cases, name)
     bad = ~(np.isfinite(array) & (array >= 0))
     if bad.any():
         case = int(np.argmax(bad))
         raise ValueError(f"{name} must be finite and not negative, but case {case} has weight {array[case]}")
     return array
+
+
+def per_case(values: ArrayLike, n_cases: int, name: str) -> NDArray[np.float64]:
+    """One number per case, NaN included.
+
+    Args:
+        values: (n_cases,) numbers, or one number for all cases.
+        n_cases: How many cases there are.
+        name: What to call them in a message.
+
+    Returns:
+        (n_cases,) float64, a copy.
+    """
+    array = as_number_array(values, name)
+    if array.shape not in ((), (n_cases,)):
+        raise ValueError(f"{name} must have one number per case: expected shape ({n_cases},), got {array.shape}")
+    return np.array(np.broadcast_to(array, (n_cases,)), dtype=np.float64)
+
+
+def room_for(shape: int | tuple[int, ...], dtype: Any, name: str) -> NDArray[Any]:
+    """An uninitialised array as large as an argument asks for.
+
+    Raises:
+        MemoryError: It does not fit into memory; the message names the argument.
+    """
+    try:
+        return np.empty(shape, dtype)
+    except (MemoryError, ValueError):
+        raise MemoryError(f"{name} is too large: an array of shape {shape} does not fit into memory") from None
+
+
+def as_number_array(values: Any, name: str) -> NDArray[Any]:
+    """Turn array-like numbers into an array of booleans, integers or floats, without rounding an integer.
+
+    - Arrays of a real NumPy type are taken as they are, of any number of dimensions.
+    - bfloat16 and other types of floats that NumPy does not have become float32, which holds them exactly.
+    - Lists, and arrays of Python objects, may mix integers, floats, fractions and decimals. If all are integers they
+      become int64, or uint64 where that is needed; otherwise float64, which has to hold every integer exactly.
+    - A masked entry, None and pandas' NA are missing numbers, which become NaN.
+    - Text, dates and complex numbers are not numbers, whatever they spell.
+
+    Args:
+        values: Any array, nested lists, a data frame or a CPU tensor.
+        name: What to call them in a message.
+
+    Raises:
+        TypeError: An entry is not a real number, or ``values`` cannot be read as an array.
+        ValueError: Rows have different lengths, or an integer would have to be rounded.
+    """
+    array = values if type(values) is np.ndarray else _to_numpy(values, name)
+    kind = array.dtype.kind
+    if kind == "O":
+        return _from_objects(array, name)
+    if kind == "V" and array.dtype.names is None and np.can_cast(array.dtype, np.float32):
+        return array.astype(np.float32)
+    if kind not in "biuf":
+        raise TypeError(f"{name} must be real numbers, got dtype {array.dtype}")
+    if kind == "f" and isinstance(values, list | tuple):
+        sizes = np.abs(array)
+        if ((sizes >= EXACT_INTEGERS) & (sizes < np.inf)).any():  # these may have been integers
+            return _from_objects(np.array(values, dtype=object), name)
+    return array
+
+
+def _to_numpy(values: Any, name: str) -> NDArray[Any]:
+    try:
+        if hasattr(values, "detach"):  # a torch tensor that may require a gradient
+            values = values.detach()
+            if str(values.dtype) == "torch.bfloat16":
+                values = values.float()
+        if not hasattr(values, "__array__") and hasattr(values, "__dlpack__"):
+            return np.from_dlpack(values)
+        masked = isinstance(values, np.ma.MaskedArray) or (
+            isinstance(values, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in values)
+        )
+        return _unmasked(np.ma.array(values)) if masked else np.asarray(values)
+    except MemoryError:
+        raise MemoryError(f"{name} must fit into memory, got {shown(values)}") from None
+    except ValueError as error:
+        raise ValueError(f"{name} must be an array with rows of equal length: {error}") from None
+    except Exception as error:
+        raise TypeError(f"{name} must be an array on the CPU, but {type(values).__name__} says: {error}") from None
+
+
+def _unmasked(values: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+    """The entries, with None for masked ones."""
+    if not np.ma.is_masked(values):
+        return np.asarray(values)
+    return np.asarray(values.astype(object).filled(None))
+
+
+def _from_objects(values: NDArray[Any], name: str) -> NDArray[Any]:
+    """An array of integers or floats from an array of Python objects."""
+    if values.ndim == 0 and not isinstance(values.item(), int | Fraction | Decimal):
+        raise TypeError(f"{name} must be real numbers, got {shown(values.item())}")
+    flat = [_number(entry) for entry in values.ravel().tolist()]
+    for position, number in enumerate(flat):
+        if number is None:
+            found = values.flat[position]
+            raise TypeError(f"{name} must be real numbers, but {_place(position, values.shape)} is {shown(found)}")
+    integers = [number for number in flat if isinstance(number, int)]
+    if len(integers) == len(flat) and flat:
+        low, high = min(integers), max(integers)
+        if -(2**63) <= low and high < 2**64 and (low >= 0 or high < 2**63):
+            return np.array(flat, dtype=np.int64 if high < 2**63 else np.uint64).reshape(values.shape)
+    for position, number in enumerate(flat):
+        if isinstance(number, int) and not is_float(number):
+            raise ValueError(
+                f"{name} must be integers of 64 bits or floats, but {_place(position, values.shape)} is the integer "
+                f"{shown(number)}, which is not exactly a float"
+            )
+    return np.array(flat, dtype=np.float64).reshape(values.shape)
+
+
+def _number(entry: Any) -> int | float | None:
+    """An integer, a float, NaN for a missing number, or None for what is no number."""
+    if isinstance(entry, bool | int | np.integer | np.bool_):
+        return int(entry)
+    if entry is None or type(entry).__name__ == "NAType":
+        return math.nan
+    if isinstance(entry, float | np.floating | Fraction | Decimal):
+        try:
+            return float(entry)
+        except (ValueError, OverflowError):
+            return None
+    return None
+
+
+def is_float(number: int) -> bool:
+    """Whether a float64 holds an integer exactly."""
+    try:
+        return int(float(number)) == number
+    except OverflowError:
+        return False
+
+
+def _place(position: int, shape: tuple[int, ...]) -> str:
+    where = ", ".join(str(i) for i in np.unravel_index(position, shape))
+    return f"entry [{where}]" if shape else "it"
+
+
+def bad_entry(values: NDArray[Any]) -> tuple[int, int] | None:
+    """Row and column of the first NaN or -inf of a matrix, or None."""
+    if values.dtype.kind != "f":
+        return None
+    fine = values > -np.inf
+    if fine.all():
+        return None
+    row, column = np.argwhere(~fine)[0]
+    return int(row), int(column)
+
+
+def refusal(found: Any, individual: int, case: int, hint: str = "") -> str:
+    """What is wrong with an error that is missing, NaN or -inf; the rest of a sentence that says where it comes from.
+
+    Args:
+        found: The error.
+        individual: Its row in the population.
+        case: Its case.
+        hint: What to do about NaN.
+    """
+    return f"must be numbers above -inf, but individual {individual}, case {case} has {found}" + (
+        f" ({hint})" if hint and math.isnan(found) else ""
+    )

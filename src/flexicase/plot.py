@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase.checks import check_count
+from flexicase.checks import as_number_array, check_count, check_flag, check_weights, shown
 from flexicase.extras import require
+from flexicase.rng import check_seed
 from flexicase.selection.api import Method, Selection, select
-from flexicase.selection.bias import Bias
+from flexicase.selection.bias import Bias, check_bias
 from flexicase.selection.bias import case_weights as weigh
 from flexicase.selection.matrix import as_error_matrix
-from flexicase.selection.registry import PAPER_METHODS
+from flexicase.selection.lexicase import Lexicase
+from flexicase.selection.registry import PAPER_METHODS, resolve_method
 from flexicase.selection.trace import trace
 
 if TYPE_CHECKING:
@@ -64,12 +66,13 @@ def funnel(
         >>> ax.get_xlabel()
         'cases looked at'
     """
+    n, log, distinct = check_count(n, "n", 1), check_flag(log, "log"), check_flag(distinct, "distinct")
+    labelled, matrix, key = _labelled(methods), as_error_matrix(errors).values, check_seed(seed)
     ax = _axes(ax)
-    check_count(n, "n", 1)
     curves = []
-    for i, (label, method) in enumerate(_labelled(methods).items()):
-        curves.append(trace(errors, method, min(n, CURVE_EVENTS), seed=seed).mean_pool(distinct=distinct))
-        counts = _counts(select(errors, n, method, seed=seed), label, distinct)
+    for i, (label, method) in enumerate(labelled.items()):
+        curves.append(trace(matrix, method, min(n, CURVE_EVENTS), seed=key).mean_pool(distinct=distinct))
+        counts = _counts(select(matrix, n, method, seed=key), label, distinct)
         ax.plot(curves[-1], label=f"{label}  ({counts.mean():,.0f} evaluations)", **_style(label, i))
     ax.set_xlim(0, max(map(_settled, curves), default=1))
     if log:
@@ -100,13 +103,15 @@ def case_weights(errors: ArrayLike, bias: Bias = "num_nonzeros", *, ax: Axes | N
         >>> [round(float(p), 2) for p in ax.get_lines()[0].get_ydata()]
         [0.67, 0.33, 0.0]
     """
+    sort = check_flag(sort, "sort")
+    check_bias(bias)
+    weights = weigh(bias, as_error_matrix(errors).statistics)
     ax = _axes(ax)
-    matrix = as_error_matrix(errors)
-    weights = weigh(bias, matrix.statistics)
     weighted, ranked = first_by_weight(weights), first_by_rank(weights)
     order = np.argsort(-weights, kind="stable") if sort else np.arange(len(weights))
     x = np.arange(len(weights))
-    colour = {"num_nonzeros": RED, "num_zeros": BLUE}.get(str(bias).replace("-", "_"), BLACK)
+    name = bias.replace("-", "_") if isinstance(bias, str) else ""
+    colour = {"num_nonzeros": RED, "num_zeros": BLUE}.get(name, BLACK)
     bars = ax.twinx()
     bars.bar(x, weights[order], width=1.0, color="#e3e3e3", label="weight (right axis)")
     bars.set_ylabel(f"weight ({bias})" if isinstance(bias, str) else "weight", color="#6b6b6b")
@@ -150,6 +155,9 @@ def evaluations(selections: Mapping[str, Selection], *, ax: Axes | None = None, 
         >>> len(ax.get_lines())
         2
     """
+    if not isinstance(selections, Mapping):
+        raise TypeError(f"selections must be a mapping from labels to selections, got {shown(selections)}")
+    distinct = check_flag(distinct, "distinct")
     counts = {label: _counts(selection, label, distinct) for label, selection in selections.items()}
     ax = _axes(ax)
     for i, (label, values) in enumerate(counts.items()):
@@ -178,6 +186,7 @@ def first_by_weight(weights: NDArray[np.float64]) -> NDArray[np.float64]:
         >>> first_by_weight(np.array([3.0, 1.0, 0.0])).tolist()
         [0.75, 0.25, 0.0]
     """
+    weights = _weights(weights)
     total = weights.sum()
     return weights / total if total > 0 else np.full(len(weights), 1 / max(len(weights), 1))
 
@@ -200,6 +209,7 @@ def first_by_rank(weights: NDArray[np.float64]) -> NDArray[np.float64]:
         >>> first_by_rank(np.array([9.0, 4.0, 1.0, 0.0])).round(4).tolist()
         [0.5208, 0.2708, 0.1458, 0.0625]
     """
+    weights = _weights(weights)
     n = len(weights)
     by_rank = np.cumsum(1 / np.arange(n, 0, -1))[::-1] / max(n, 1)
     _, group = np.unique(-weights, return_inverse=True)
@@ -208,10 +218,21 @@ def first_by_rank(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(shared[group], dtype=np.float64)
 
 
+def _weights(weights: ArrayLike) -> NDArray[np.float64]:
+    array = as_number_array(weights, "weights")
+    if array.ndim != 1:
+        raise ValueError(f"weights must be one number per case, got shape {array.shape}")
+    return check_weights(array, len(array), "weights")
+
+
 def _counts(selection: Selection, label: str, distinct: bool) -> NDArray[np.int64]:
+    if not isinstance(selection, Selection):
+        raise TypeError(f"selections must be what select returns, got {shown(selection)} for {shown(label)}")
     counts = selection.evaluations_distinct if distinct else selection.evaluations
     if counts is None:
-        raise ValueError(f"the selection by {label!r} has no counts; select with counts=True and a lexicase method")
+        raise ValueError(
+            f"selections must have counts, but {shown(label)} has none; select with counts=True and a lexicase method"
+        )
     return counts
 
 
@@ -231,7 +252,19 @@ def _label_log(axis: Any) -> None:
 def _labelled(methods: Methods) -> dict[str, str | Method]:
     if isinstance(methods, str):
         methods = [methods]
-    return dict(methods) if isinstance(methods, Mapping) else {name: name for name in methods}
+    if not isinstance(methods, Iterable):
+        raise TypeError(f"methods must be names, or a mapping from labels to methods, got {shown(methods)}")
+    labelled = dict(methods) if isinstance(methods, Mapping) else {_name(name): name for name in methods}
+    for label, method in labelled.items():
+        if not isinstance(resolve_method(method), Lexicase):
+            raise TypeError(f"methods must be lexicase methods, which look at case after case, got {shown(label)}")
+    return labelled
+
+
+def _name(method: Any) -> str:
+    if not isinstance(method, str):
+        raise TypeError(f"methods must be names, or a mapping from labels to methods, got {shown(method)} among them")
+    return method
 
 
 def _style(label: str, i: int) -> dict[str, Any]:
@@ -248,7 +281,10 @@ def _style(label: str, i: int) -> dict[str, Any]:
 def _axes(ax: Axes | None) -> Axes:
     require("pictures need", "matplotlib")
     from matplotlib import pyplot
+    from matplotlib.axes import Axes
 
+    if not (ax is None or isinstance(ax, Axes)):
+        raise TypeError(f"ax must be matplotlib axes or None, got {shown(ax)}")
     return ax if ax is not None else pyplot.subplots(figsize=(7.0, 4.2), layout="constrained")[1]
 
 

@@ -20,6 +20,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from flexicase.checks import shown
+
 Seed = int | np.integer | np.random.Generator | np.random.SeedSequence | None
 
 MASK32 = (1 << 32) - 1
@@ -67,6 +69,24 @@ def mix64(x: int) -> int:
     return x ^ (x >> 31)
 
 
+def check_seed(seed: Seed) -> Seed:
+    """A seed, as it is.
+
+    Raises:
+        TypeError: ``seed`` is of a type that no function accepts.
+        ValueError: ``seed`` is a negative integer.
+    """
+    if type(seed) is int or isinstance(seed, np.integer):
+        if seed < 0:
+            raise ValueError(f"seed must not be negative, got {shown(seed)}")
+    elif not (seed is None or isinstance(seed, np.random.Generator | np.random.SeedSequence)):
+        raise TypeError(
+            "seed must be an int, a numpy.random.Generator, a numpy.random.SeedSequence or None, "
+            f"not {type(seed).__name__}"
+        )
+    return seed
+
+
 def key_from_seed(seed: Seed) -> Key:
     """Turn anything accepted as ``seed=`` into a key.
 
@@ -76,8 +96,7 @@ def key_from_seed(seed: Seed) -> Key:
         TypeError: ``seed`` is of another type.
         ValueError: ``seed`` is a negative integer.
     """
-    if type(seed) is int or isinstance(seed, np.integer):
-        return _key_from_int(int(seed))
+    check_seed(seed)
     if seed is None:
         return Key(secrets.randbits(64), secrets.randbits(64))
     if isinstance(seed, np.random.Generator):
@@ -86,14 +105,10 @@ def key_from_seed(seed: Seed) -> Key:
     if isinstance(seed, np.random.SeedSequence):
         words = seed.generate_state(2, np.uint64)
         return Key(int(words[0]), int(words[1]))
-    raise TypeError(
-        f"seed must be an int, a numpy.random.Generator, a numpy.random.SeedSequence or None, not {type(seed).__name__}"
-    )
+    return _key_from_int(int(seed))
 
 
 def _key_from_int(seed: int) -> Key:
-    if seed < 0:
-        raise ValueError(f"seed must not be negative, got {seed}")
     k0, k1 = 0, GOLDEN
     while True:
         k0 = mix64((k0 + (seed & MASK64) + GOLDEN) & MASK64)

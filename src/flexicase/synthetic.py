@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from flexicase.checks import check_count, check_fraction
-from flexicase.rng import GOLDEN, LANE_STEP
+from flexicase.checks import check_count, check_fraction, check_indices
+from flexicase.rng import GOLDEN, LANE_STEP, Seed, check_seed
 
 ABILITIES = 6
 CHANGED = 0.15
+MAX_LENGTH = 2**31 - 1
 
 
 class Population:
@@ -40,12 +41,19 @@ class Population:
         True
     """
 
-    def __init__(self, n_individuals: int, n_cases: int, *, copies: float = 0.5, seed: int = 0) -> None:
+    def __init__(self, n_individuals: int, n_cases: int, *, copies: float = 0.5, seed: Seed = 0) -> None:
         """Draw the originals, their abilities and what the cases demand."""
-        self.n_individuals = check_count(n_individuals, "n_individuals", 1)
-        self.n_cases = check_count(n_cases, "n_cases")
-        rng = np.random.default_rng(seed)
-        n_originals = max(1, round(self.n_individuals * (1 - check_fraction(copies, "copies"))))
+        self.n_individuals = check_count(n_individuals, "n_individuals", 1, MAX_LENGTH)
+        self.n_cases = check_count(n_cases, "n_cases", 0, MAX_LENGTH)
+        copies = check_fraction(copies, "copies")
+        rng = np.random.default_rng(check_seed(seed))
+        try:
+            self._draw(rng, max(1, round(self.n_individuals * (1 - copies))))
+        except MemoryError:
+            sizes = f"{self.n_individuals} and {self.n_cases}"
+            raise MemoryError(f"n_individuals and n_cases must fit into memory, got {sizes}") from None
+
+    def _draw(self, rng: np.random.Generator, n_originals: int) -> None:
         popularity = np.arange(1, n_originals + 1) ** -0.7
         copied = rng.choice(n_originals, self.n_individuals - n_originals, p=popularity / popularity.sum())
         self._original = rng.permutation(np.concatenate([np.arange(n_originals), copied]))
@@ -56,7 +64,7 @@ class Population:
         self._counted = rng.random(self.n_cases) < 0.2
         self._salt = np.uint64(rng.integers(2**63))
 
-    def __call__(self, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[np.uint8]:
+    def __call__(self, individuals: ArrayLike, cases: ArrayLike) -> NDArray[np.uint8]:
         """The errors of some individuals on some cases.
 
         Args:
@@ -66,21 +74,23 @@ class Population:
         Returns:
             (m, b) errors, 0 for a pass.
         """
+        individuals = check_indices(individuals, "individuals", self.n_individuals)
+        cases = check_indices(cases, "cases", self.n_cases)
         original = self._original[individuals]
         talent = self._ability[original] @ self._demand[:, cases]
         passing = 1 / (1 + np.exp(-2.5 * (0.9 * talent - self._difficulty[cases])))
         chance = self._unit(original, cases)
         fails = chance > passing
         changed = self._changed[individuals, None] & (
-            self._unit(np.asarray(individuals) + self.n_individuals, cases) < 2 / max(self.n_cases, 1)
+            self._unit(individuals + self.n_individuals, cases) < 2 / max(self.n_cases, 1)
         )
         counts = np.where(self._counted[cases], 1 + (chance * 1000).astype(np.int64) % 5, 1)
         return np.where(fails ^ changed, counts, 0).astype(np.uint8)
 
     def _unit(self, rows: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[np.float64]:
         """(m, b) numbers in [0, 1) that depend on the row and the case alone: SplitMix64 of both."""
-        x = np.asarray(rows).astype(np.uint64)[:, None] * np.uint64(GOLDEN) + self._salt
-        x = x ^ (np.asarray(cases).astype(np.uint64) * np.uint64(LANE_STEP))
+        x = rows.astype(np.uint64)[:, None] * np.uint64(GOLDEN) + self._salt
+        x = x ^ (cases.astype(np.uint64) * np.uint64(LANE_STEP))
         x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         return np.asarray(((x ^ (x >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53)

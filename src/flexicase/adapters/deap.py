@@ -18,9 +18,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase.checks import as_numbers, check_choice, check_count
-from flexicase.rng import Seed
-from flexicase.selection.api import Method, select
+from flexicase.checks import check_choice, check_count, check_function, per_case, shown
+from flexicase.rng import Seed, check_seed
+from flexicase.selection.api import MOST_EVENTS, Method, select
 from flexicase.selection.bias import Bias
 from flexicase.selection.epsilon import Epsilon, Mad
 from flexicase.selection.fast import FastLexicase
@@ -202,15 +202,20 @@ def selFastLexicase(
         5
     """
     if (n_cases is None) == (fast is None):
-        raise TypeError(f"give one of n_cases and fast, got n_cases={n_cases!r} and fast={fast!r:.80}")
-    k = check_count(k, "k")
+        raise TypeError(f"give one of n_cases and fast, got n_cases={shown(n_cases)} and fast={shown(fast)}")
+    k = check_count(k, "k", 0, MOST_EVENTS)
+    _check_sequence(individuals)
+    check_function(evaluate, "evaluate", 2)
+    check_function(mapping, "mapping", 2)
+    if not (fast is None or isinstance(fast, FastLexicase)):
+        raise TypeError(f"fast must be a FastLexicase, got {shown(fast)}")
     if not k:
         return []
     if fast is None:
-        fast = FastLexicase(check_count(n_cases, "n_cases", 0))
+        fast = FastLexicase(n_cases)  # type: ignore[arg-type]
 
-    def errors(rows: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[Any]:
-        return np.asarray(list(mapping(_OnCases(evaluate, cases), [individuals[row] for row in rows])))
+    def errors(rows: NDArray[np.int64], cases: NDArray[np.int64]) -> list[Any]:
+        return list(mapping(_OnCases(evaluate, cases), [individuals[row] for row in rows]))
 
     chosen = fast.select(errors, len(individuals), k, seed=_seed(seed)).indices
     fast.new_generation()
@@ -229,7 +234,7 @@ class _OnCases:
 
 
 def _seed(seed: Seed) -> Seed:
-    return random.getrandbits(64) if seed is None else seed
+    return random.getrandbits(64) if seed is None else check_seed(seed)
 
 
 def _order(order: str | Order, bias: Bias) -> Order:
@@ -251,7 +256,8 @@ def _select(
     threads: int,
     nan: NanPolicy,
 ) -> list[Individual]:
-    k = check_count(k, "k")
+    k = check_count(k, "k", 0, MOST_EVENTS)
+    _check_sequence(individuals)
     if not k:
         return []
     errors = errors_of(individuals, solved)
@@ -278,28 +284,47 @@ def errors_of(individuals: Sequence[Any], solved: ArrayLike = 0.0) -> NDArray[np
         >>> errors_of([Some(fitness=fitness)]).tolist()
         [[3.0, -1.0]]
     """
+    _check_sequence(individuals)
     if not len(individuals):
         raise ValueError("individuals must not be empty")
-    rows = [individual.fitness.wvalues for individual in individuals]
-    n_cases = len(rows[0])
-    if not n_cases or any(len(row) != n_cases for row in rows):
+    try:
+        rows = [individual.fitness.wvalues for individual in individuals]
+        n_cases = len(rows[0])
+        uneven = not n_cases or any(len(row) != n_cases for row in rows)
+    except Exception:
+        raise TypeError(
+            f"individuals must have a fitness with wvalues, one per case, got {shown(individuals)}"
+        ) from None
+    if uneven:
         _refuse(rows)
-    weighted = np.fromiter(itertools.chain.from_iterable(rows), np.float64, len(rows) * n_cases)
+    try:
+        weighted = np.fromiter(itertools.chain.from_iterable(rows), np.float64, len(rows) * n_cases)
+    except Exception:
+        raise TypeError(f"individuals must have numbers as wvalues, got {shown(rows)}") from None
     weighted = weighted.reshape(len(rows), n_cases)
     given = getattr(individuals[0].fitness, "weights", None)
-    weights = np.ones(n_cases) if given is None else np.asarray(given, dtype=np.float64)
+    weights = np.ones(n_cases) if given is None else per_case(given, n_cases, "weights")
     if not np.isin(weights, (-1.0, 1.0)).all():
         weighted /= np.where(weights == 0, 1.0, np.abs(weights))
     return _value(solved, n_cases) * np.sign(weights) - weighted + 0.0  # no error is -0.0
 
 
 def _value(solved: ArrayLike, n_cases: int) -> NDArray[np.float64]:
-    values = as_numbers(solved)
-    if values is None or not np.isfinite(values).all():
-        raise TypeError(f"solved must be a number, or one number per case, got {solved!r:.80}")
-    if values.shape not in ((), (n_cases,)):
-        raise ValueError(f"solved must be one number or one per case: expected shape ({n_cases},), got {values.shape}")
+    values = per_case(solved, n_cases, "solved")
+    if not np.isfinite(values).all():
+        raise ValueError(f"solved must be finite, got {shown(solved)}")
     return values
+
+
+def _check_sequence(individuals: Any) -> None:
+    if isinstance(individuals, str | bytes | bytearray | dict | type) or not (
+        hasattr(individuals, "__getitem__") and hasattr(individuals, "__len__")
+    ):
+        raise TypeError(f"individuals must be a sequence, got {shown(individuals)}")
+    try:
+        len(individuals)
+    except Exception:
+        raise TypeError(f"individuals must be a sequence with a length, got {shown(individuals)}") from None
 
 
 def _refuse(rows: list[Sequence[float]]) -> None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flexicase.checks import check_indices
 from flexicase.evaluation.protocol import Closing, EvaluationError
 
 Indices = NDArray[np.int64]
@@ -97,7 +98,7 @@ class PipelinedEvaluator(Closing):
         Raises:
             EvaluationError: A piece could not be evaluated.
         """
-        rows, columns = np.asarray(individuals, dtype=np.int64), np.asarray(cases, dtype=np.int64)
+        rows, columns = check_indices(individuals, "individuals"), check_indices(cases, "cases")
         errors = np.empty((len(rows), len(columns)))
         end = len(columns) if len(rows) else 0
         places: dict[tuple[bytes, bytes], list[tuple[slice, slice]]] = {}

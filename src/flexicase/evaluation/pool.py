@@ -11,9 +11,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase.checks import check_count
-from flexicase.evaluation.protocol import Closing, check_function
+from flexicase.checks import check_count, check_function, check_indices
+from flexicase.evaluation.protocol import Closing
 
+MAX_WORKERS = 2**16
 BlockFunction: TypeAlias = Callable[[NDArray[np.int64], NDArray[np.int64]], ArrayLike]
 
 
@@ -30,8 +31,8 @@ class PoolEvaluator(Closing):
 
     def __init__(self, function: BlockFunction, workers: int | None = None) -> None:
         """Check; workers start when they are first needed."""
-        self.function = check_function(function)
-        self.workers = check_count(workers if workers is not None else os.cpu_count() or 1, "workers", 1)
+        self.function = check_function(function, "function", 2)
+        self.workers = check_count(workers if workers is not None else os.cpu_count() or 1, "workers", 1, MAX_WORKERS)
         self._pool: Executor | None = None
 
     def __call__(self, individuals: ArrayLike, cases: ArrayLike) -> NDArray[np.float64]:
@@ -40,7 +41,7 @@ class PoolEvaluator(Closing):
         Raises:
             EvaluationError: The function raised, or returned anything but numbers of the right shape.
         """
-        rows, columns = np.asarray(individuals, dtype=np.int64), np.asarray(cases, dtype=np.int64)
+        rows, columns = check_indices(individuals, "individuals"), check_indices(cases, "cases")
         errors = np.empty((len(rows), len(columns)))
         parts = split_block(len(rows), len(columns), self.workers)
         pending: list[Future[NDArray[np.float64]]] = []
@@ -86,6 +87,7 @@ def split_block(m: int, b: int, parts: int) -> list[tuple[slice, slice]]:
         Slices of rows and of columns.
     """
     longer = max(m, b)
+    parts = max(1, min(parts, longer))
     ends = sorted({longer * k // parts for k in range(parts + 1)})
     cuts = [slice(start, end) for start, end in itertools.pairwise(ends)]
     return [(cut, slice(0, b)) if m >= b else (slice(0, m), cut) for cut in cuts]

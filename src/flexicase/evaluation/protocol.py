@@ -8,10 +8,10 @@ from typing import Any, NoReturn, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase._native import first_nan
+from flexicase.checks import EXACT_INTEGERS, as_number_array, bad_entry, check_indices, refusal
 
-EXACT_INTEGERS = 2**53
 SHOWN = 6
+ANSWER = "errors from the evaluator"
 
 
 @runtime_checkable
@@ -38,7 +38,7 @@ class CaseEvaluator(Protocol):
             cases: (b,) indices.
 
         Returns:
-            (m, b) numbers, lower is better.
+            (m, b) numbers above -inf, lower is better; integers up to 2**53.
         """
         ...
 
@@ -63,8 +63,8 @@ class EvaluationError(RuntimeError):
     def __init__(self, problem: str, individuals: ArrayLike, cases: ArrayLike) -> None:
         """Say what went wrong, and where."""
         self.problem = problem
-        self.individuals: NDArray[np.int64] = np.array(individuals, dtype=np.int64)
-        self.cases: NDArray[np.int64] = np.array(cases, dtype=np.int64)
+        self.individuals: NDArray[np.int64] = check_indices(individuals, "individuals")
+        self.cases: NDArray[np.int64] = check_indices(cases, "cases")
         super().__init__(
             f"{problem} (individuals {shortened(self.individuals.tolist())}; cases {shortened(self.cases.tolist())})"
         )
@@ -133,41 +133,23 @@ def checked_block(found: Any, individuals: NDArray[np.int64], cases: NDArray[np.
         EvaluationError: These are not (m, b) numbers.
     """
     try:
-        errors = found if isinstance(found, np.ndarray) else np.asarray(found)
-    except Exception as cause:
-        failed(cause, individuals, cases)
+        errors = as_number_array(found, ANSWER)
+    except (TypeError, ValueError, MemoryError) as cause:
+        raise EvaluationError(str(cause), individuals, cases) from cause
     shape = (len(individuals), len(cases))
     if errors.shape != shape:
-        problem = f"the evaluator must return errors of shape {shape}, got {errors.shape}"
+        problem = f"{ANSWER} must have shape {shape}, got {errors.shape}"
         raise EvaluationError(problem, individuals, cases)
-    return _as_floats(errors, individuals, cases)
-
-
-def _as_floats(errors: NDArray[Any], individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[np.float64]:
-    dtype = errors.dtype
-    try:
-        if dtype.kind not in "biufO":
-            raise TypeError(f"{dtype.name} is not a type of numbers")
-        values = np.ascontiguousarray(errors, dtype=np.float64)
-    except (TypeError, ValueError) as cause:
-        problem = f"the evaluator must return numbers, got {dtype.name}"
-        raise EvaluationError(problem, individuals, cases) from cause
-    nan = first_nan(values)
-    if nan >= 0:
-        row, column = divmod(nan, len(cases))
-        problem = f"the evaluator must not return NaN, found for individual {individuals[row]}, case {cases[column]}"
-        raise EvaluationError(problem, individuals, cases)
-    if dtype.kind in "iu" and dtype.itemsize == 8 and values.size and np.abs(values).max() > EXACT_INTEGERS:
-        problem = f"the evaluator must not return integers beyond 2**53, found {np.abs(errors).max()}"
-        raise EvaluationError(problem, individuals, cases)
-    return values
-
-
-def check_function(function: Any) -> Any:
-    """A function to evaluate with."""
-    if not callable(function):
-        raise TypeError(f"function must be callable, got {function!r:.80}")
-    return function
+    bad = bad_entry(errors)
+    if bad is not None:
+        problem = refusal(errors[bad], int(individuals[bad[0]]), int(cases[bad[1]]))
+        raise EvaluationError(f"{ANSWER} {problem}", individuals, cases)
+    if errors.dtype.kind in "iu" and errors.dtype.itemsize == 8 and errors.size:
+        widest = max(int(errors.max()), -int(errors.min()))
+        if widest > EXACT_INTEGERS:
+            problem = f"{ANSWER} must not have integers beyond 2**53, found {widest}"
+            raise EvaluationError(problem, individuals, cases)
+    return np.ascontiguousarray(errors, dtype=np.float64)
 
 
 class Closing:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase.checks import check_count
+from flexicase.checks import check_count, check_function, check_text, shown
 from flexicase.evaluation.pipelined import Evaluated, PieceSize, PipelinedEvaluator
-from flexicase.evaluation.protocol import EvaluationError, check_function
+from flexicase.evaluation.protocol import EvaluationError
 from flexicase.evaluation.ray_crew import Crew, Piece
 from flexicase.extras import require
 from flexicase.ray_session import RaySession
@@ -70,14 +70,17 @@ class RayEvaluator(PipelinedEvaluator):
         require(WHO, "ray", extra="cluster")
         from ray import cloudpickle
 
-        self.function = check_function(function)
+        self.function = check_function(function, "function", 2 if population is None else 3)
         self.workers = None if workers is None else check_count(workers, "workers", 1)
         self.attempts = check_count(attempts, "attempts", 1)
         try:
             self._pickled = cloudpickle.dumps(function)
         except Exception as cause:
             raise TypeError(f"function must be picklable to reach other processes: {cause}") from cause
-        self._address, self._options = address, dict(options or {})
+        self._address = None if address is None else check_text(address, "address")
+        if not (options is None or isinstance(options, dict)):
+            raise TypeError(f"options must be a dict or None, got {shown(options)}")
+        self._options = dict(options or {})
         self._population, self._shipped = population, None
         self._session: RaySession | None = None
         self._crew: Crew | None = None

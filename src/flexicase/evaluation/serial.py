@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase.evaluation.protocol import Closing, EvaluationError, check_function, evaluate_block
+from flexicase.checks import check_function, check_indices
+from flexicase.evaluation.protocol import Closing, EvaluationError, evaluate_block
 
 
 class PairEvaluator(Closing):
@@ -29,7 +30,7 @@ class PairEvaluator(Closing):
 
     def __init__(self, function: Callable[[int, int], float]) -> None:
         """Keep the function."""
-        self.function = check_function(function)
+        self.function = check_function(function, "function", 2)
 
     def __call__(self, individuals: ArrayLike, cases: ArrayLike) -> NDArray[np.float64]:
         """The (m, b) errors of (m,) individuals on (b,) cases.
@@ -37,7 +38,7 @@ class PairEvaluator(Closing):
         Raises:
             EvaluationError: The function raised, or did not return a number; names the pair.
         """
-        rows, columns = np.asarray(individuals, dtype=np.int64), np.asarray(cases, dtype=np.int64)
+        rows, columns = check_indices(individuals, "individuals"), check_indices(cases, "cases")
         errors = np.empty((len(rows), len(columns)))
         for i, individual in enumerate(rows.tolist()):
             for j, case in enumerate(columns.tolist()):
@@ -71,7 +72,7 @@ class BlockEvaluator(Closing):
 
     def __init__(self, function: Callable[[NDArray[np.int64], NDArray[np.int64]], ArrayLike]) -> None:
         """Keep the function."""
-        self.function = check_function(function)
+        self.function = check_function(function, "function", 2)
 
     def __call__(self, individuals: ArrayLike, cases: ArrayLike) -> NDArray[np.float64]:
         """The (m, b) errors of (m,) individuals on (b,) cases.
@@ -79,5 +80,5 @@ class BlockEvaluator(Closing):
         Raises:
             EvaluationError: The function raised, or returned anything but (m, b) numbers.
         """
-        rows, columns = np.asarray(individuals, dtype=np.int64), np.asarray(cases, dtype=np.int64)
+        rows, columns = check_indices(individuals, "individuals"), check_indices(cases, "cases")
         return evaluate_block(self.function, rows, columns)

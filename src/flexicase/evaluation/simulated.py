@@ -9,7 +9,7 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.checks import check_count, check_seconds
+from flexicase.checks import check_count, check_function, check_seconds
 from flexicase.evaluation.pipelined import Evaluated, PieceSize, PipelinedEvaluator
 from flexicase.evaluation.protocol import CaseEvaluator, EvaluationError, evaluate_block
 
@@ -58,7 +58,7 @@ class SimulatedCluster(PipelinedEvaluator):
         self.workers = check_count(workers, "workers", 1)
         self.clock = self.busy = 0.0
         self.pieces = 0
-        self._evaluate = evaluate
+        self._evaluate = check_function(evaluate, "evaluate", 2)
         self._pair_seconds = check_seconds(pair_seconds, "pair_seconds")
         self._piece_seconds = check_seconds(piece_seconds, "piece_seconds")
         self._send_seconds = check_seconds(send_seconds, "send_seconds", above_zero=True)
@@ -68,7 +68,7 @@ class SimulatedCluster(PipelinedEvaluator):
 
     def new_population(self, evaluate: CaseEvaluator) -> None:
         """Evaluate another population from now on; pieces of the old one come to their end and are forgotten."""
-        self._evaluate = evaluate
+        self._evaluate = check_function(evaluate, "evaluate", 2)
         self.generation += 1
 
     def room(self, *, ahead: bool = False) -> int:

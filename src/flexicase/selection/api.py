@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase.checks import check_count
+from flexicase.checks import check_count, check_flag, check_threads
 from flexicase.rng import Key, Seed, key_from_seed
 from flexicase.selection.backend import Backend, resolve_backend
 from flexicase.selection.kernel import Kernel
@@ -114,15 +114,11 @@ class Selector:
             counts: Whether to keep the counts; the parents are the same either way.
             threads: Threads to use; the outcome does not depend on it.
         """
-        if type(n) is not int or not 0 <= n <= MOST_EVENTS:
-            n = check_count(n, "n")
-            if n > MOST_EVENTS:
-                raise ValueError(f"n must be at most {MOST_EVENTS:,}, got {n}")
-        if type(threads) is not int or threads < 1:
-            threads = check_count(threads, "threads", 1)
+        n = check_count(n, "n", 0, MOST_EVENTS)
+        counts, threads = check_flag(counts, "counts"), check_threads(threads)
         start = self._next_event
         self._next_event = start + n
-        out = self._kernel.draw(self._key, range(start, start + n), bool(counts), threads)
+        out = self._kernel.draw(self._key, range(start, start + n), counts, threads)
         if not out.counted:
             return Selection(out.indices)
         return Selection(out.indices, out.evaluations, out.evaluations_distinct, out.cases_used, out.ended)

@@ -20,6 +20,7 @@ from flexicase.selection.sampling import shuffled
 from flexicase.selection.wheel import WheelKernel
 
 MOST_BATCHES = 100_000
+MAX_ENTRANTS = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Tournament:
     (Brindle 1981; Goldberg and Deb, FOGA 1991). Totals are float64, summed case after case.
 
     Attributes:
-        size: Entrants per tournament.
+        size: Entrants per tournament, at most 2**20.
 
     Example:
         >>> import flexicase as fx
@@ -43,7 +44,7 @@ class Tournament:
 
     def __post_init__(self) -> None:
         """Check the size."""
-        check_count(self.size, "size", 1)
+        object.__setattr__(self, "size", check_count(self.size, "size", 1, MAX_ENTRANTS))
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
         """A kernel that draws events from ``matrix``."""
@@ -63,7 +64,7 @@ class BatchTournament:
     cases do not divide evenly. Entrants and ties are as in `Tournament`.
 
     Attributes:
-        size: Entrants per tournament.
+        size: Entrants per tournament, at most 2**20.
         batch: Cases per batch.
 
     Example:
@@ -78,8 +79,8 @@ class BatchTournament:
 
     def __post_init__(self) -> None:
         """Check both sizes."""
-        check_count(self.size, "size", 1)
-        check_count(self.batch, "batch", 1)
+        object.__setattr__(self, "size", check_count(self.size, "size", 1, MAX_ENTRANTS))
+        object.__setattr__(self, "batch", check_count(self.batch, "batch", 1))
 
     def batches(self, n_cases: int, key: Key) -> list[NDArray[np.int64]]:
         """The cases of each batch, in ascending order; one empty batch if there are no cases."""
@@ -184,7 +185,7 @@ class TournamentKernel:
             backend: Who runs them.
         """
         self.scores = scores
-        self.size = int(size)
+        self.size = size
         self.backend = backend
 
     def draw(self, key: Key, events: range, counts: bool, threads: int) -> Events:

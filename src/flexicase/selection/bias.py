@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase.checks import check_weights, nearest
+from flexicase.checks import as_number_array, check_function, check_weights, nearest, shown
 
 Weights: TypeAlias = NDArray[np.float64]
 
@@ -140,9 +140,14 @@ def biases() -> list[str]:
 
 
 def check_bias(bias: Bias) -> None:
-    """Refuse an unknown bias name before anything is computed."""
-    if isinstance(bias, str) and bias.replace("-", "_") not in BIASES:
-        raise ValueError(f"unknown bias {bias!r}{nearest(bias, BIASES)}")
+    """Refuse what cannot be a bias before anything is computed."""
+    if isinstance(bias, str):
+        if bias.replace("-", "_") not in BIASES:
+            raise ValueError(f"unknown bias {shown(bias)}{nearest(bias[:80], BIASES)}")
+    elif callable(bias):
+        check_function(bias, "bias", 1)
+    elif as_number_array(bias, "bias").ndim > 1:
+        raise ValueError(f"bias must be one number per case, got {np.ndim(bias)} dimensions")
 
 
 def case_weights(bias: Bias, statistics: CaseStatistics) -> Weights:
@@ -185,7 +190,7 @@ def given_weights(weights: ArrayLike, n_cases: int) -> Weights:
     Returns:
         (n_cases,) finite, non-negative weights, one of them at least positive.
     """
-    checked = check_weights(weights, n_cases, "weights")
+    checked = check_weights(weights, n_cases, "bias")
     if n_cases and not checked.any():
-        raise ValueError(f"weights must have at least one positive value, but all {n_cases} are 0")
+        raise ValueError(f"bias must have at least one positive value, but all {n_cases} are 0")
     return checked

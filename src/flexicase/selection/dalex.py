@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase import _native
-from flexicase.checks import check_number
+from flexicase.checks import check_not_negative
 from flexicase.normals import decay, normals
 from flexicase.rng import Key, Lane, Stream
 from flexicase.selection.backend import Backend
@@ -47,12 +47,11 @@ class DALex:
 
     def __post_init__(self) -> None:
         """Check the pressure."""
-        if not 0.0 <= check_number(self.std, "std") < np.inf:
-            raise ValueError(f"std must be finite and not negative, got {self.std!r}")
+        object.__setattr__(self, "std", check_not_negative(self.std, "std"))
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
         """A kernel that draws events from ``matrix``."""
-        return DALexKernel(errors_above_best(matrix), float(self.std), backend)
+        return DALexKernel(errors_above_best(matrix), self.std, backend)
 
 
 class DALexKernel:

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase.checks import as_numbers, check_choice
+from flexicase.checks import as_number_array, check_choice, shown
 
 MadMode: TypeAlias = Literal["static", "semi-dynamic", "dynamic"]
 MAD_MODES = ("static", "semi-dynamic", "dynamic")
@@ -59,11 +59,17 @@ def check_epsilon(epsilon: Epsilon) -> NDArray[np.float64] | Mad | None:
         return epsilon
     if isinstance(epsilon, str):
         return _mad_by_name(epsilon)
-    values = as_numbers(epsilon)
-    if values is None or np.asarray(epsilon).dtype == np.bool_:
-        raise TypeError(f"epsilon must be a number, one number per case, 'mad' or None, got {epsilon!r:.80}")
-    if values.ndim > 1:
-        raise ValueError(f"epsilon must be a number or one number per case, got shape {values.shape}")
+    try:
+        given = as_number_array(epsilon, "epsilon")
+        if given.dtype == np.bool_:
+            raise TypeError
+    except TypeError:
+        raise TypeError(
+            f"epsilon must be a number, one number per case, 'mad' or None, got {shown(epsilon)}"
+        ) from None
+    if given.ndim > 1:
+        raise ValueError(f"epsilon must be a number or one number per case, got shape {given.shape}")
+    values = given.astype(np.float64)
     if not (values >= 0).all():
         found: Any = values if values.ndim == 0 else values[np.argmin(values >= 0)]
         where = "" if values.ndim == 0 else f" for case {int(np.argmin(values >= 0))}"

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexicase import _native
-from flexicase.checks import check_count
-from flexicase.rng import Key, Seed, key_from_seed, mix64
-from flexicase.selection.api import Method, Selector
+from flexicase.checks import as_number_array, check_count, check_threads, room_for
+from flexicase.rng import Key, Seed, check_seed, key_from_seed, mix64
+from flexicase.selection.api import MOST_EVENTS, Method, Selector
 from flexicase.selection.kernel import KernelSpec
 from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.matrix import ErrorMatrix, NanPolicy, as_error_matrix
@@ -150,11 +150,12 @@ def probabilities(
         >>> fx.probabilities([[0, 0, 3], [1, 0, 0], [2, 2, 2]]).tolist()
         [0.5, 0.5, 0.0]
     """
-    chosen = resolve_method(method)
+    chosen, threads = resolve_method(method), check_threads(threads)
+    check_seed(seed)
     budget = _Budget(None if max_states is None else check_count(max_states, "max_states", 1))
     if approximate is not None:
-        draws = check_count(approximate, "approximate", 1)
-        return _estimate(as_error_matrix(errors, nan), chosen, draws, seed, check_count(threads, "threads", 1))
+        draws = check_count(approximate, "approximate", 1, MOST_EVENTS)
+        return _estimate(as_error_matrix(errors, nan), chosen, draws, seed, threads)
     matrix = as_error_matrix(errors, nan)
     if isinstance(chosen, HasProbabilities):
         return _own_probabilities(chosen, matrix)
@@ -166,10 +167,11 @@ def probabilities(
 
 
 def _own_probabilities(method: HasProbabilities, matrix: ErrorMatrix) -> NDArray[np.float64]:
-    found = np.asarray(method.probabilities(matrix), dtype=np.float64)
+    name = f"{type(method).__name__}.probabilities()"
+    found = as_number_array(method.probabilities(matrix), name).astype(np.float64)
     if found.shape != (matrix.n_individuals,):
         raise ValueError(
-            f"{type(method).__name__}.probabilities() must give one number per individual: "
+            f"{name} must give one number per individual: "
             f"expected shape ({matrix.n_individuals},), got {found.shape}"
         )
     return found
@@ -249,7 +251,7 @@ def _estimate(matrix: ErrorMatrix, method: Method, draws: int, seed: Seed, threa
 
 def _draw_with_fresh_samples(matrix: ErrorMatrix, method: Method, draws: int, key: Key) -> NDArray[np.int64]:
     """One event each from many selectors, since a selector keeps its sample."""
-    chosen = np.empty(draws, dtype=np.int64)
+    chosen = room_for(draws, np.int64, "approximate")
     for i in range(draws):
         fresh = Key(mix64(key.k0 ^ mix64(i)), key.k1)
         chosen[i] = method.prepare(matrix, fresh, "native").draw(fresh, range(1), False, 1).indices[0]

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexicase._native import FastRun
-from flexicase.checks import check_choice, check_count
+from flexicase.checks import MAX_COUNT, check_choice, check_count, check_number, per_case, room_for, shown
 from flexicase.evaluation.memo import Memo
 from flexicase.evaluation.pipelined import PipelinedEvaluator
 from flexicase.evaluation.protocol import CaseEvaluator
 from flexicase.rng import Key, Seed, key_from_seed
+from flexicase.selection.api import MOST_EVENTS
 from flexicase.selection.backend import Backend, resolve_backend
 from flexicase.selection.case_order import ORDERS, OrderName
 from flexicase.selection.epsilon import Mad, check_epsilon
@@ -28,6 +29,7 @@ from flexicase.selection.weights import CaseWeights, Default, PoolBias, check_la
 
 MEMORY = 256 * 2**20
 BLOCK_SHARE = 8
+MAX_LENGTH = 2**31 - 1  # of individuals and of cases, as in a matrix
 
 
 class FastLexicase:
@@ -50,8 +52,7 @@ class FastLexicase:
             one number per case, or ``"mad"``, the median absolute deviation of the pool's errors
             (the dynamic variant: nothing else is known).
         on_all_fail: What a case that nobody in the pool solves (error 0) does: ``"keep"``, it is like any other;
-            ``"stop"``, it ends the event with a random choice among the whole population (``ended`` is then 2). The
-            second runs on the reference alone.
+            ``"stop"``, it ends the event with a random choice among the whole population (``ended`` is then 2).
         lookahead: ``"auto"`` grows the blocks while cases filter nobody; ``"patient"`` only once 8 in a row
             have filtered nobody, for evaluators that gain little from blocks of two or four;
             `flexicase.selection.lookahead.Growing` grows them from more than one; an int asks
@@ -60,7 +61,9 @@ class FastLexicase:
             ``"patient"`` up to 16 cases or more.
         memory: Budget in bytes for blocks and memo; of an old memo, up to an eighth of it is kept as room for the next.
         seed: An int, a `numpy.random.Generator`, a `SeedSequence`, or None for fresh randomness.
-        backend: ``"native"`` or ``"reference"``, as for `flexicase.Selector`.
+        backend: ``"native"`` or ``"reference"``, as for `flexicase.Selector`. The native one does not support a callable
+            bias, ``on_all_fail="stop"`` and evaluators that work on many pieces at a time: None chooses the reference for
+            these, ``"native"`` refuses them. The attribute ``backend`` says which it is.
 
     Example:
         Of 5 × 1000 pairs, few are computed:
@@ -91,9 +94,9 @@ class FastLexicase:
         backend: Backend | None = None,
     ) -> None:
         """Check everything."""
-        self.n_cases = check_count(n_cases, "n_cases")
-        self._given_w_max = w_max
+        self.n_cases = check_count(n_cases, "n_cases", 0, MAX_LENGTH)
         self._weights = CaseWeights(self.n_cases, bias, default, w_min, w_max)
+        self._given_w_max = self._weights.w_max
         self._memory = check_count(memory, "memory")
         tolerance, mad = _pool_epsilon(epsilon, self.n_cases)
         self._rule = EventRule(
@@ -104,14 +107,41 @@ class FastLexicase:
             block_bytes=self._memory // BLOCK_SHARE,
             stops=check_choice(on_all_fail, "on_all_fail", ("keep", "stop")) == "stop",
         )
-        known_natively = isinstance(self._weights.bias, str) and not self._rule.stops
-        self._runs_natively = resolve_backend(backend) == "native" and known_natively
+        self._asked_backend = backend
+        self._backend = self._choose_backend(self._not_native())
         self._key = key_from_seed(seed)
         self._next_event = 0
         self._native: FastRun | None = None
         self._memo: Memo | None = None
         self._spare: Memo | None = None
         self._population: Any = None
+
+    @property
+    def backend(self) -> Backend:
+        """The back end of the last call of `select`; before the first, the one that an ordinary evaluator gets."""
+        return self._backend
+
+    def _not_native(self) -> str | None:
+        """What rules out the native back end, or None."""
+        if not isinstance(self._weights.bias, str):
+            return "a callable bias"
+        return 'on_all_fail="stop"' if self._rule.stops else None
+
+    def _choose_backend(self, obstacle: str | None) -> Backend:
+        """The back end that was asked for, or, if none was, one that can do it.
+
+        Raises:
+            ValueError: The native one was asked for, and there is an obstacle.
+        """
+        wanted = resolve_backend(self._asked_backend)
+        if obstacle is None or wanted == "reference":
+            return wanted
+        if self._asked_backend is not None:
+            raise ValueError(
+                f'backend must be "reference" or None with {obstacle}, which the native back end does not support, '
+                'got "native"'
+            )
+        return "reference"
 
     @property
     def weights(self) -> NDArray[np.float64]:
@@ -127,8 +157,9 @@ class FastLexicase:
 
     @lookahead.setter
     def lookahead(self, lookahead: LookAhead) -> None:
-        if lookahead != self._rule.lookahead:
-            self._rule = dataclasses.replace(self._rule, lookahead=check_lookahead(lookahead))
+        checked = check_lookahead(lookahead)
+        if checked != self._rule.lookahead:
+            self._rule = dataclasses.replace(self._rule, lookahead=checked)
             self._native = None
 
     @property
@@ -182,7 +213,8 @@ class FastLexicase:
         Raises:
             EvaluationError: The evaluator raised, or did not return (m, b) numbers.
             TypeError: An argument is of the wrong type.
-            ValueError: An argument has a value that makes no sense.
+            ValueError: An argument has a value that makes no sense, or the back end asked for does not support this
+                evaluator.
 
         Example:
             >>> import numpy as np
@@ -192,20 +224,22 @@ class FastLexicase:
             >>> fast.select(lambda i, c: errors[np.ix_(i, c)], 3, n=4).indices.tolist()
             [0, 0, 0, 0]
         """
-        n_individuals = check_count(n_individuals, "n_individuals", 1)
-        n = check_count(n, "n")
+        n_individuals = check_count(n_individuals, "n_individuals", 1, MAX_LENGTH)
+        n = check_count(n, "n", 0, MOST_EVENTS)
         if not callable(evaluate):
-            raise TypeError(f"evaluate must be callable, got {evaluate!r:.80}")
+            raise TypeError(f"evaluate must be callable, got {shown(evaluate)}")
         key, first = (self._key, self._next_event) if seed is None else (key_from_seed(seed), 0)
         weights = self._weights.settled(n_individuals)
         generation = evaluate.generation if isinstance(evaluate, PipelinedEvaluator) else None
-        natively = self._runs_natively and generation is None
+        obstacle = None if generation is None else f"a {type(evaluate).__name__}"
+        backend = self._choose_backend(self._not_native() or obstacle)
+        natively = backend == "native"
         if not natively:
             weights = weights.copy()
         token = ("population", population) if population is not None else ("evaluator", evaluate, generation)
         known = self._memo if self._remembers(token, n_individuals) else None
         memo = known or self._empty_memo(n_individuals)
-        counts, ended = np.empty((5, n), np.int64), np.empty(n, np.uint8)
+        counts, ended = room_for((5, n), np.int64, "n"), np.empty(n, np.uint8)
         run = EventRun(self._rule, weights, memo, key, first)
         if known is not None:
             known.store.begin()
@@ -224,7 +258,7 @@ class FastLexicase:
         memo.store.commit()
         if known is None:
             self._retire()
-        self._weights, self._memo, self._population = weights, memo, token
+        self._weights, self._memo, self._population, self._backend = weights, memo, token, backend
         if seed is None:
             self._next_event += n
         return FastSelection.of(counts, ended)
@@ -244,7 +278,14 @@ class FastLexicase:
             self._spare = memo
 
     def _remembers(self, token: Any, n_individuals: int) -> bool:
-        return self._memo is not None and self._memo.n_individuals == n_individuals and bool(self._population == token)
+        if self._memo is None or self._memo.n_individuals != n_individuals:
+            return False
+        try:
+            return bool(self._population == token)
+        except Exception:
+            raise TypeError(
+                f"population must be comparable with ==, as a number or a string is, got {shown(token[1])}"
+            ) from None
 
     def state_dict(self) -> dict[str, Any]:
         """Weights, random stream and settings, as plain values and arrays; the memo is left out.
@@ -271,26 +312,31 @@ class FastLexicase:
         Raises:
             ValueError: The state is of a selector with other settings, or incomplete.
         """
+        if not isinstance(state, dict) or not isinstance(state.get("settings", {}), dict):
+            raise TypeError(f"state must be what state_dict returned, with a dict of settings, got {shown(state)}")
         missing = [name for name in ("settings", "weights", "w_max", "key", "next_event") if name not in state]
         if missing:
             raise ValueError(f"state must be what state_dict returned, but has no {', '.join(map(repr, missing))}")
         for name, value in self._settings().items():
             found = state["settings"].get(name)
-            if found != value:
-                raise ValueError(f"state is of a selector with {name}={found!r:.80}, this one has {name}={value!r:.80}")
-        values = np.array(state["weights"], dtype=np.float64)
-        if values.shape != (self.n_cases,):
-            raise ValueError(f"weights in state must have shape ({self.n_cases},), got {values.shape}")
-        w_max = None if state["w_max"] is None else float(state["w_max"])
+            if type(found) is not type(value) or found != value:
+                raise ValueError(
+                    f"state has settings of a selector with {name}={shown(found)}, this one has {name}={shown(value)}"
+                )
+        values = per_case(state["weights"], self.n_cases, "weights in state")
+        w_max = None if state["w_max"] is None else check_number(state["w_max"], "w_max in state")
         if w_max is not None:
             check_largest(w_max, self._weights.w_min, self.n_cases)
         if not ((values >= self._weights.w_min) & (values <= (np.inf if w_max is None else w_max))).all():
             raise ValueError("weights in state must lie between w_min and w_max")
-        k0, k1 = state["key"]
-        next_event = check_count(state["next_event"], "next_event in state")
+        key = state["key"]
+        if not (isinstance(key, list | tuple) and len(key) == 2):
+            raise TypeError(f"key in state must be two integers, got {shown(key)}")
+        k0, k1 = (check_count(word, "key in state", 0, 2**64 - 1) for word in key)
+        next_event = check_count(state["next_event"], "next_event in state", 0, MAX_COUNT // 2)
         self._weights = self._weights.copy()
         self._weights.values, self._weights.w_max = values, w_max
-        self._key, self._next_event = Key(int(k0), int(k1)), next_event
+        self._key, self._next_event = Key(k0, k1), next_event
         self.new_generation()
 
     def _settings(self) -> dict[str, Any]:
@@ -312,7 +358,7 @@ def _pool_epsilon(epsilon: float | ArrayLike | str | None, n_cases: int) -> tupl
     checked = check_epsilon(epsilon)
     if isinstance(checked, Mad):
         if isinstance(epsilon, str) and epsilon not in ("mad", "mad-dynamic"):
-            raise ValueError(f"epsilon must be of the pool under partial evaluation: 'mad', got {epsilon!r}")
+            raise ValueError(f"epsilon must be of the pool under partial evaluation: 'mad', got {shown(epsilon)}")
         if isinstance(epsilon, Mad) and epsilon.mode != "dynamic":
             raise ValueError(f"epsilon must be Mad('dynamic') under partial evaluation, got {epsilon!r}")
         return None, True

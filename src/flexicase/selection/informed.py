@@ -42,8 +42,8 @@ class InformedDownSample:
 
     def __post_init__(self) -> None:
         """Check both sizes."""
-        check_sample_size(self.size, "size")
-        check_sample_size(self.parents, "parents")
+        object.__setattr__(self, "size", check_sample_size(self.size, "size"))
+        object.__setattr__(self, "parents", check_sample_size(self.parents, "parents"))
 
     def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Part]:
         """One part: every individual, some cases."""

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from flexicase.checks import room_for
 from flexicase.rng import Key
 
 
@@ -81,9 +82,9 @@ class Events:
     def empty(cls, n: int, counts: bool) -> Events:
         """Room for ``n`` events."""
         if not counts:
-            block = np.empty((1, n), np.int64)
+            block = room_for((1, n), np.int64, "n")
             return cls(block, block[0], NO_COUNTS, NO_COUNTS, NO_COUNTS, NO_REASONS, False)
-        block = np.empty((4, n), np.int64)
+        block = room_for((4, n), np.int64, "n")
         return cls(block, block[0], block[1], block[2], block[3], np.empty(n, np.uint8), True)
 
 

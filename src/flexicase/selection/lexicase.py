@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.checks import check_choice, check_count, check_fraction
+from flexicase.checks import as_number_array, check_choice, check_count, check_fraction, shown
 from flexicase.rng import Key
 from flexicase.selection.backend import Backend, make_kernel
-from flexicase.selection.bias import case_weights, check_bias, given_weights, is_given
+from flexicase.selection.bias import case_weights, given_weights, is_given
 from flexicase.selection.elitism import Elitist
 from flexicase.selection.epsilon import Epsilon, Mad, check_epsilon, median_absolute_deviation
 from flexicase.selection.kernel import Kernel, KernelSpec, Tolerance
 from flexicase.selection.matrix import ErrorMatrix
 from flexicase.selection.orders import Order, Ranked, Uniform, Weighted
-from flexicase.selection.sampling import Parts, Sample
+from flexicase.selection.sampling import Parts, Sample, check_sample
 
 ORDER_NAMES: dict[str, type[Order]] = {"uniform": Uniform, "weighted": Weighted, "ranked": Ranked}
 
@@ -59,16 +59,17 @@ class Lexicase:
 
     def __post_init__(self) -> None:
         """Check what can be checked without a matrix."""
-        order = resolve_order(self.order)
-        object.__setattr__(self, "order", order)
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
-        check_count(self.batch, "batch", 1)
-        if isinstance(self.depth, str):
-            check_choice(self.depth, "depth", ("random",))
-        elif self.depth is not None:
-            check_count(self.depth, "depth", 0)
-        check_fraction(self.slippage, "slippage")
-        check_count(self.elitism, "elitism", 0)
+        checked = {
+            "order": resolve_order(self.order),
+            "epsilon": check_epsilon(self.epsilon),
+            "sample": check_sample(self.sample),
+            "batch": check_count(self.batch, "batch", 1),
+            "depth": _check_depth(self.depth),
+            "slippage": check_fraction(self.slippage, "slippage"),
+            "elitism": check_count(self.elitism, "elitism", 0),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
         """A kernel that draws events from ``matrix``."""
@@ -107,9 +108,9 @@ class Lexicase:
             tolerance=tolerance,
             epsilon=fixed,
             batch=self.batch,
-            depth=2**31 - 1 if self.depth is None or self.depth == "random" else int(self.depth),
+            depth=self.depth if isinstance(self.depth, int) else 2**31 - 1,
             random_depth=self.depth == "random",
-            slippage=float(self.slippage),
+            slippage=self.slippage,
         )
 
     def _check_lengths(self, n_cases: int) -> None:
@@ -128,7 +129,7 @@ class Lexicase:
         assert not isinstance(self.order, str)
         bias = self.order.bias
         if cases is not None and is_given(bias):
-            given = np.asarray(bias, dtype=np.float64)
+            given = as_number_array(bias, "bias").astype(np.float64)
             weights = np.full(len(cases), given) if given.ndim == 0 else given[cases]
         else:
             weights = case_weights(bias, matrix.statistics)
@@ -165,10 +166,15 @@ def resolve_order(order: Order | str) -> Order:
     if isinstance(order, str):
         return ORDER_NAMES[check_choice(order, "order", ORDER_NAMES)]()
     if not isinstance(order, Uniform | Weighted | Ranked):
-        raise TypeError(f"order must be Uniform, Weighted, Ranked or the name of one, got {order!r:.80}")
-    if not isinstance(order, Uniform):
-        check_bias(order.bias)
+        raise TypeError(f"order must be Uniform, Weighted, Ranked or the name of one, got {shown(order)}")
     return order
+
+
+def _check_depth(depth: Any) -> int | str | None:
+    """A number of cases, ``"random"`` or None."""
+    if isinstance(depth, str):
+        return check_choice(depth, "depth", ("random",))
+    return None if depth is None else check_count(depth, "depth")
 
 
 def pass_fail(matrix: ErrorMatrix) -> ErrorMatrix:

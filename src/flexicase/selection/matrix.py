@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexicase import _native
-from flexicase.checks import check_choice
+from flexicase.checks import as_number_array, check_choice, refusal
 from flexicase.selection.bias import CaseStatistics
 
 NanPolicy: TypeAlias = Literal["raise", "worst"]
+NAN_HINT = 'nan="worst" counts it as the worst error'
 
 
 class ErrorMatrix:
@@ -64,14 +65,15 @@ def as_error_matrix(errors: ArrayLike, nan: NanPolicy = "raise") -> ErrorMatrix:
     """Check and wrap an error matrix.
 
     Args:
-        errors: (n_individuals, n_cases) numbers: any array, list of lists, or CPU tensor.
+        errors: (n_individuals, n_cases) numbers: any array, list of lists, data frame or CPU tensor.
         nan: What to do with NaN: refuse it, or count it as the worst error.
 
     Raises:
-        TypeError: ``errors`` holds something other than real numbers.
+        TypeError: ``errors`` holds something other than real numbers (`flexicase.checks.as_number_array`).
         ValueError: Wrong shape, no individuals, NaN (unless ``nan="worst"``) or -inf.
+        MemoryError: What selection needs beside the errors does not fit into memory.
     """
-    if nan != "raise":
+    if type(nan) is not str or nan != "raise":
         check_choice(nan, "nan", ("raise", "worst"))
     values = _as_numeric(errors)
     if values.ndim != 2:
@@ -82,23 +84,22 @@ def as_error_matrix(errors: ArrayLike, nan: NanPolicy = "raise") -> ErrorMatrix:
         raise ValueError(f"errors must have at least one individual, got shape {values.shape}")
     if max(values.shape) >= 2**31:
         raise ValueError(f"errors must have fewer than 2**31 individuals and cases, got shape {values.shape}")
-    matrix = _native.Matrix(values)
+    try:
+        matrix = _native.Matrix(values)
+    except MemoryError:
+        raise MemoryError(f"errors must leave room in memory to select from, got shape {values.shape}") from None
     bad = matrix.bad_entry()
     if bad is None:
         return ErrorMatrix(values, matrix)
     row, case = bad
     if nan == "worst" and np.isnan(values).any():
         return as_error_matrix(np.where(np.isnan(values), np.inf, values))
-    found = values[row, case]
-    hint = ' (nan="worst" counts it as the worst error)' if np.isnan(found) else ""
-    raise ValueError(f"errors must be numbers above -inf, but individual {row}, case {case} has {found}{hint}")
+    raise ValueError(f"errors {refusal(values[row, case], row, case, NAN_HINT)}")
 
 
 def _as_numeric(errors: Any) -> NDArray[Any]:
-    values = errors if type(errors) is np.ndarray else _to_numpy(errors)
+    values = as_number_array(errors, "errors")
     dtype = values.dtype
-    if dtype.kind not in "biuf":
-        raise TypeError(f"errors must be real numbers, got dtype {dtype}")
     if dtype.kind == "f" and dtype.itemsize not in (4, 8):
         return values.astype(np.float32 if dtype.itemsize == 2 else np.float64)
     flags = values.flags
@@ -107,18 +108,3 @@ def _as_numeric(errors: Any) -> NDArray[Any]:
     if not dtype.isnative or not flags.aligned or any(stride % dtype.itemsize for stride in values.strides):
         return values.astype(dtype.newbyteorder("="))
     return values
-
-
-def _to_numpy(errors: Any) -> NDArray[Any]:
-    if hasattr(errors, "detach"):  # a torch tensor that may require a gradient
-        errors = errors.detach()
-    if not hasattr(errors, "__array__") and hasattr(errors, "__dlpack__"):
-        return np.from_dlpack(errors)
-    if np.ma.is_masked(errors):
-        raise ValueError("errors must not have masked entries; fill them, for instance with inf")
-    try:
-        return np.asarray(errors)
-    except ValueError as error:
-        raise ValueError(f"errors must be a matrix with rows of equal length: {error}") from None
-    except (TypeError, RuntimeError) as error:
-        raise TypeError(f"errors must be an array on the CPU, but {type(errors).__name__} says: {error}") from None

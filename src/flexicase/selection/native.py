@@ -7,8 +7,6 @@ from flexicase.rng import Key
 from flexicase.selection.kernel import Events, KernelSpec
 from flexicase.selection.matrix import ErrorMatrix
 
-MOST_THREADS = 1024
-
 
 class NativeKernel:
     """Draws selection events from one error matrix."""
@@ -37,7 +35,7 @@ class NativeKernel:
             key.k1,
             events.start,
             events.step,
-            min(threads, MOST_THREADS),
+            threads,
             out.block,
             out.ended,
         )

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase.rng import MASK32, Key, Lane, Stream, case_keys, event_state, exponential_keys, lane_state
-from flexicase.selection.bias import Bias
+from flexicase.selection.bias import Bias, check_bias
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,9 @@ class Weighted:
 
     bias: Bias = "num_nonzeros"
 
+    def __post_init__(self) -> None:
+        check_bias(self.bias)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranked:
@@ -69,6 +72,9 @@ class Ranked:
     """
 
     bias: Bias = "num_nonzeros"
+
+    def __post_init__(self) -> None:
+        check_bias(self.bias)
 
 
 Order: TypeAlias = Uniform | Weighted | Ranked

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase import _native
-from flexicase.checks import check_number
+from flexicase.checks import check_not_negative
 from flexicase.rng import Key
 from flexicase.selection.backend import Backend
 from flexicase.selection.kernel import Kernel
@@ -47,8 +47,7 @@ class Plexicase:
 
     def __post_init__(self) -> None:
         """Check alpha."""
-        if not 0.0 <= check_number(self.alpha, "alpha") < np.inf:
-            raise ValueError(f"alpha must be finite and not negative, got {self.alpha!r}")
+        object.__setattr__(self, "alpha", check_not_negative(self.alpha, "alpha"))
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
         """A kernel that draws events from ``matrix``."""

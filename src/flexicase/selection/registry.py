@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flexicase.checks import nearest
+from flexicase.checks import check_text, nearest, shown
 from flexicase.selection.baselines import BatchTournament, FitnessProportionate, RandomSelection, Tournament
 from flexicase.selection.bias import BIASES
 from flexicase.selection.dalex import DALex
@@ -33,7 +33,7 @@ def register(name: str, method: Method) -> None:
     """Give a method a name that `select` understands.
 
     Raises:
-        TypeError: ``name`` is no text, or ``method`` no method.
+        TypeError: ``name`` is not a string, or ``method`` not a method.
         ValueError: The name is taken.
 
     Example:
@@ -42,11 +42,10 @@ def register(name: str, method: Method) -> None:
         >>> "my-lexicase" in fx.methods()
         True
     """
-    if not isinstance(name, str):
-        raise TypeError(f"name must be text, got {name!r:.80}")
+    check_text(name, "name")
     _check_method(method)
     if name in _METHODS:
-        raise ValueError(f"a method named {name!r} is already registered")
+        raise ValueError(f"name must be a new one, but a method {shown(name)} is already registered")
     _METHODS[name] = method
 
 
@@ -66,15 +65,15 @@ def resolve_method(method: str | Method) -> Method:
     if isinstance(method, str):
         found = _METHODS.get(method) or _METHODS.get(method.lower().replace("_", "-"))
         if found is None:
-            raise ValueError(f"unknown method {method!r}{nearest(method, _METHODS)}")
+            raise ValueError(f"unknown method {shown(method)}{nearest(method[:80], _METHODS)}")
         return found
     _check_method(method)
     return method
 
 
 def _check_method(method: Any) -> None:
-    if isinstance(method, type) or not hasattr(method, "prepare"):
-        raise TypeError(f"method must be a name or a method object, got {method!r:.80}")
+    if isinstance(method, type) or not callable(getattr(method, "prepare", None)):
+        raise TypeError(f"method must be a name or a method object, got {shown(method)}")
 
 
 def _register_all() -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.checks import check_count, check_fraction
+from flexicase.checks import check_count, check_fraction, shown
 from flexicase.rng import Key, Lane, Stream, case_keys
 from flexicase.selection.backend import Backend
 from flexicase.selection.kernel import Events, Kernel
@@ -85,7 +85,7 @@ class DownSample:
 
     def __post_init__(self) -> None:
         """Check the size."""
-        check_sample_size(self.size, "size")
+        object.__setattr__(self, "size", check_sample_size(self.size, "size"))
 
     def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Part]:
         """One part: every individual, some cases."""
@@ -116,7 +116,7 @@ class Cohorts:
 
     def __post_init__(self) -> None:
         """Check the number."""
-        check_count(self.n, "n", 1)
+        object.__setattr__(self, "n", check_count(self.n, "n", 1))
 
     def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Part]:
         """One part per cohort."""
@@ -127,13 +127,24 @@ class Cohorts:
         return [Part(np.sort(i), np.sort(c)) for i, c in zip(individuals, cases, strict=True)]
 
 
-def check_sample_size(size: float | int, name: str) -> None:
-    """Refuse a size that is neither a positive count nor a fraction."""
-    if isinstance(size, float):
-        if check_fraction(size, name) == 0.0:
-            raise ValueError(f"{name} must be above 0, got 0.0")
-    else:
-        check_count(size, name, 1)
+def check_sample(sample: Any) -> Sample | None:
+    """A sample, or None."""
+    if sample is not None and (isinstance(sample, type) or not callable(getattr(sample, "parts", None))):
+        raise TypeError(
+            "sample must be DownSample, InformedDownSample, Cohorts, another object with parts(), or None, "
+            f"got {shown(sample)}"
+        )
+    return sample  # type: ignore[no-any-return]
+
+
+def check_sample_size(size: Any, name: str) -> float | int:
+    """A positive count (an integer), or a fraction above 0 (a float)."""
+    if not isinstance(size, float | np.floating):
+        return check_count(size, name, 1)
+    fraction = check_fraction(size, name)
+    if fraction == 0.0:
+        raise ValueError(f"{name} must be above 0, got 0.0")
+    return fraction
 
 
 def sample_size(size: float | int, n: int) -> int:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase.checks import check_count
+from flexicase.checks import check_count, check_flag, shown
 from flexicase.rng import Key, Seed, key_from_seed
 from flexicase.selection.api import Method
 from flexicase.selection.elitism import Elitist
@@ -21,6 +21,8 @@ from flexicase.selection.matrix import ErrorMatrix, NanPolicy, as_error_matrix
 from flexicase.selection.reference import ReferenceKernel
 from flexicase.selection.registry import resolve_method
 from flexicase.selection.sampling import Part
+
+MOST_EVENTS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +54,7 @@ class Trace:
         Returns:
             (longest event's cases + 1,) means over the events.
         """
-        pools = self.pools_distinct if distinct else self.pools
+        pools = self.pools_distinct if check_flag(distinct, "distinct") else self.pools
         total = np.zeros(max(map(len, pools), default=0))
         for pool in pools:
             total[: len(pool)] += pool
@@ -73,7 +75,7 @@ def trace(
     Args:
         errors: (n_individuals, n_cases) numbers, lower is better.
         method: A lexicase method's name or object.
-        n: How many events.
+        n: How many events, at most a million.
         seed: As for `select`; the same seed gives the same parents.
         nan: ``"raise"`` refuses NaN, ``"worst"`` counts it as the worst error.
 
@@ -87,8 +89,8 @@ def trace(
     """
     chosen = resolve_method(method)
     if not isinstance(chosen, Lexicase):
-        raise TypeError(f"trace needs a lexicase method, one that looks at case after case, got {method!r:.80}")
-    n = check_count(n, "n")
+        raise TypeError(f"method must be a lexicase method, which looks at case after case, got {shown(method)}")
+    n = check_count(n, "n", 0, MOST_EVENTS)
     key = key_from_seed(seed)
     matrix = as_error_matrix(errors, nan)
     whole = Part(None, None)

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.checks import check_choice, check_number
+from flexicase.checks import check_choice, check_function, check_number, room_for, shown
 
 PoolBias: TypeAlias = Literal["num_nonzeros", "num_zeros", "split"] | Callable[[NDArray[np.float64]], float]
 Default: TypeAlias = Literal["max", "min"]
@@ -54,11 +54,12 @@ class CaseWeights:
         self.w_min = check_number(w_min, "w_min")
         self.w_max = None if w_max is None else check_number(w_max, "w_max")
         if not 0.0 < self.w_min < math.inf:
-            raise ValueError(f"w_min must be positive and finite, got {w_min!r}")
+            raise ValueError(f"w_min must be positive and finite, got {shown(w_min)}")
         if self.w_max is not None:
             check_largest(self.w_max, self.w_min, n_cases)
         unseen = self.w_min if self.default == "min" else (math.inf if self.w_max is None else self.w_max)
-        self.values: NDArray[np.float64] = np.full(n_cases, unseen)
+        self.values: NDArray[np.float64] = room_for(n_cases, np.float64, "n_cases")
+        self.values.fill(unseen)
         self.version = 0
 
     def settled(self, n_individuals: int) -> CaseWeights:
@@ -98,22 +99,15 @@ class CaseWeights:
 
     def _by_callable(self, errors: NDArray[np.float64]) -> float:
         assert callable(self.bias)
-        found: Any = self.bias(errors.copy())
-        try:
-            weight = float(found)
-        except (TypeError, ValueError):
-            raise TypeError(f"bias must return a number, got {found!r:.80}") from None
-        if math.isnan(weight):
-            raise ValueError(f"bias must return a number, got NaN for the errors {errors!r:.200}")
-        return weight
+        return check_number(self.bias(errors.copy()), "what bias returns")
 
 
 def check_pool_bias(bias: Any) -> PoolBias:
     """A built-in metric's name, or a callable."""
     if callable(bias):
-        return bias  # type: ignore[no-any-return]
+        return check_function(bias, "bias", 1)  # type: ignore[no-any-return]
     if not isinstance(bias, str):
-        raise TypeError(f"bias must be one of {', '.join(map(repr, POOL_BIASES))} or a callable, got {bias!r}")
+        raise TypeError(f"bias must be one of {', '.join(map(repr, POOL_BIASES))} or a callable, got {shown(bias)}")
     return check_choice(bias, "bias", POOL_BIASES)  # type: ignore[return-value]
 
 

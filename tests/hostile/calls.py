@@ -1,0 +1,241 @@
+"""Valid calls of every public entry point of selection, whose arguments a fuzzer replaces one at a time."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import flexicase as fx
+from flexicase import evaluation, files, plot, synthetic
+from flexicase.adapters import deap
+from flexicase.selection import lookahead, registry
+from flexicase.selection.matrix import as_error_matrix
+from flexicase.selection.trace import trace
+
+ERRORS = np.array([[0, 1, 2], [1, 0, 2], [2, 2, 0], [1, 1, 1]])
+
+
+class Call(NamedTuple):
+    """A call that succeeds.
+
+    Attributes:
+        name: What is called.
+        function: Takes the arguments by name.
+        arguments: Valid values.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    arguments: dict[str, Any]
+
+
+def _evaluate(individuals: Any, cases: Any) -> Any:
+    return ERRORS[np.ix_(individuals, cases)]
+
+
+def _use(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a method and select with it by both back ends; ask for its probabilities."""
+
+    def use(**arguments: Any) -> None:
+        method = make(**arguments)
+        fx.select(ERRORS, 3, method, seed=1)
+        fx.select(ERRORS, 3, method, seed=1, backend="reference")
+        if isinstance(method, fx.Lexicase):
+            trace(ERRORS, method, 3, seed=1)
+        if not (isinstance(method, fx.Lexicase) and method.sample is not None) and not isinstance(method, fx.DALex):
+            fx.probabilities(ERRORS, method)
+
+    return use
+
+
+def _register(name: Any, method: Any) -> None:
+    try:
+        fx.register(name, method)
+    finally:
+        if isinstance(name, str):
+            registry._METHODS.pop(name, None)
+
+
+def _population() -> list[Any]:
+    return [SimpleNamespace(fitness=SimpleNamespace(wvalues=tuple(-row), weights=(-1.0,) * 3)) for row in ERRORS]
+
+
+def _fast(backend: str) -> Callable[..., Any]:
+    def fast(**arguments: Any) -> None:
+        selector = fx.FastLexicase(**{"n_cases": 3, "seed": 1, "backend": backend} | arguments)
+        selector.select(_evaluate, 4, 2)
+        selector.load_state_dict(selector.state_dict())
+
+    return fast
+
+
+def _fast_select(backend: str) -> Callable[..., Any]:
+    return lambda **arguments: fx.FastLexicase(3, seed=1, backend=backend).select(**arguments)
+
+
+def _state(**changes: Any) -> None:
+    fast = fx.FastLexicase(3, seed=1)
+    fast.select(_evaluate, 4, 2)
+    fast.load_state_dict(fast.state_dict() | changes)
+    fast.select(_evaluate, 4, 2)
+
+
+def _set_lookahead(lookahead: Any) -> None:
+    fast = fx.FastLexicase(3, seed=1)
+    fast.lookahead = lookahead
+    fast.select(_evaluate, 4)
+
+
+def _returning(backend: str) -> Callable[..., Any]:
+    """Selection with an evaluator that returns a hostile value."""
+    return lambda evaluator: fx.FastLexicase(3, seed=1, lookahead=3, backend=backend).select(lambda i, c: evaluator, 4)
+
+
+def _in_cells(backend: str) -> Callable[..., Any]:
+    def select(evaluator: Any) -> None:
+        fast = fx.FastLexicase(3, seed=1, lookahead=3, backend=backend)
+        fast.select(lambda i, c: [[evaluator] * len(c)] * len(i), 4)
+
+    return select
+
+
+def _evaluator(kind: Callable[..., Any]) -> Callable[..., Any]:
+    def use(*, individuals: Any, cases: Any, **arguments: Any) -> None:
+        with kind(**arguments) as evaluate:
+            evaluate(individuals, cases)
+
+    return use
+
+
+def _cluster(**arguments: Any) -> None:
+    cluster = evaluation.SimulatedCluster(**arguments)
+    fx.FastLexicase(3, seed=1).select(cluster, 4)
+
+
+def _picture(draw: Callable[..., Any]) -> Callable[..., Any]:
+    def use(**arguments: Any) -> None:
+        from matplotlib import pyplot
+
+        try:
+            draw(**arguments)
+        finally:
+            pyplot.close("all")
+
+    return use
+
+
+def _methods() -> Iterator[Call]:
+    lexicase = {"order": "weighted", "epsilon": 0.5, "sample": None, "batch": 1, "depth": 3, "slippage": 0.1, "elitism": 1}
+    yield Call("Lexicase", _use(fx.Lexicase), lexicase)
+    yield Call("Weighted", _use(lambda bias: fx.Lexicase(order=fx.Weighted(bias))), {"bias": "average"})
+    yield Call("Ranked", _use(lambda bias: fx.Lexicase(order=fx.Ranked(bias))), {"bias": [1, 2, 3]})
+    yield Call("bias returns", _use(lambda bias: fx.Lexicase(order=fx.Ranked(lambda s: bias))), {"bias": [1, 2, 3]})
+    yield Call("Mad", _use(lambda mode: fx.Lexicase(epsilon=fx.Mad(mode))), {"mode": "static"})
+    yield Call("DownSample", _use(lambda size: fx.Lexicase(sample=fx.DownSample(size))), {"size": 0.5})
+    informed = {"size": 0.5, "parents": 2}
+    yield Call("InformedDownSample", _use(lambda **a: fx.Lexicase(sample=fx.InformedDownSample(**a))), informed)
+    yield Call("Cohorts", _use(lambda n: fx.Lexicase(sample=fx.Cohorts(n))), {"n": 2})
+    yield Call("Tournament", _use(fx.Tournament), {"size": 2})
+    yield Call("BatchTournament", _use(fx.BatchTournament), {"size": 2, "batch": 2})
+    yield Call("Plexicase", _use(fx.Plexicase), {"alpha": 1.0})
+    yield Call("DALex", _use(fx.DALex), {"std": 2.0})
+
+
+def _selection() -> Iterator[Call]:
+    yield from _methods()
+    options = {"seed": 1, "nan": "raise"}
+    select = {"errors": ERRORS, "n": 3, "method": "lexicase", **options}
+    for method in ("lexicase", "tournament", "dalex", "plexicase", "fitness-proportionate", "cohort-lexicase"):
+        yield Call(f"select {method}", fx.select, select | {"method": method, "counts": True, "threads": 2})
+    yield Call("select backend", fx.select, select | {"backend": "reference"})
+    yield Call("select epsilon", fx.select, select | {"method": "epsilon-lexicase"})
+    yield Call("Selector", fx.Selector, {"errors": ERRORS, "method": "dalex", **options, "backend": "native"})
+    draw = {"n": 2, "counts": True, "threads": 1}
+    yield Call("Selector.draw", lambda **a: fx.Selector(ERRORS, seed=1).draw(**a), draw)
+    yield Call("trace", trace, select)
+    yield Call("mean_pool", lambda **a: trace(ERRORS, n=2, seed=1).mean_pool(**a), {"distinct": False})
+    exact = {"errors": ERRORS, "method": "lexicase", "nan": "raise", "max_states": 1000}
+    yield Call("probabilities", fx.probabilities, exact)
+    estimate = {"errors": ERRORS, "method": "down-sampled-lexicase", "approximate": 3, "seed": 1, "threads": 1}
+    yield Call("probabilities approximate", fx.probabilities, estimate)
+    yield Call("probabilities estimate", fx.probabilities, estimate | {"method": "lexicase"})
+    yield Call("register", _register, {"name": "hostile", "method": fx.Lexicase()})
+    advise = {"n_individuals": 4, "n_cases": 3, "n": 2, "errors": ERRORS, "order": "ranked", "bias": "split"}
+    yield Call("advise", fx.advise, advise | {"default": "min", "epsilon": 0.1, "seed": 1})
+    yield Call("advise without errors", fx.advise, {"n_individuals": 4, "n_cases": 3, "n": 2, "seed": 1})
+
+
+def _partial() -> Iterator[Call]:
+    fast = {"n_cases": 3, "order": "ranked", "bias": "split", "default": "min", "w_min": 0.5, "w_max": 9.0}
+    fast |= {"epsilon": 0.1, "on_all_fail": "keep", "lookahead": 2, "memory": 10_000, "seed": 1}
+    run = {"evaluate": _evaluate, "n_individuals": 4, "n": 2, "seed": 1, "population": 0}
+    for backend in ("native", "reference"):
+        yield Call(f"FastLexicase {backend}", _fast(backend), fast)
+        yield Call(f"FastLexicase.select {backend}", _fast_select(backend), run)
+        yield Call(f"evaluator returns {backend}", _returning(backend), {"evaluator": ERRORS})
+        yield Call(f"evaluator returns cells {backend}", _in_cells(backend), {"evaluator": 1})
+    state = fx.FastLexicase(3, seed=1).state_dict()
+    yield Call("load_state_dict", lambda state: fx.FastLexicase(3).load_state_dict(state), {"state": state})
+    yield Call("load_state_dict entries", _state, state)
+    yield Call("lookahead", _set_lookahead, {"lookahead": 2})
+    yield Call("Growing", lambda least: _set_lookahead(lookahead.Growing(least)), {"least": 2})
+    asked = {"individuals": [0, 1], "cases": [0]}
+    yield Call("PairEvaluator", _evaluator(evaluation.PairEvaluator), {"function": lambda i, c: 0, **asked})
+    yield Call("BlockEvaluator", _evaluator(evaluation.BlockEvaluator), {"function": _evaluate, **asked})
+    threads = {"function": _evaluate, "workers": 2, **asked}
+    yield Call("ThreadEvaluator", _evaluator(evaluation.ThreadEvaluator), threads)
+    yield Call("ProcessEvaluator", evaluation.ProcessEvaluator, {"function": np.subtract.outer, "workers": 1})
+    cluster = {"evaluate": _evaluate, "workers": 2, "pair_seconds": 1.0, "piece_seconds": 0.1, "send_seconds": 0.1}
+    yield Call("SimulatedCluster", _cluster, cluster)
+    ray = {"function": _evaluate, "population": None, "workers": 1, "address": None, "attempts": 3, "options": None}
+    yield Call("RayEvaluator", evaluation.RayEvaluator, ray)
+    made = {"n_individuals": 4, "n_cases": 3, "copies": 0.5, "seed": 1}
+    yield Call("Population", synthetic.Population, made)
+    yield Call("Population()", synthetic.Population(4, 3), asked)
+    asked = {"problem": "none", "individuals": [0], "cases": [0]}
+    yield Call("EvaluationError", fx.EvaluationError, asked)
+
+
+def _deap() -> Iterator[Call]:
+    call = {"individuals": _population(), "k": 2, "seed": 1, "threads": 1, "nan": "raise"}
+    yield Call("selLexicase", deap.selLexicase, call)
+    yield Call("selEpsilonLexicase", deap.selEpsilonLexicase, call | {"epsilon": 0.1})
+    yield Call("selAutomaticEpsilonLexicase", deap.selAutomaticEpsilonLexicase, call)
+    weighted = {"order": "ranked", "bias": "num_zeros", "solved": 0.0, "epsilon": 0.1}
+    yield Call("selWeightedLexicase", deap.selWeightedLexicase, call | weighted)
+    fast = {"individuals": [0, 1, 2], "k": 2, "evaluate": lambda i, c: np.abs(i - c), "n_cases": 3, "seed": 1}
+    yield Call("selFastLexicase", deap.selFastLexicase, fast | {"mapping": map})
+    kept = {"individuals": [0, 1, 2], "k": 2, "evaluate": lambda i, c: np.abs(i - c), "fast": fx.FastLexicase(3)}
+    yield Call("selFastLexicase fast", deap.selFastLexicase, kept)
+    yield Call("errors_of", deap.errors_of, {"individuals": _population(), "solved": 0.0})
+    yield Call("fitness", _fitness, {"wvalues": (1.0,), "weights": (-1.0,)})
+
+
+def _fitness(**parts: Any) -> None:
+    deap.errors_of([SimpleNamespace(fitness=SimpleNamespace(**parts))])
+
+
+def _pictures() -> Iterator[Call]:
+    funnel = {"errors": ERRORS, "methods": ["lexicase"], "n": 3, "seed": 1, "ax": None, "log": True, "distinct": False}
+    yield Call("funnel", _picture(plot.funnel), funnel)
+    weights = {"errors": ERRORS, "bias": "average", "ax": None, "sort": True}
+    yield Call("case_weights", _picture(plot.case_weights), weights)
+    selections = {"selections": {"a": fx.select(ERRORS, 3, seed=1)}, "ax": None, "distinct": False}
+    yield Call("evaluations", _picture(plot.evaluations), selections)
+    yield Call("evaluations of", _picture(lambda selections: plot.evaluations({"a": selections})), {"selections": fx.select(ERRORS, seed=1)})
+    yield Call("first_by_weight", plot.first_by_weight, {"weights": np.ones(3)})
+    yield Call("first_by_rank", plot.first_by_rank, {"weights": np.ones(3)})
+
+
+def _readers() -> Iterator[Call]:
+    yield Call("read_errors", files.read_errors, {"source": io.BytesIO(b"1,2\n"), "header": "auto", "name": "x"})
+    yield Call("as_error_matrix", as_error_matrix, {"errors": ERRORS, "nan": "worst"})
+
+
+def calls() -> list[Call]:
+    """Every call."""
+    return [*_selection(), *_partial(), *_deap(), *_pictures(), *_readers()]
