@@ -1,21 +1,30 @@
-"""flexicase: lexicase selection at scale."""
+"""flexicase: lexicase selection at scale.
 
-from flexicase.advise import Advice, advise
-from flexicase.evaluation.protocol import EvaluationError
-from flexicase.selection.api import Method, Selection, Selector, select
-from flexicase.selection.baselines import BatchTournament, FitnessProportionate, RandomSelection, Tournament
-from flexicase.selection.bias import CaseStatistics, biases
-from flexicase.selection.dalex import DALex
-from flexicase.selection.epsilon import Mad
-from flexicase.selection.exact import Estimate, ProblemTooLarge, probabilities
-from flexicase.selection.fast import FastLexicase
-from flexicase.selection.fast_outcome import FastSelection, MemoReport
-from flexicase.selection.informed import InformedDownSample
-from flexicase.selection.lexicase import Lexicase
-from flexicase.selection.orders import Ranked, Uniform, Weighted
-from flexicase.selection.plexicase import Plexicase
-from flexicase.selection.registry import methods, register
-from flexicase.selection.sampling import Cohorts, DownSample
+Names are imported when they are first used: importing the package is quick, and Ctrl-C is heeded from the start.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from flexicase.advice import Advice, advise
+    from flexicase.evaluation.protocol import EvaluationError
+    from flexicase.selection.api import Method, Selection, Selector, select
+    from flexicase.selection.baselines import BatchTournament, FitnessProportionate, RandomSelection, Tournament
+    from flexicase.selection.bias import CaseStatistics, biases
+    from flexicase.selection.dalex import DALex
+    from flexicase.selection.epsilon import Mad
+    from flexicase.selection.exact import Estimate, ProblemTooLarge, probabilities
+    from flexicase.selection.fast import FastLexicase
+    from flexicase.selection.fast_outcome import FastSelection, MemoReport
+    from flexicase.selection.informed import InformedDownSample
+    from flexicase.selection.lexicase import Lexicase
+    from flexicase.selection.orders import Ranked, Uniform, Weighted
+    from flexicase.selection.plexicase import Plexicase
+    from flexicase.selection.registry import methods, register
+    from flexicase.selection.sampling import Cohorts, DownSample
 
 __version__ = "0.1.0"
 
@@ -52,3 +61,37 @@ __all__ = [
     "register",
     "select",
 ]
+
+_MODULES = {
+    "advice": "Advice advise",
+    "evaluation.protocol": "EvaluationError",
+    "selection.api": "Method Selection Selector select",
+    "selection.baselines": "BatchTournament FitnessProportionate RandomSelection Tournament",
+    "selection.bias": "CaseStatistics biases",
+    "selection.dalex": "DALex",
+    "selection.epsilon": "Mad",
+    "selection.exact": "Estimate ProblemTooLarge probabilities",
+    "selection.fast": "FastLexicase",
+    "selection.fast_outcome": "FastSelection MemoReport",
+    "selection.informed": "InformedDownSample",
+    "selection.lexicase": "Lexicase",
+    "selection.orders": "Ranked Uniform Weighted",
+    "selection.plexicase": "Plexicase",
+    "selection.registry": "methods register",
+    "selection.sampling": "Cohorts DownSample",
+}
+_MODULE_OF = {name: f"flexicase.{module}" for module, names in _MODULES.items() for name in names.split()}
+
+if not TYPE_CHECKING:  # which would make every name a known one
+
+    def __getattr__(name: str) -> Any:
+        """Import a public name."""
+        if name not in _MODULE_OF:
+            raise AttributeError(f"module 'flexicase' has no attribute {name!r}")
+        value = globals()[name] = getattr(importlib.import_module(_MODULE_OF[name]), name)
+        return value
+
+
+def __dir__() -> list[str]:
+    """The public names, imported or not."""
+    return sorted({*globals(), *__all__})

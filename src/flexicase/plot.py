@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase.checks import as_number_array, check_count, check_flag, check_weights, shown
+from flexicase.checks import as_number_array, check_count, check_flag, check_text, check_weights, shown
 from flexicase.extras import require
 from flexicase.rng import check_seed
 from flexicase.selection.api import Method, Selection, select
@@ -252,19 +252,14 @@ def _label_log(axis: Any) -> None:
 def _labelled(methods: Methods) -> dict[str, str | Method]:
     if isinstance(methods, str):
         methods = [methods]
-    if not isinstance(methods, Iterable):
-        raise TypeError(f"methods must be names, or a mapping from labels to methods, got {shown(methods)}")
-    labelled = dict(methods) if isinstance(methods, Mapping) else {_name(name): name for name in methods}
+    try:
+        labelled = dict(methods) if isinstance(methods, Mapping) else {check_text(name, ""): name for name in methods}
+    except Exception:
+        raise TypeError(f"methods must be names, or a mapping from labels to methods, got {shown(methods)}") from None
     for label, method in labelled.items():
         if not isinstance(resolve_method(method), Lexicase):
             raise TypeError(f"methods must be lexicase methods, which look at case after case, got {shown(label)}")
     return labelled
-
-
-def _name(method: Any) -> str:
-    if not isinstance(method, str):
-        raise TypeError(f"methods must be names, or a mapping from labels to methods, got {shown(method)} among them")
-    return method
 
 
 def _style(label: str, i: int) -> dict[str, Any]:

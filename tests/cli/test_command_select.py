@@ -9,6 +9,7 @@ import pytest
 import flexicase as fx
 from flexicase.selection import registry
 from flexicase.selection.kernel import Events
+from tests.test_files import BROKEN
 
 ERRORS = [[0, 1, 2], [1, 0, 2], [2, 2, 0], [1, 1, 1]]
 
@@ -169,3 +170,44 @@ def test_methods_without_counts(run, errors_csv, monkeypatch):
     refused = run("select", errors_csv, "--method", "blind", "--epsilon", "mad")
     assert refused.exit_code == 2
     assert "is not a lexicase method" in refused.stderr
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_broken_files_are_one_line_and_exit_code_1(run, tmp_path, kind):
+    path = tmp_path / "errors.bin"
+    path.write_bytes(BROKEN[kind])
+    result = run("select", path)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith(f"flexicase: error: {path}: not a readable ")
+    assert result.stderr.count("\n") == 1
+    assert "unexpected" not in result.stderr
+
+
+def test_a_file_too_large_for_memory_is_one_line(run, errors_csv, monkeypatch):
+    def refuse(*args, **options):
+        raise MemoryError("x: the errors do not fit into memory")
+
+    monkeypatch.setattr("flexicase.cli.select.read_errors", refuse)
+    result = run("select", errors_csv)
+    assert (result.exit_code, result.stderr) == (1, "flexicase: error: x: the errors do not fit into memory\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        (["-n", str(2**63)], "'-n' / '--number'"),
+        (["-n", str(2**45)], "'-n' / '--number'"),
+        (["--epsilon", "1e999x"], "--epsilon"),
+    ],
+)
+def test_absurd_numbers_are_refused_by_name(run, errors_csv, arguments, option):
+    result = run("select", errors_csv, *arguments)
+    assert result.exit_code == 2
+    assert option in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_absurd_threads_and_seeds_are_accepted(run, errors_csv):
+    """Threads beyond the most that are used make no difference, and a seed may be of any size."""
+    result = run("select", errors_csv, "--threads", 2**40, "--seed", 10**60, "-n", 3)
+    assert (result.exit_code, result.stdout.count("\n")) == (0, 3)

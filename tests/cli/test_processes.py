@@ -97,3 +97,51 @@ def test_starting_up_imports_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def shell(command, **options):
+    """Run a shell command in which ``flexicase`` is the command."""
+    script = f'flexicase() {{ "{sys.executable}" -m flexicase "$@"; }}; {command}'
+    return subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60, check=False, **options)
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("flexicase select - <&-", "standard input: it is closed"),
+        ("flexicase select {errors} >&-", "standard output: it is closed"),
+        ("flexicase select {errors} -n 5 > /dev/full", "standard output: No space left on device"),
+        ("flexicase select {errors} -n 200000 --counts > /dev/full", "standard output: No space left on device"),
+        ("flexicase select - < /dev/zero", "standard input: not a text, NumPy or Parquet file (it holds a zero byte)"),
+        ("flexicase select /dev/zero", "/dev/zero: not a text, NumPy or Parquet file (it holds a zero byte)"),
+    ],
+)
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no such device")
+def test_closed_and_endless_streams_are_one_line_and_exit_code_1(command, message, errors_csv):
+    done = shell(command.format(errors=errors_csv))
+    assert (done.returncode, done.stderr, done.stdout) == (1, f"flexicase: error: {message}\n", "")
+
+
+def test_closed_standard_error_changes_nothing(errors_csv):
+    assert shell(f"flexicase select {errors_csv} -n 3 --seed 1 2>&-").stdout.count("\n") == 3
+    assert shell(f"flexicase select {errors_csv}.none 2>&-").returncode == 1
+
+
+def test_head_ends_a_long_output_in_silence(errors_csv):
+    done = shell(f"set -o pipefail; flexicase select {errors_csv} -n 300000 | head -1")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("start", [["-m", "flexicase"], ["-c", "from flexicase.__main__ import main; main()"]])
+def test_ctrl_c_while_starting_up_is_quiet_and_exits_130(start, tmp_path):
+    """The first thing that is slow is to import NumPy: one that sends Ctrl-C stands in for it."""
+    (tmp_path / "numpy.py").write_text("import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(9)\n")
+    done = subprocess.run(
+        [sys.executable, *start, "methods"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        check=False,
+        timeout=60,
+        preexec_fn=heed_ctrl_c,  # noqa: PLW1509
+    )
+    assert (done.returncode, done.stderr, done.stdout) == (130, b"", b"")

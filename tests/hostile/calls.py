@@ -53,11 +53,12 @@ def _use(make: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _register(name: Any, method: Any) -> None:
+    known = dict(registry._METHODS)
     try:
         fx.register(name, method)
     finally:
-        if isinstance(name, str):
-            registry._METHODS.pop(name, None)
+        registry._METHODS.clear()
+        registry._METHODS.update(known)
 
 
 def _population() -> list[Any]:
@@ -74,7 +75,12 @@ def _fast(backend: str) -> Callable[..., Any]:
 
 
 def _fast_select(backend: str) -> Callable[..., Any]:
-    return lambda **arguments: fx.FastLexicase(3, seed=1, backend=backend).select(**arguments)
+    def select(**arguments: Any) -> None:
+        fast = fx.FastLexicase(3, seed=1, backend=backend)
+        for _ in range(2):
+            fast.select(**arguments)
+
+    return select
 
 
 def _state(**changes: Any) -> None:
@@ -191,7 +197,7 @@ def _partial() -> Iterator[Call]:
     yield Call("ProcessEvaluator", evaluation.ProcessEvaluator, {"function": np.subtract.outer, "workers": 1})
     cluster = {"evaluate": _evaluate, "workers": 2, "pair_seconds": 1.0, "piece_seconds": 0.1, "send_seconds": 0.1}
     yield Call("SimulatedCluster", _cluster, cluster)
-    ray = {"function": _evaluate, "population": None, "workers": 1, "address": None, "attempts": 3, "options": None}
+    ray = {"function": lambda *asked: _evaluate(*asked[-2:]), "population": None, "workers": 1, "address": None, "attempts": 3, "options": None}
     yield Call("RayEvaluator", evaluation.RayEvaluator, ray)
     made = {"n_individuals": 4, "n_cases": 3, "copies": 0.5, "seed": 1}
     yield Call("Population", synthetic.Population, made)
@@ -207,26 +213,27 @@ def _deap() -> Iterator[Call]:
     yield Call("selAutomaticEpsilonLexicase", deap.selAutomaticEpsilonLexicase, call)
     weighted = {"order": "ranked", "bias": "num_zeros", "solved": 0.0, "epsilon": 0.1}
     yield Call("selWeightedLexicase", deap.selWeightedLexicase, call | weighted)
-    fast = {"individuals": [0, 1, 2], "k": 2, "evaluate": lambda i, c: np.abs(i - c), "n_cases": 3, "seed": 1}
+    fast = {"individuals": [0, 1, 2], "k": 2, "evaluate": lambda i, c: np.zeros(len(c)), "n_cases": 3, "seed": 1}
     yield Call("selFastLexicase", deap.selFastLexicase, fast | {"mapping": map})
-    kept = {"individuals": [0, 1, 2], "k": 2, "evaluate": lambda i, c: np.abs(i - c), "fast": fx.FastLexicase(3)}
+    kept = {"individuals": [0, 1, 2], "k": 2, "evaluate": lambda i, c: np.zeros(len(c)), "fast": fx.FastLexicase(3)}
     yield Call("selFastLexicase fast", deap.selFastLexicase, kept)
     yield Call("errors_of", deap.errors_of, {"individuals": _population(), "solved": 0.0})
-    yield Call("fitness", _fitness, {"wvalues": (1.0,), "weights": (-1.0,)})
+    yield Call("fitness", _fitness, {"individuals": (1.0,), "weights": (-1.0,)})
 
 
-def _fitness(**parts: Any) -> None:
-    deap.errors_of([SimpleNamespace(fitness=SimpleNamespace(**parts))])
+def _fitness(individuals: Any, weights: Any) -> None:
+    deap.errors_of([SimpleNamespace(fitness=SimpleNamespace(wvalues=individuals, weights=weights))])
 
 
 def _pictures() -> Iterator[Call]:
     funnel = {"errors": ERRORS, "methods": ["lexicase"], "n": 3, "seed": 1, "ax": None, "log": True, "distinct": False}
     yield Call("funnel", _picture(plot.funnel), funnel)
-    weights = {"errors": ERRORS, "bias": "average", "ax": None, "sort": True}
+    weights = {"errors": ERRORS, "bias": "num_zeros", "ax": None, "sort": True}
     yield Call("case_weights", _picture(plot.case_weights), weights)
     selections = {"selections": {"a": fx.select(ERRORS, 3, seed=1)}, "ax": None, "distinct": False}
     yield Call("evaluations", _picture(plot.evaluations), selections)
-    yield Call("evaluations of", _picture(lambda selections: plot.evaluations({"a": selections})), {"selections": fx.select(ERRORS, seed=1)})
+    each = _picture(lambda selections: plot.evaluations({"a": selections}))
+    yield Call("evaluations of", each, {"selections": fx.select(ERRORS, seed=1)})
     yield Call("first_by_weight", plot.first_by_weight, {"weights": np.ones(3)})
     yield Call("first_by_rank", plot.first_by_rank, {"weights": np.ones(3)})
 

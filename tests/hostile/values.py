@@ -194,7 +194,10 @@ def is_raw(error: BaseException, argument: str | None = None) -> str | None:
     2. A ``raise`` statement of the package raised it: it does not come from deep inside another package, and is not
        what the interpreter says about an expression.
     3. Its text has no trace of the native extension, such as a C++ signature.
-    4. Its text names the argument, where one is given, or a part of its name (``n`` for ``n_cases`` is not enough).
+    4. Its text names the argument, where one is given (its singular will do). A MemoryError and a class of flexicase's
+       own, such as EvaluationError, may say instead what did not fit, or what was being done.
+
+    What a user's own function raises is the user's: a fuzzer should not ask about it.
 
     Args:
         error: What a call raised.
@@ -206,7 +209,7 @@ def is_raw(error: BaseException, argument: str | None = None) -> str | None:
     text = str(error)
     if not isinstance(error, TypeError | ValueError | MemoryError | OSError) and not _is_own(error):
         return f"a {type(error).__name__}"
-    if isinstance(error, OSError) and not error.filename:
+    if isinstance(error, OSError) and error.filename is None:
         return "an OSError without a file"
     if NATIVE_TEXT.search(text):
         return "native text"
@@ -214,9 +217,10 @@ def is_raw(error: BaseException, argument: str | None = None) -> str | None:
         return "no text"
     if not isinstance(error, OSError) and not _raised_by_package(error):
         return "not raised by the package"
-    if argument is not None and not re.search(rf"(?<![a-z]){re.escape(argument)}(?![a-z])", text, re.IGNORECASE):
-        return f"does not name {argument}"
-    return None
+    if argument is None or isinstance(error, MemoryError | OSError) or _is_own(error):
+        return None
+    named = re.search(rf"(?<![a-z]){re.escape(argument).removesuffix('s')}s?(?![a-z])", text, re.IGNORECASE)
+    return None if named else f"does not name {argument}"
 
 
 def _is_own(error: BaseException) -> bool:

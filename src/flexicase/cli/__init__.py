@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from typing import Annotated
 
@@ -59,6 +60,8 @@ def root(
 
 def main() -> None:
     """Run the command line and exit: 0 fine, 1 the work failed, 2 called wrongly, 130 interrupted."""
+    if sys.stderr is None:  # closed by the caller
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal without µ is no reason to fail

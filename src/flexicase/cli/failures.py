@@ -14,7 +14,9 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-FAILED, MISUSED, INTERRUPTED = 1, 2, 130
+from flexicase.__main__ import INTERRUPTED
+
+FAILED, MISUSED = 1, 2
 TRACEBACK_VARIABLE = "FLEXICASE_TRACEBACK"
 
 
@@ -96,7 +98,7 @@ def _failure(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, MemoryError):
-        return "not enough memory"
+        return _one_line(str(error)) or "not enough memory"
     if isinstance(error, ValueError | TypeError | ImportError | OSError):
         return _one_line(str(error))
     return f"unexpected {type(error).__name__}: {_one_line(str(error))} ({TRACEBACK_VARIABLE}=1 shows where)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -15,13 +16,21 @@ from flexicase.extras import require
 
 
 def emit(text: str) -> None:
-    """Write to standard output; a reader that has gone away ends the program in silence."""
+    """Write to standard output; a reader that has gone away ends the program in silence.
+
+    Raises:
+        OSError: Standard output is closed, or cannot be written to.
+    """
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "it is closed", "standard output")
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
-        raise typer.Exit(0) from None
+        if isinstance(error, BrokenPipeError):
+            raise typer.Exit(0) from None
+        raise OSError(error.errno, error.strerror, "standard output") from None
 
 
 def emit_json(value: Any) -> None:

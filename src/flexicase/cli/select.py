@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import secrets
 import sys
 from typing import Annotated, Any
@@ -15,7 +16,7 @@ import flexicase
 from flexicase.checks import check_choice
 from flexicase.cli.output import aligned, emit, emit_json, tab_separated
 from flexicase.files import HEADERS, read_errors
-from flexicase.selection.api import Method, Selection
+from flexicase.selection.api import MOST_EVENTS, Method, Selection
 from flexicase.selection.epsilon import MAD_MODES, Epsilon
 from flexicase.selection.kernel import Ended
 from flexicase.selection.lexicase import Lexicase
@@ -34,7 +35,7 @@ def select(
         ),
     ],
     *,
-    n: Annotated[int, typer.Option("-n", "--number", min=0, help="How many parents to select.")] = 1,
+    n: Annotated[int, typer.Option("-n", "--number", min=0, max=MOST_EVENTS, help="How many parents to select.")] = 1,
     method: Annotated[str, typer.Option(help="Selection method; 'flexicase methods' lists them.")] = "lexicase",
     seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same parents. Random if left out.")] = None,
     counts: Annotated[bool, typer.Option("--counts", help="Print the counts of every selection event too.")] = False,
@@ -101,6 +102,8 @@ def _choice(value: str, option: str, choices: tuple[str, ...]) -> None:
 
 def _read(errors: str, header: str) -> NDArray[Any]:
     if errors == "-":
+        if sys.stdin is None:
+            raise OSError(errno.EBADF, "it is closed", "standard input")
         return read_errors(sys.stdin.buffer, header=header, name="standard input")  # type: ignore[arg-type]
     return read_errors(errors, header=header)  # type: ignore[arg-type]
 

@@ -16,6 +16,7 @@ SECONDS_PER_PIECE = 0.015
 MOST_SECONDS_PER_PIECE = 0.25
 MOST_GROWTH = 8
 NEWS = 0.25  # the weight of the last observation
+MOST_PIECES = 2**31
 PIECES_PER_WORKER = 2  # one at work, one waiting
 SECONDS_ON_THE_WAY = 0.002  # between the end of a piece and the start of one that is sent then
 
@@ -248,7 +249,7 @@ class PieceSize:
         If more than that are at work, the caller is the bottleneck, and sending what may not be needed delays
         what is.
         """
-        return int(self.piece_seconds / self._send_seconds) if self._send_seconds else 0
+        return int(min(self.piece_seconds / self._send_seconds, MOST_PIECES)) if self._send_seconds else 0
 
     @property
     def piece_seconds(self) -> float:

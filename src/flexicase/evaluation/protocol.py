@@ -8,7 +8,7 @@ from typing import Any, NoReturn, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase.checks import EXACT_INTEGERS, as_number_array, bad_entry, check_indices, refusal
+from flexicase.checks import EXACT_INTEGERS, as_number_array, bad_entry, check_indices, check_text, refusal
 
 SHOWN = 6
 ANSWER = "errors from the evaluator"
@@ -62,7 +62,7 @@ class EvaluationError(RuntimeError):
 
     def __init__(self, problem: str, individuals: ArrayLike, cases: ArrayLike) -> None:
         """Say what went wrong, and where."""
-        self.problem = problem
+        self.problem = check_text(problem, "problem")
         self.individuals: NDArray[np.int64] = check_indices(individuals, "individuals")
         self.cases: NDArray[np.int64] = check_indices(cases, "cases")
         super().__init__(

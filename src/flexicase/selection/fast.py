@@ -250,8 +250,12 @@ class FastLexicase:
                 run_native(self._native, run, evaluate, counts, ended)
             else:
                 run_reference(run, evaluate, counts, ended)
-        except BaseException:
+        except BaseException as error:
             memo.store.rollback()
+            if isinstance(error, MemoryError):
+                raise MemoryError(
+                    f"n_individuals and n_cases must fit into memory, got {n_individuals} and {self.n_cases}"
+                ) from None
             raise
         finally:
             memo.calls -= 1
