@@ -1,11 +1,14 @@
 """What is read from a folder of tables must be what was written, or a message that says which file is wrong."""
 
+import errno
 import json
+import os
+import re
 
 import numpy as np
 import pytest
 
-from flexicase.tables import FORMATS, MANIFEST, read_table, read_tables, types_of, write_table, write_tables
+from flexicase.tables import FORMATS, MANIFEST, SUFFIXES, read_tables, write_tables
 
 pa = pytest.importorskip("pyarrow")
 
@@ -22,16 +25,16 @@ def test_tables_keep_every_value_exactly(style, tmp_path):
             "yes": pa.array([True, False, None, True, True, False, None]),
         }
     )
-    write_table(tmp_path, "t", table, style)
-    back = read_table(tmp_path, "t", types_of(table))
+    write_tables(tmp_path, {"t": table}, style)
+    back = read_tables(tmp_path, "t")["t"]
     assert back["words"].to_pylist() == table["words"].to_pylist()
     assert back["yes"].to_pylist() == table["yes"].to_pylist()
     assert back["whole"].to_pylist() == table["whole"].to_pylist()
     assert back["real"].to_numpy().tobytes() == real.tobytes()
+    manifest = {"format": 1, "tables": {"t": {"words": "string", "real": "float64", "whole": "int64"}}}
+    (tmp_path / MANIFEST).write_text(json.dumps(manifest))
     with pytest.raises(ValueError, match=r"expected columns words, real, whole, got|cannot be read"):
-        read_table(tmp_path, "t", {"words": "string", "real": "float64", "whole": "int64"})
-    with pytest.raises(FileNotFoundError):
-        read_table(tmp_path, "u", {})
+        read_tables(tmp_path)
 
 
 @pytest.mark.parametrize("style", FORMATS)
@@ -87,3 +90,107 @@ def test_a_missing_table_is_named(tmp_path):
     with pytest.raises(FileNotFoundError) as caught:
         read_tables(tmp_path)
     assert str(tmp_path / "rows.parquet") in str(caught.value)
+
+
+class Killed(BaseException):
+    """The process ends here: nothing after it is carried out."""
+
+
+SYSTEM_CALLS = ("open", "replace", "rename", "unlink", "remove", "mkdir", "rmdir", "fsync")
+
+
+def interrupt(patch, call, error):
+    """Raise at the given system call; if the error is `Killed`, at every later one too. Gives the calls so far."""
+    made = []
+
+    def wrapped(real):
+        def attempt(*args, **options):
+            made.append(real.__name__)
+            if len(made) == call or (len(made) > call and error is Killed):
+                raise error
+            return real(*args, **options)
+
+        return attempt
+
+    for name in SYSTEM_CALLS:
+        patch.setattr(os, name, wrapped(getattr(os, name)))
+    patch.setattr("builtins.open", wrapped(open))
+    return made
+
+
+def generation(number):
+    tables = {"runs": pa.table({"seed": [number]}), "rows": pa.table({"error": [float(number)] * (number + 1)})}
+    return {**tables, "timings": pa.table({"seconds": [0.5 + number]})} if number % 2 else tables
+
+
+def content(folder):
+    return {name: table.to_pylist() for name, table in read_tables(folder, "runs").items()}
+
+
+@pytest.mark.parametrize("error", [Killed, OSError(errno.ENOSPC, "No space left on device")], ids=["kill", "full"])
+@pytest.mark.parametrize("styles", [("parquet", "parquet"), ("parquet", "csv"), ("csv", "parquet")])
+@pytest.mark.parametrize("numbers", [(1, 2), (2, 1)])
+def test_an_interrupted_export_leaves_the_old_or_the_new_one(numbers, styles, error, tmp_path):
+    """An export is the backup of a study: half of an old one and half of a new one would be none."""
+    (old, new), (before, after) = numbers, styles
+    for call in range(1, 200):
+        folder = tmp_path / str(call)
+        write_tables(folder, generation(old), before)
+        expected = content(folder)
+        with pytest.MonkeyPatch.context() as patch:
+            made = interrupt(patch, call, error)
+            try:
+                write_tables(folder, generation(new), after)
+            except (Killed, OSError):
+                assert len(made) >= call
+        newest = {name: table.to_pylist() for name, table in generation(new).items()}
+        assert content(folder) in (expected, newest), made
+        write_tables(folder, generation(new), after)
+        assert content(folder) == newest
+        names = sorted([*(f"{name}{SUFFIXES[after]}" for name in generation(new)), MANIFEST])
+        assert sorted(path.name for path in folder.iterdir()) == names, made
+        if len(made) < call:
+            return
+    raise AssertionError("it never ends")
+
+
+def test_files_of_others_are_kept(tmp_path):
+    """Only exact names of its own may be replaced or removed."""
+    notes = ("runs.md", "rows.csv", "runs.py", "timings.xlsx", "provenance.txt", "runs.parquet.bak")
+    for name in notes:
+        (tmp_path / name).write_text(name)
+    write_tables(tmp_path, generation(1), "parquet")
+    write_tables(tmp_path, generation(2), "csv")
+    assert {name: (tmp_path / name).read_text() for name in notes} == {name: name for name in notes}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("runs.parquet", "mine"), ("manifest.json", '{"name": "an app"}'), ("manifest.json", "mine"), ("note.md", "mine")],
+)
+def test_a_file_of_somebody_else_is_not_replaced(name, text, tmp_path):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match=re.escape(name)):
+        write_tables(tmp_path, generation(1), "parquet", {"note.md": b"ours"})
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(name, text)]
+
+
+def test_a_table_of_somebody_else_beside_an_export_is_not_replaced(tmp_path):
+    """A copy in the other format that an export did not write would be taken for its own."""
+    write_tables(tmp_path, generation(2), "parquet")
+    (tmp_path / "runs.csv.gz").write_text("mine")
+    for style in FORMATS:
+        with pytest.raises(ValueError, match=r"runs\.csv\.gz"):
+            write_tables(tmp_path, generation(2), style)
+    assert (tmp_path / "runs.csv.gz").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["../outside", "a/b", "", ".", "runs.", "a\0b", "x" * 300])
+def test_names_of_tables_are_no_paths(name, tmp_path):
+    write_tables(tmp_path / "outside", {"runs": pa.table({"seed": [1]})}, "parquet")
+    folder = tmp_path / "export"
+    write_tables(folder, {"runs": pa.table({"seed": [1]})}, "parquet")
+    (folder / MANIFEST).write_text(json.dumps({"format": 1, "tables": {name: {"seed": "int64"}}}))
+    for read in (lambda: read_tables(folder), lambda: write_tables(folder, generation(1), "csv")):
+        with pytest.raises(ValueError, match=r"manifest\.json"):
+            read()

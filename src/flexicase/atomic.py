@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 TEMPORARY = ".partial"
@@ -29,9 +30,10 @@ def write_atomically(path: Path, content: bytes, *, keep: Path | None = None) ->
             os.replace(path, keep)
         os.replace(temporary, path)
     except BaseException:  # Ctrl-C as well
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
         raise
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 def remove_partial_files(folder: Path, name: str = "") -> None:
@@ -40,7 +42,8 @@ def remove_partial_files(folder: Path, name: str = "") -> None:
         path.unlink(missing_ok=True)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Wait until the names of a folder's files are on the disk."""
     if os.name == "nt":
         return  # folders cannot be opened there
     handle = os.open(folder, os.O_RDONLY)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,6 +21,27 @@ CIRCUMSTANCES = ("id", "attempts", "started", "finished", "seconds", *MADE_BY)
 TIMING = "seconds"
 #: What stands in the rows of programs for a whole number that the method does not count.
 NOT_COUNTED = -1
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """The content of a TOML text.
+
+    Raises:
+        ValueError: It is not valid TOML, or nested too deeply.
+
+    Example:
+        >>> from flexicase.exported import parse_toml
+        >>> parse_toml('name = "tiny"')
+        {'name': 'tiny'}
+    """
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 def is_timing(column: str) -> bool:

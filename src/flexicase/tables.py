@@ -1,15 +1,25 @@
-"""Tables that lie together in a folder: Parquet or CSV, with a manifest that has the types of their columns."""
+"""Tables that lie together in a folder: Parquet or CSV, with a manifest that has the types of their columns.
+
+All files of a folder are replaced together. They are written to a subfolder, which a single rename completes; from then
+on its files count, and each is moved to its place. Readers look into the subfolder first, so an interruption at any
+point leaves the old tables or the new ones, and the next call of `write_tables` finishes or removes what is left.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import json
-from collections.abc import Mapping
+import os
+import re
+import shutil
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from flexicase.atomic import write_atomically
+from flexicase.atomic import sync_folder, write_atomically
 
 Format: TypeAlias = Literal["parquet", "csv"]
 FORMATS: tuple[Format, ...] = ("parquet", "csv")
@@ -17,21 +27,42 @@ SUFFIXES: dict[Format, str] = {"parquet": ".parquet", "csv": ".csv.gz"}
 MANIFEST = "manifest.json"
 MANIFEST_FORMAT = 1
 TYPES = ("string", "int64", "float64", "bool_")
+#: Subfolders: complete new files on their way to their places, and files that are still being written.
+COMPLETE, PARTIAL = ".flexicase-export", ".flexicase-export.partial"
+#: Names in a manifest become names of files.
+TABLE_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 
 
-def write_tables(folder: Path, tables: Mapping[str, Any], style: Format) -> list[Path]:
-    """Write pyarrow tables and their manifest; what the folder held of them in the other format goes.
+def write_tables(
+    folder: Path, tables: Mapping[str, Any], style: Format, others: Mapping[str, bytes] | None = None
+) -> list[Path]:
+    """Replace the tables of a folder, all at once; the same tables give the same bytes.
+
+    Args:
+        folder: Where they go; made if need be.
+        tables: pyarrow tables by name.
+        style: The format.
+        others: Contents of further files that belong to them, by file name.
 
     Returns:
         The files.
+
+    Raises:
+        ValueError: A file that would be replaced was not written by this function.
+        OSError: A file cannot be written; the folder keeps its tables.
     """
-    files = [write_table(folder, name, table, style) for name, table in tables.items()]
-    for other in {path for name in tables for path in folder.glob(f"{name}.*")} - set(files):
-        other.unlink()
     types = {name: types_of(table) for name, table in sorted(tables.items())}
     manifest = json.dumps({"format": MANIFEST_FORMAT, "tables": types}, indent=1) + "\n"
-    write_atomically(folder / MANIFEST, manifest.encode())
-    return [*files, folder / MANIFEST]
+    contents = dict(others or {})
+    contents |= {f"{name}{SUFFIXES[style]}": _encoded(table, style) for name, table in tables.items()}
+    contents[MANIFEST] = manifest.encode()
+    folder.mkdir(parents=True, exist_ok=True)
+    with _locked(folder):
+        _finish(folder)
+        _refuse_foreign(folder, contents)
+        _stage(folder, contents)
+        _finish(folder)
+    return [folder / name for name in contents]
 
 
 def read_tables(folder: Path, *needed: str) -> dict[str, Any]:
@@ -55,59 +86,123 @@ def read_tables(folder: Path, *needed: str) -> dict[str, Any]:
         ...     read_tables(Path(folder), "runs")["runs"].to_pylist()
         [{'seed': 7}]
     """
-    types = _manifest(folder / MANIFEST)
+    types = _manifest(locate(folder, MANIFEST))
     for name in needed:
         if name not in types:
             raise ValueError(f"{folder / MANIFEST}: expected a table {name!r}, got {', '.join(types) or 'none'}")
-    return {name: read_table(folder, name, columns) for name, columns in types.items()}
+    return {name: _read_table(folder, name, columns) for name, columns in types.items()}
 
 
-def write_table(folder: Path, name: str, table: Any, style: Format) -> Path:
-    """Write a pyarrow table; the same table gives the same bytes.
-
-    Returns:
-        The file.
-    """
-    path = folder / f"{name}{SUFFIXES[style]}"
-    write_atomically(path, _as_parquet(table) if style == "parquet" else _as_csv(table))
-    return path
+def locate(folder: Path, name: str) -> Path:
+    """Where the newest complete version of a file that `write_tables` wrote is."""
+    staged = folder / COMPLETE / name
+    return staged if staged.is_file() else folder / name
 
 
-def read_table(folder: Path, name: str, types: Mapping[str, str]) -> Any:
-    """Read a table that `write_table` wrote, whichever format it has.
-
-    Args:
-        folder: Where it lies.
-        name: Its name.
-        types: The type of each column.
-
-    Raises:
-        FileNotFoundError: There is none.
-        ValueError: It cannot be read, or has other columns.
-    """
+def _read_table(folder: Path, name: str, types: Mapping[str, str]) -> Any:
     import pyarrow as pa
     from pyarrow import csv, parquet
 
-    path = next((p for p in (folder / f"{name}{suffix}" for suffix in SUFFIXES.values()) if p.exists()), None)
+    paths = [base / f"{name}{suffix}" for base in (folder / COMPLETE, folder) for suffix in SUFFIXES.values()]
+    path = next((path for path in paths if path.is_file()), None)
     if path is None:
         raise FileNotFoundError(2, "No such table", str(folder / f"{name}{SUFFIXES['parquet']}"))
     try:
+        content = path.read_bytes()
         if path.suffix == ".parquet":
-            table = parquet.read_table(path)
+            table = parquet.read_table(pa.BufferReader(content))
         else:
             schema = {column: getattr(pa, kind)() for column, kind in types.items()}
             table = csv.read_csv(
-                io.BytesIO(gzip.decompress(path.read_bytes())),
+                io.BytesIO(gzip.decompress(content)),
                 parse_options=csv.ParseOptions(newlines_in_values=True),
                 convert_options=csv.ConvertOptions(
                     column_types=schema, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
                 ),
             )
-    except (pa.ArrowException, OSError, EOFError) as error:
+        table.validate(full=True)
+    except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
         raise ValueError(f"{path} cannot be read: {error}") from error
     if table.column_names != list(types):
         raise ValueError(f"{path}: expected columns {', '.join(types)}, got {', '.join(table.column_names)}")
+    for column, kind in types_of(table).items():
+        if kind != types[column]:
+            raise ValueError(f"{path}: column {column!r} must be {types[column]} as in {MANIFEST}, got {kind}")
     return table
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Wait until no other process writes to a folder; the system releases the lock when its holder ends."""
+    if os.name == "nt":
+        yield  # folders cannot be opened there
+        return
+    import fcntl
+
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):  # a file system without locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _refuse_foreign(folder: Path, contents: Mapping[str, bytes]) -> None:
+    """Raise ValueError if a file that would be replaced or removed is not one that `write_tables` wrote."""
+    known = _manifest(folder / MANIFEST) if os.path.lexists(folder / MANIFEST) else None
+    own = {MANIFEST, *(name for name in contents if _table_of(name) is None)} if known is not None else set()
+    for table in known or ():
+        found = [f"{table}{suffix}" for suffix in SUFFIXES.values() if os.path.lexists(folder / f"{table}{suffix}")]
+        if len(found) > 1:
+            raise ValueError(f"{folder} holds both {' and '.join(found)}: remove the one that is no part of the export")
+        own.update(found)
+    for name, content in contents.items():
+        path = folder / name
+        if name not in own and os.path.lexists(path) and not (path.is_file() and path.read_bytes() == content):
+            raise ValueError(f"{path} is no part of an export and would be replaced: choose another folder")
+
+
+def _stage(folder: Path, contents: Mapping[str, bytes]) -> None:
+    """Write all files to a subfolder, completely or not at all."""
+    partial = folder / PARTIAL
+    partial.mkdir()
+    try:
+        for name, content in contents.items():
+            write_atomically(partial / name, content)
+        os.rename(partial, folder / COMPLETE)
+    except OSError:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    sync_folder(folder)
+
+
+def _finish(folder: Path) -> None:
+    """Move complete new files to their places, the manifest last; remove what they replace, and incomplete files."""
+    complete = folder / COMPLETE
+    if complete.is_dir() and not complete.is_symlink():
+        for path in sorted(complete.iterdir(), key=lambda path: path.name == MANIFEST):
+            if path.name == MANIFEST and (folder / MANIFEST).is_file():
+                gone = _manifest(folder / MANIFEST).keys() - _manifest(path).keys()
+                _remove(folder / f"{table}{suffix}" for table in gone for suffix in SUFFIXES.values())
+            table = _table_of(path.name)
+            if table is not None:
+                same = {folder / f"{table}{suffix}" for suffix in SUFFIXES.values()}
+                _remove(same - {folder / path.name})
+            os.replace(path, folder / path.name)
+        sync_folder(folder)
+        complete.rmdir()
+    shutil.rmtree(folder / PARTIAL, ignore_errors=True)
+
+
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
+        path.unlink(missing_ok=True)
+
+
+def _table_of(name: str) -> str | None:
+    """The table that a file of this name holds, or None."""
+    return next((name.removesuffix(suffix) for suffix in SUFFIXES.values() if name.endswith(suffix)), None)
 
 
 def types_of(table: Any) -> dict[str, str]:
@@ -123,20 +218,13 @@ def types_of(table: Any) -> dict[str, str]:
     return {field.name: names.get(str(field.type), str(field.type)) for field in table.schema}
 
 
-def _as_parquet(table: Any) -> bytes:
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    sink = pa.BufferOutputStream()
-    parquet.write_table(table, sink, compression="zstd", compression_level=15)
-    content: bytes = sink.getvalue().to_pybytes()
-    return content
-
-
-def _as_csv(table: Any) -> bytes:
-    from pyarrow import csv
+def _encoded(table: Any, style: Format) -> bytes:
+    from pyarrow import csv, parquet
 
     sink = io.BytesIO()
+    if style == "parquet":
+        parquet.write_table(table, sink, compression="zstd", compression_level=15)
+        return sink.getvalue()
     csv.write_csv(table, sink)
     return gzip.compress(sink.getvalue(), mtime=0)
 
@@ -145,13 +233,17 @@ def _manifest(path: Path) -> dict[str, dict[str, str]]:
     """The column types of every table."""
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} cannot be read: {error}") from error
     found = manifest.get("format") if isinstance(manifest, dict) else None
     if found != MANIFEST_FORMAT:
         raise ValueError(f"{path}: expected format {MANIFEST_FORMAT}, got {found!r}")
     tables = manifest.get("tables")
-    if not isinstance(tables, dict) or not all(map(_are_types, tables.values())):
+    if (
+        not isinstance(tables, dict)
+        or not all(map(TABLE_NAME.fullmatch, tables))
+        or not all(map(_are_types, tables.values()))
+    ):
         raise ValueError(f"{path}: expected for each table its columns with their types, {', '.join(TYPES)}")
     return tables
 

@@ -1,6 +1,10 @@
 import gzip
 import json
+import re
 import shutil
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -17,10 +21,10 @@ from flexicase.experiments import (
     run_study,
 )
 from flexicase.experiments.exchange import _stacked
-from flexicase.tables import FORMATS, write_table
+from flexicase.tables import FORMATS, write_tables
 
 from .conftest import entries, results
-from .walk import TROUBLE, study_text
+from .walk import KIND, TROUBLE, study_text
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +111,74 @@ def test_a_running_study_takes_no_import(finished, tmp_path):
         import_study(tmp_path / "export", finished.folder.parent, allow_code=True)
 
 
+@pytest.mark.parametrize(
+    "found",
+    ['name = "other"\n', "[tool.poetry]\n", "not TOML", "name = 7\n", study_text(length=6), "", "a = " + "[" * 10**5],
+)
+def test_a_study_file_of_somebody_else_is_not_replaced(found, finished, tmp_path):
+    """``export --out .`` beside a study of one's own must not overwrite it."""
+    (tmp_path / "study.toml").write_text(found)
+    with pytest.raises(ValueError, match=r"study\.toml|another study"):
+        export_study(finished, tmp_path)
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("study.toml", found)]
+
+
+def test_the_export_of_another_study_is_not_replaced(finished, tmp_path):
+    """It may be the only copy of that study, and a name alone does not tell two studies apart."""
+    for change in ({"name": "others"}, {"length": 6}):
+        folder = tmp_path / "-".join(change)
+        other = Study(folder / "other")
+        other.make_folders()
+        Ledger.create(other.ledger, parse_spec(study_text(**change), allow_code=True)).close()
+        export_study(other, folder / "export")
+        before = {path.name: path.read_bytes() for path in (folder / "export").iterdir()}
+        with pytest.raises(ValueError, match="export holds another study"):
+            export_study(finished, folder / "export")
+        assert {path.name: path.read_bytes() for path in (folder / "export").iterdir()} == before
+
+
+def test_an_export_beside_the_study_file_itself_and_over_a_damaged_one_is_written(finished, tmp_path):
+    (tmp_path / "study.toml").write_text(study_text())
+    assert export_study(finished, tmp_path).done == 4
+    (tmp_path / "runs.parquet").write_bytes(b"damaged")
+    assert export_study(finished, tmp_path).done == 4
+    assert import_study(tmp_path, tmp_path / "elsewhere", allow_code=True)[1] == 4
+
+
+def test_a_kill_during_an_export_leaves_one_that_can_be_imported(finished, tmp_path):
+    """The process ends between two renames, when some files are new and some are old."""
+    for kills in range(1, 12):
+        export = tmp_path / str(kills)
+        export_study(finished, export, "csv")
+        code = (
+            "import os, sys\nfrom pathlib import Path\nfrom flexicase.experiments import Study, export_study\n"
+            "left, real = [int(sys.argv[1])], os.replace\n"
+            "def replace(*paths):\n    left[0] -= 1\n    left[0] or os.kill(os.getpid(), 9)\n    real(*paths)\n"
+            "os.replace = replace\nexport_study(Study(Path(sys.argv[2])), Path(sys.argv[3]))"
+        )
+        command = [sys.executable, "-c", code, str(kills), str(finished.folder), str(export)]
+        ended = subprocess.run(command, check=False, timeout=60).returncode
+        assert ended in (0, -signal.SIGKILL)
+        assert import_study(export, tmp_path / f"elsewhere-{kills}", allow_code=True)[1] == 4
+        if ended == 0:
+            break
+    assert kills > 2
+
+
+def test_importing_runs_no_code_unless_allowed(finished, tmp_path, monkeypatch):
+    """The kind of a study is the name of a class: a file from elsewhere could name any code."""
+    (tmp_path / "trap.py").write_text("import pathlib\npathlib.Path(__file__).with_name('sprung').touch()\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    export_study(finished, tmp_path / "export")
+    text = study_text()
+    for kind in ("trap:Trap", "os:abort", "os.path:join", "flexicase.cli:main"):
+        (tmp_path / "export" / "study.toml").write_text(text.replace(KIND, kind))
+        with pytest.raises(ValueError, match=re.escape(kind) + ".*allow"):
+            import_study(tmp_path / "export", tmp_path / "elsewhere")
+    assert not (tmp_path / "sprung").exists()
+    assert not (tmp_path / "elsewhere").exists()
+
+
 def test_runs_with_other_columns_are_refused():
     rows = [("a", {"step": np.arange(2)}), ("b", {"stop": np.arange(2)})]
     with pytest.raises(ValueError, match="run b: expected columns step as in the others, got stop"):
@@ -131,5 +203,5 @@ def test_long_runs_take_little_space(tmp_path):
             else:
                 noisy[name] = values + noise.integers(0, 1 + 100 * values.max(), 300)
         runs.append((f"{number:016x}", noisy))
-    sizes = [write_table(tmp_path, str(t), _stacked(runs, timings=t), "parquet").stat().st_size for t in (False, True)]
-    assert sum(sizes) < 2e6
+    tables = {name: _stacked(runs, timings=name == "timings") for name in ("rows", "timings")}
+    assert sum(path.stat().st_size for path in write_tables(tmp_path, tables, "parquet")) < 2e6

@@ -9,7 +9,7 @@ import typer
 
 from flexicase.cli.output import emit, emit_json
 from flexicase.cli.studies import DEFAULT_ROOT, AsJson, Root, find_study, write_results
-from flexicase.tables import MANIFEST
+from flexicase.tables import MANIFEST, locate
 
 
 def report(
@@ -28,7 +28,7 @@ def report(
     from flexicase.report.write import write_report
 
     export = Path(source)
-    if not (export / MANIFEST).exists():
+    if not locate(export, MANIFEST).exists():
         export = write_results(find_study(root, source)).folder
     written = write_report(export, out or export.parent / "report")
     if as_json:

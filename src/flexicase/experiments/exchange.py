@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from flexicase.atomic import write_atomically
 from flexicase.checks import check_choice
 from flexicase.experiments.jobs import Progress
 from flexicase.experiments.ledger import Entry, Ledger, Result
@@ -17,8 +17,8 @@ from flexicase.experiments.provenance import Provenance
 from flexicase.experiments.rows import Rows, check_rows, digest, read_rows, write_rows
 from flexicase.experiments.spec import load_spec
 from flexicase.experiments.study import Study
-from flexicase.exported import IDENTITY, MADE_BY, SPEC, is_timing, read_runs
-from flexicase.tables import FORMATS, Format, write_tables
+from flexicase.exported import IDENTITY, MADE_BY, SPEC, is_timing, parse_toml, read_runs
+from flexicase.tables import FORMATS, MANIFEST, Format, locate, read_tables, write_tables
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,13 @@ def export_study(study: Study, folder: Path, style: Format = "parquet") -> Expor
 
     Args:
         study: The study.
-        folder: Where the files go; made if need be.
+        folder: Where the files go; made if need be. An earlier export of the study that is there is replaced, all
+            files at once: an interruption leaves the old one or the new one.
         style: ``"parquet"`` or ``"csv"`` (compressed).
 
     Raises:
+        ValueError: The folder holds the export of another study, or a file that would be replaced and is no part of
+            an export.
         DamagedRowsError: The rows of a finished run are not what was recorded; ``flexicase run`` makes it again.
 
     Example:
@@ -74,15 +77,14 @@ def export_study(study: Study, folder: Path, style: Format = "parquet") -> Expor
     check_choice(style, "style", FORMATS)
     with Ledger(study.ledger, read_only=True) as ledger:
         entries, text = ledger.entries(), ledger.text
+    _refuse_another_study(folder, parse_toml(text)["name"], [entry.task.id for entry in entries])
     done = [entry for entry in entries if entry.result is not None]
     rows = [(entry.task.id, _stored_rows(study, entry)) for entry in done]
     tables = {"runs": _runs_table(entries), "provenance": _provenance_table(done)}
     if rows:
         tables["rows"] = _stacked(rows, timings=False)
         tables["timings"] = _stacked(rows, timings=True)
-    folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(folder / SPEC, text.encode())
-    files = [folder / SPEC, *write_tables(folder, tables, style)]
+    files = write_tables(folder, tables, style, {SPEC: text.encode()})
     return Exported(folder, files, len(done), len(entries), sum(len(next(iter(r.values()))) for _, r in rows))
 
 
@@ -102,7 +104,7 @@ def import_study(folder: Path, root: Path, *, allow_code: bool = False) -> tuple
         ChangedSpecError: There is another study of this name.
         LockedError: The study is running.
     """
-    spec = load_spec(folder / SPEC, allow_code=allow_code)
+    spec = load_spec(locate(folder, SPEC), allow_code=allow_code)
     exported = read_runs(folder)
     lines = {line["id"]: line for line in exported.lines}
     if list(lines) != [task.id for task in plan(spec)]:
@@ -145,6 +147,20 @@ def _take_over(study: Study, ledger: Ledger, run: dict[str, Any], made_by: dict[
     )
     ledger.adopt(entry)
     return True
+
+
+def _refuse_another_study(folder: Path, name: str, ids: list[str]) -> None:
+    """Raise ValueError if a folder holds the export of a study with another name or other runs."""
+    if not locate(folder, MANIFEST).exists():
+        return  # what is there is no export, and `write_tables` does not replace it
+    found_name = found_ids = None
+    with suppress(OSError, ValueError):
+        found_name = parse_toml(locate(folder, SPEC).read_text(encoding="utf-8")).get("name")
+    with suppress(OSError, ValueError, KeyError):
+        found_ids = read_tables(folder, "runs")["runs"]["id"].to_pylist()
+    # of a damaged export, what can be read has to do
+    if (found_name or name) != name or (found_ids or ids) != ids:
+        raise ValueError(f"{folder} holds another study (name {found_name!r}): choose another folder")
 
 
 def _stored_rows(study: Study, entry: Entry) -> Rows:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,11 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 
 from flexicase.checks import nearest
 from flexicase.experiments.jobs import job_of
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from flexicase.exported import parse_toml
 
 Names = Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)]
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
@@ -145,8 +140,8 @@ def parse_spec(text: str, name: str = "study", *, allow_code: bool = False) -> S
         'gp'
     """
     try:
-        raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        raw = parse_toml(text)
+    except ValueError as error:
         raise SpecError(f"{name}: not valid TOML: {error}") from error
     try:
         spec = Spec.model_validate(raw)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
-from flexicase.exported import IDENTITY, NOT_COUNTED, SPEC, read_runs
+from flexicase.exported import IDENTITY, NOT_COUNTED, SPEC, parse_toml, read_runs
+from flexicase.tables import locate
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Results:
     @property
     def kind(self) -> str:
         """What its runs are: ``"gp"``, ``"image"``, or the place of a class of one's own."""
-        return str(_parsed(self.spec).get("kind", "gp"))
+        return str(parse_toml(self.spec).get("kind", "gp"))
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -82,7 +82,7 @@ class Results:
 
     def settings_of(self, variant: str) -> dict[str, Any]:
         """The settings of a variant's runs, as far as the study gives them."""
-        return {**self.settings, **_parsed(self.spec).get("variants", {}).get(variant, {})}
+        return {**self.settings, **parse_toml(self.spec).get("variants", {}).get(variant, {})}
 
     def methods(self, problem: str) -> tuple[str, ...]:
         """The methods used on a problem, in the order of the plan."""
@@ -115,8 +115,8 @@ def read_results(folder: Path) -> Results:
     if not exported.rows:
         raise ValueError(f"{folder}: no run of this study is finished yet")
     try:
-        spec = (folder / SPEC).read_text(encoding="utf-8")
-        content = _parsed(spec)
+        spec = locate(folder, SPEC).read_text(encoding="utf-8")
+        content = parse_toml(spec)
     except ValueError as error:
         raise ValueError(f"{folder / SPEC} cannot be read: {error}") from error
     runs = tuple(
@@ -147,7 +147,7 @@ def _variants_apart(results: Results) -> Results:
 
     Only where variants evaluate partially they are what is compared.
     """
-    variants = _parsed(results.spec).get("variants", {})
+    variants = parse_toml(results.spec).get("variants", {})
     if not variants or any(results.settings_of(name).get("partial") for name in variants):
         return results
     runs = (replace(run, problem=f"{run.problem}-{run.variant}", variant="") for run in results.runs)
@@ -159,11 +159,3 @@ def _run(line: dict[str, Any], columns: dict[str, NDArray[Any]], made_by: dict[s
     facts = {key: value for key, value in line.items() if key not in IDENTITY}
     identity: dict[str, Any] = {key: line[key] for key in keys}
     return Run(**identity, facts=facts, columns=columns, made_by=made_by)
-
-
-def _parsed(spec: str) -> dict[str, Any]:
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-    return tomllib.loads(spec)
