@@ -11,24 +11,24 @@ counts must be equal. Times are CPU seconds of one thread, best of --repeats, th
 from __future__ import annotations
 
 import argparse
+import copy
 import time
 
 import numpy as np
 import torch
 
 import flexicase.torch as ft
-from flexicase.torch.selector import load_selector_state, selector_state
 
 LENGTHS = ((0, 20), (20, 100), (100, 1000), (1000, 10**6))
 
 
 def compare(search: ft.GradientLexicase, before: dict, generation: int, repeats: int) -> tuple[float, float]:
     """CPU seconds of the last selection, case by case and as it was made; fails if the outcomes differ."""
-    selector, after = search._selector, selector_state(search._selector)
+    selector = copy.copy(search._state.selector)
     used = selector.lookahead
     outcomes, seconds = [], {0: [], 1: []}
     for turn in range(2 * repeats):
-        load_selector_state(selector, before)
+        selector.load_state_dict(before)
         selector.lookahead = (1, used)[turn % 2]
         evaluate = search._evaluator(search._forward)
         start = time.process_time()
@@ -36,8 +36,6 @@ def compare(search: ft.GradientLexicase, before: dict, generation: int, repeats:
         seconds[turn % 2].append(time.process_time() - start)
         outcomes.append((s.indices.tolist(), s.evaluations.tolist(), s.ended.tolist(), selector.weights.tolist()))
     assert all(outcome == outcomes[0] for outcome in outcomes), "the outcomes differ"
-    load_selector_state(selector, after)
-    selector.lookahead = used
     return min(seconds[0]), min(seconds[1])
 
 
@@ -70,11 +68,11 @@ def main() -> None:
     search.generations = arguments.generations
     rows = []
     for generation in range(arguments.generations):
-        before = selector_state(search._selector)
+        before = search._state.selector.state_dict()
         record = search.step()
         one, blocks = compare(search, before, generation, arguments.repeats)
         times = record.seconds_train, record.seconds_select
-        looks = search._selector.lookahead != "patient"
+        looks = search._state.selector.lookahead != "patient"
         rows.append((record.evaluations, one, blocks, *times, record.forward_passes, looks))
     table = np.array(rows)
     print(f"{arguments.network}, {arguments.selection}: {len(rows)} selections, all outcomes equal")

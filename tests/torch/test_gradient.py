@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import shutil
+import signal
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -11,8 +15,14 @@ from torch import nn
 from torch.utils.data import TensorDataset
 
 import flexicase.torch as ft
+from flexicase.selection.fast import FastLexicase
+from flexicase.torch.cases import Cases
+from flexicase.torch.checkpoint import NEWEST
+from flexicase.torch.errors import wrong
+from flexicase.torch.gradient import GradientLexicase
+from flexicase.torch.state import State
 from flexicase.torch.training import deal
-from tests.torch.training_runs import fingerprint, network, search
+from tests.torch.training_runs import cases, fingerprint, network, search, small
 
 
 def test_every_case_is_trained_on_once_and_shares_differ_by_a_batch_at_most():
@@ -208,3 +218,166 @@ def test_compiled_networks_select_the_same_parents():
         return [(record.parent, record.evaluations, record.ended) for record in made.fit(2)]
 
     assert outcome(compile=True) == outcome()
+
+
+class Poison(torch.autograd.Function):
+    """Passes outputs on unchanged, and gives NaN as their gradient."""
+
+    @staticmethod
+    def forward(ctx, outputs):
+        return outputs.clone()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * float("nan")
+
+
+class Fragile(nn.Linear):
+    """A linear network whose gradients are NaN in some passes of every four; its losses are finite."""
+
+    passes = 0
+    broken = frozenset()
+
+    def forward(self, inputs):
+        outputs = super().forward(inputs)
+        if self.training:
+            Fragile.passes += 1
+            if (Fragile.passes - 1) % 4 in Fragile.broken:
+                return Poison.apply(outputs)
+        return outputs
+
+
+@pytest.fixture
+def fragile():
+    """Four candidates with one batch each: those in ``broken`` end each generation with NaN parameters."""
+
+    def make(broken, **changes):
+        Fragile.passes, Fragile.broken = 0, frozenset(broken)
+        return small(lambda: Fragile(4, 3), **{"generations": 3, **changes})
+
+    return make
+
+
+@pytest.mark.parametrize("changes", [{}, {"selection": "fast", "on_all_fail": "stop"}, {"optimizer_state": "inherit"}])
+def test_a_candidate_with_parameters_that_are_no_numbers_is_no_parent(fragile, changes):
+    """Its losses are finite, since they come before the step that breaks it; NaN outputs even looked right."""
+    for seed in range(6):
+        found = fragile([0, 1, 3], seed=seed, **changes)
+        with pytest.warns(RuntimeWarning, match=r"candidate 0, 1, 3 of generation \d cannot become the parent"):
+            records = found.fit(3)
+        assert [record.parent for record in records] == [2, 2, 2]
+        assert all(value.isfinite().all() for value in found.parent.state_dict().values())
+        assert found.weights.max() <= 5
+
+
+def test_candidates_that_are_all_broken_end_training_and_keep_the_checkpoint(fragile, tmp_path):
+    found = fragile([1], generations=2)
+    with pytest.warns(RuntimeWarning, match="candidate 1 of generation"):
+        found.fit(2, save=tmp_path)
+    before, content = found.state_dict(), (tmp_path / NEWEST).read_bytes()
+    Fragile.broken = frozenset(range(4))
+    message = r"the parameters of all 4 candidates in generation 2 are not finite: .*lower learning rate"
+    with pytest.raises(ft.TrainingError, match=message):
+        found.fit(3, save=tmp_path, save_every=0.0)
+    assert (tmp_path / NEWEST).read_bytes() == content
+    assert found.generation == 2
+    assert all(torch.equal(value, before["parent"][name]) for name, value in found.state_dict()["parent"].items())
+
+
+class Masked(nn.Linear):
+    """A linear network with a mask of infinities, as attention has."""
+
+    def __init__(self):
+        super().__init__(4, 3)
+        self.register_buffer("mask", torch.tensor([0.0, 0.0, float("-inf")]))
+
+    def forward(self, inputs):
+        return super().forward(inputs) + self.mask
+
+
+def test_infinities_that_a_network_is_made_with_do_no_harm():
+    data = cases(targets=torch.arange(20) % 2)
+    assert len(small(Masked, data).fit(2)) == 2
+
+
+@pytest.mark.parametrize("target", [0, 1, 2])
+def test_an_output_that_is_no_number_is_wrong(target):
+    """argmax takes NaN for the largest, so that a broken network was right on one class."""
+    nan = float("nan")
+    outputs = torch.tensor([[nan, nan, nan], [0.0, nan, 1.0], [nan, 2.0, 1.0], [1.0, 0.0, nan]])
+    assert wrong(outputs, torch.full((4,), target)).tolist() == [True] * 4
+    broken = nn.Linear(4, 3)
+    nn.init.constant_(broken.weight, nan)
+    evaluate = ft.CandidateErrors([broken], Cases(cases(), torch.device("cpu"), name="data"))
+    assert evaluate(np.array([0]), np.arange(20)).tolist() == [[1.0] * 20]
+
+
+def test_ctrl_c_before_any_line_of_a_step():
+    """Between the end of selection and the end of the step, the weights were new and the generation was not."""
+    whole = small(selection="fast")
+    whole.step(), whole.step()
+    methods = [GradientLexicase.step, GradientLexicase._next, State.after, FastLexicase.select]
+    codes, lines, done = {method.__code__ for method in methods}, 0, False
+    while not done:
+        found, left = small(selection="fast"), lines
+
+        def interrupt(frame, event, _):
+            nonlocal left
+            if frame.f_code not in codes:
+                return None
+            if event == "line":
+                left -= 1
+                if left < 0:
+                    sys.settrace(None)
+                    raise KeyboardInterrupt
+            return interrupt
+
+        found.step()
+        before = sys.gettrace()
+        sys.settrace(interrupt)
+        try:
+            found.step()
+            done = True
+        except KeyboardInterrupt:
+            if found.generation == 1:
+                found.step()
+        finally:
+            sys.settrace(before)
+        assert fingerprint(found) == fingerprint(whole), f"after line {lines}"
+        lines += 1
+    assert lines > 30
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers of this kind")
+def test_ctrl_c_at_any_moment_leaves_the_generation_as_if_it_had_not_begun():
+    """Also between the end of selection and the end of the step; and it is heeded at once."""
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    settings = {"selection": "fast", "optimizer_state": "inherit", "generations": 40}
+    whole, found = small(**settings), small(**settings)
+    whole.step()
+    started = time.perf_counter()
+    whole.step()
+    usual, draws, interrupted, late = time.perf_counter() - started, random.Random(1), 0, []
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        while found.generation < 40:
+            at = time.perf_counter() + (wait := draws.uniform(1e-5, 1.2 * usual))
+            try:
+                try:
+                    signal.setitimer(signal.ITIMER_REAL, wait)
+                    found.step()
+                finally:
+                    signal.setitimer(signal.ITIMER_REAL, 0)
+            except KeyboardInterrupt:
+                interrupted += 1
+                late.append(time.perf_counter() - at)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    whole.fit(40)
+    assert interrupted > 5
+    assert sorted(late)[len(late) // 2] < 0.1
+    assert fingerprint(found) == fingerprint(whole)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import hashlib
 
+import torch
+from torch import nn
+from torch.utils.data import TensorDataset
+
 import flexicase.torch as ft
 
 
@@ -16,6 +20,17 @@ def search(train=96, **changes):
     settings = {"seed": 5, "batch_size": 16, "selection": "fast", **changes}
     data = ft.data.load("fake", train=train, test=32)
     return ft.GradientLexicase(network, data.train, **settings)
+
+
+def small(model=lambda: nn.Linear(4, 3), data=None, **changes):
+    """Gradient lexicase on 20 cases of 4 numbers, milliseconds per generation."""
+    settings = {"population": 4, "batch_size": 5, "seed": 1, "generations": 9, **changes}
+    return ft.GradientLexicase(model, cases() if data is None else data, **settings)
+
+
+def cases(n=20, targets=None, dtype=torch.float32, shift=0.0):
+    inputs = (torch.linspace(-1, 1, 4 * n).reshape(n, 4) + shift).to(dtype)
+    return TensorDataset(inputs, torch.arange(n) % 3 if targets is None else targets)
 
 
 def fingerprint(found: ft.GradientLexicase) -> str:

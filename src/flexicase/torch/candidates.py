@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
 from flexicase.torch.cases import Cases
 
@@ -45,10 +46,96 @@ def make_candidates(
                 raise TypeError(f"model_fn must make a torch.nn.Module, got {type(model).__name__}")
             moved = model.to(device)
             models.append(moved.to(memory_format=torch.channels_last) if channels_last else moved)  # type: ignore[call-overload]
-    shapes = [{name: value.shape for name, value in model.state_dict().items()} for model in models]
+    for model in models:
+        _check_network(model)
+    shapes = [{name: value.shape for name, value in parameters_of(model).items()} for model in models]
     if any(shape != shapes[0] for shape in shapes) or len({id(model) for model in models}) < len(models):
         raise ValueError("model_fn must make a new network each time, all of the same shape")
+    _check_separate(models)
     return models
+
+
+def _check_network(model: nn.Module) -> None:
+    """Refuse a network that cannot be trained or saved."""
+    for name, value in [*model.named_parameters(), *model.named_buffers()]:
+        if is_lazy(value):
+            raise ValueError(
+                f"model_fn must make networks whose parameters are initialised, got {name!r} of a lazy module; run a "
+                "batch through the network in model_fn"
+            )
+    for name, value in model.state_dict().items():
+        if not isinstance(value, Tensor):
+            raise ValueError(
+                f"model_fn must make networks whose state holds tensors alone, got {type(value).__name__} as {name!r}"
+            )
+    if not any(parameter.requires_grad for parameter in model.parameters()):
+        raise ValueError("model_fn must make networks with a parameter to train, got none that requires a gradient")
+
+
+def _check_separate(models: Sequence[nn.Module]) -> None:
+    """Refuse networks that share memory: training one would change the others."""
+    owners: dict[int, int] = {}
+    for which, model in enumerate(models):
+        for name, value in [*model.named_parameters(), *model.named_buffers()]:
+            if value.numel() and owners.setdefault(value.data_ptr(), which) != which:
+                raise ValueError(
+                    f"model_fn must make a new network each time, but two share {name!r}; copy it in model_fn"
+                )
+
+
+def parameters_of(model: nn.Module) -> dict[str, Tensor]:
+    """The tensors of a network's ``state_dict``, detached."""
+    return {name: value.detach() for name, value in model.state_dict().items()}
+
+
+def unsaved_buffers(model: nn.Module) -> dict[str, Tensor]:
+    """The buffers that a network's ``state_dict`` leaves out, detached."""
+    saved = model.state_dict().keys()
+    return {name: value.detach() for name, value in model.named_buffers(remove_duplicate=False) if name not in saved}
+
+
+def copied(tensors: dict[str, Tensor], device: torch.device | None = None) -> dict[str, Tensor]:
+    """Copies of some tensors, on another device if one is given."""
+    return {name: value.detach().to(device or value.device, copy=True) for name, value in tensors.items()}
+
+
+def load_unsaved_buffers(model: nn.Module, buffers: dict[str, Tensor]) -> None:
+    """Give a network the buffers that `unsaved_buffers` returned for another one; they may have other shapes."""
+    for prefix, module in model.named_modules(remove_duplicate=False):
+        for name in module._non_persistent_buffers_set:
+            own, new = getattr(module, name), buffers.get(f"{prefix}.{name}" if prefix else name)
+            if own is None or new is None or own.shape != new.shape or own.dtype != new.dtype:
+                device = own.device if own is not None else next(model.parameters()).device
+                setattr(module, name, None if new is None else new.to(device, copy=True))
+            else:
+                own.copy_(new)
+
+
+def unsaved_names(model: nn.Module) -> list[str]:
+    """The names that `unsaved_buffers` may have, also those that hold nothing yet."""
+    return [
+        f"{prefix}.{name}" if prefix else name
+        for prefix, module in model.named_modules(remove_duplicate=False)
+        for name in module._non_persistent_buffers_set
+    ]
+
+
+def copy_network(source: nn.Module, target: nn.Module) -> None:
+    """Give a network the parameters and buffers of another."""
+    target.load_state_dict(source.state_dict())
+    load_unsaved_buffers(target, unsaved_buffers(source))
+
+
+def finite_tensors(model: nn.Module) -> frozenset[str]:
+    """The names of a new network's parameters and buffers that must stay finite: all but masks of infinities."""
+    tensors = parameters_of(model) | unsaved_buffers(model)
+    return frozenset(name for name, value in tensors.items() if bool(value.isfinite().all()))
+
+
+def is_sound(model: nn.Module, finite: frozenset[str]) -> bool:
+    """Whether the tensors of a network that must be finite are."""
+    tensors = parameters_of(model) | unsaved_buffers(model)
+    return all(bool(value.isfinite().all()) for name, value in tensors.items() if name in finite)
 
 
 def check_output(model: nn.Module, cases: Cases, *, classify: bool) -> int | None:
@@ -75,18 +162,6 @@ def check_output(model: nn.Module, cases: Cases, *, classify: bool) -> int | Non
             f"error_fn and loss)"
         )
     return int(output.shape[1])
-
-
-def copied_parameters(model: nn.Module, state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """A copy of a state of such networks, where the network's own is.
-
-    Raises:
-        ValueError: It has other parameters, or of other shapes.
-    """
-    own = model.state_dict()
-    if {name: value.shape for name, value in own.items()} != {name: value.shape for name, value in state.items()}:
-        raise ValueError("the state is of a network with other parameters than model_fn makes")
-    return {name: value.detach().to(own[name].device, copy=True) for name, value in state.items()}
 
 
 def check_autocast(dtype: torch.dtype | None) -> None:

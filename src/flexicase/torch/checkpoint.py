@@ -11,9 +11,9 @@ from typing import Any, Protocol
 import torch
 
 from flexicase.atomic import write_atomically
-from flexicase.checkpoint import CheckpointError, newest_whole
+from flexicase.checkpoint import CheckpointError, WriteFailures, newest_whole, prepare_folder, require_free
 
-MAGIC = b"flexicase torch1"
+MAGIC = b"flexicase torch2"
 NEWEST, PREVIOUS = "training.checkpoint", "training.checkpoint.previous"
 DIGEST = 32
 
@@ -32,7 +32,7 @@ class Training(Protocol):
 
 
 class Saver:
-    """Saves a training now and then, and never twice the same generation.
+    """Saves a training now and then, and never twice the same generation; failures to write cost a warning.
 
     Args:
         training: What to save.
@@ -46,6 +46,7 @@ class Saver:
         self._folder = folder
         self._seconds = seconds
         self._saved, self._when = training.generation, time.monotonic()
+        self._failures = WriteFailures(folder or Path())
 
     def save_if_due(self) -> None:
         """Save if the last checkpoint is old enough."""
@@ -55,8 +56,10 @@ class Saver:
     def save(self) -> None:
         """Save if there is anything new."""
         if self._folder is not None and self._training.generation > self._saved:
-            save(self._folder, self._training.state_dict())
-            self._saved, self._when = self._training.generation, time.monotonic()
+            self._when = time.monotonic()
+            with self._failures:
+                save(self._folder, self._training.state_dict())
+                self._saved = self._training.generation
 
 
 def save(folder: Path, state: dict[str, Any]) -> Path:
@@ -83,9 +86,53 @@ def load(folder: Path) -> dict[str, Any] | None:
     return newest_whole(folder, (NEWEST, PREVIOUS), _parse)
 
 
+def open_folder(folder: Path, *, resume: bool, is_own: bool) -> dict[str, Any] | None:
+    """Make a folder ready for checkpoints, and give the newest whole one if training is to go on from it.
+
+    If the newest one is damaged, it is removed, so that the next does not push out the whole one before it.
+
+    Args:
+        folder: The folder.
+        resume: Whether to go on from what is there.
+        is_own: Whether what is there is of the same training anyway.
+
+    Raises:
+        CheckpointError: There are checkpoints, but none is whole.
+        OSError: The folder cannot be written to.
+        ValueError: There is a checkpoint of another training.
+    """
+    if not resume and not is_own:
+        require_free(folder, describe)
+    prepare_folder(folder)
+    if not resume:
+        return None
+    found = load(folder)
+    if found is not None and (folder / NEWEST).exists():
+        try:
+            _parse((folder / NEWEST).read_bytes())
+        except CheckpointError:
+            (folder / NEWEST).unlink()
+    return found
+
+
+def describe(folder: Path) -> str | None:
+    """Say what the newest whole checkpoint in a folder is of; None if there is none.
+
+    Raises:
+        CheckpointError: There are checkpoints, but none is whole.
+    """
+    state = load(folder)
+    return None if state is None else f"a training of {len(state['records'])} generations"
+
+
 def _parse(content: bytes) -> dict[str, Any]:
     body, mark, digest = content[: -DIGEST - len(MAGIC)], content[-DIGEST - len(MAGIC) : -DIGEST], content[-DIGEST:]
     if mark != MAGIC or hashlib.sha256(body).digest() != digest:
         raise CheckpointError("the file is damaged, cut short, or no checkpoint of this version")
-    state: dict[str, Any] = torch.load(io.BytesIO(body), map_location="cpu", weights_only=True)
+    try:
+        state = torch.load(io.BytesIO(body), map_location="cpu", weights_only=True)
+    except Exception as error:  # torch raises almost anything, from UnpicklingError to RuntimeError
+        raise CheckpointError(f"the content cannot be read ({type(error).__name__})") from error
+    if not isinstance(state, dict) or not isinstance(state.get("records"), list):
+        raise CheckpointError("the content cannot be read: it is not the state of a training")
     return state

@@ -6,10 +6,9 @@ k mod world size alone; the others learn its loss, its errors on the cases looke
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -17,12 +16,13 @@ import numpy as np
 import torch
 import torch.distributed as dist
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import nn
 
 from flexicase.rng import Key, Seed, key_from_seed
 from flexicase.selection.fast import FastLexicase
-from flexicase.torch.cases import Cases
+from flexicase.torch.candidates import load_unsaved_buffers, parameters_of, unsaved_buffers, unsaved_names
 from flexicase.torch.errors import CandidateErrors
+from flexicase.torch.fingerprint import as_bytes, checksum
 from flexicase.torch.meeting import TIMEOUT, contact, enter
 from flexicase.torch.rank_errors import RankErrors
 from flexicase.torch.training import TrainingError
@@ -173,8 +173,8 @@ class Ranks(OneProcess):
 
     def adopt(self, candidate: int, model: nn.Module, optimizer: dict[str, Any] | None) -> dict[str, Any] | None:
         """Give the state of a candidate to all ranks; see `OneProcess.adopt`."""
-        tensors = [value.detach() for value in model.state_dict().values()]
-        content = torch.cat([_as_bytes(value) for value in tensors])
+        tensors = list(parameters_of(model).values())
+        content = torch.cat([as_bytes(value) for value in tensors])
         by_nccl = content.device.type == "cuda"
         content = content if by_nccl else content.cpu()
         with contact():
@@ -183,6 +183,8 @@ class Ranks(OneProcess):
             parts = content.split([value.numel() * value.element_size() for value in tensors])
             for value, part in zip(tensors, parts, strict=True):
                 value.copy_(part.clone().view(value.dtype).view(value.shape))
+        if unsaved_names(model):
+            load_unsaved_buffers(model, self._tell(unsaved_buffers(model), self.owner(candidate)))
         return None if optimizer is None else self._tell(optimizer, self.owner(candidate))
 
     def from_first(self, work: Callable[[], Result]) -> Result:
@@ -308,34 +310,14 @@ def join(distributed: Distributed, population: int, device: str | torch.device) 
     return Ranks()
 
 
-def facts(selector: FastLexicase, key: Key, cases: Cases, model: nn.Module) -> dict[str, Any]:
+def facts(selector: FastLexicase, key: Key, model: nn.Module) -> dict[str, Any]:
     """What the ranks must have in common to make the same decisions, beside the settings of training."""
     return {
         **selector.state_dict()["settings"],
         "lookahead": selector.lookahead,
         "key": tuple(key),
-        "checksum of the first cases": checksum(cases.batch(torch.arange(min(2, len(cases))))),
-        "checksum of the first network": checksum(model.state_dict().values()),
+        "checksum of the first network": checksum([*parameters_of(model).values(), *unsaved_buffers(model).values()]),
     }
-
-
-def checksum(tensors: Iterable[Tensor]) -> str:
-    """A few hexadecimal digits that depend on all bits of some tensors.
-
-    Example:
-        >>> import torch
-        >>> from flexicase.torch.distributed import checksum
-        >>> checksum([torch.zeros(2)]) == checksum([torch.zeros(2, dtype=torch.int32)])
-        True
-    """
-    digest = hashlib.sha256()
-    for tensor in tensors:
-        digest.update(_as_bytes(tensor.detach().cpu()).numpy().tobytes())
-    return digest.hexdigest()[:12]
-
-
-def _as_bytes(tensor: Tensor) -> Tensor:
-    return tensor.contiguous().reshape(-1).view(torch.uint8)
 
 
 def _described(failure: Exception) -> tuple[str, str]:

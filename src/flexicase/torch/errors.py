@@ -21,7 +21,7 @@ WORK_PER_CALL = 10**8
 
 
 def wrong(output: Tensor, target: Tensor) -> Tensor:
-    """1 where the largest output is not the target, 0 where it is; of equal outputs the first counts.
+    """1 where the largest output is not the target or an output is NaN, 0 elsewhere; of equal outputs the first counts.
 
     Args:
         output: (b, classes) one number per class.
@@ -36,7 +36,7 @@ def wrong(output: Tensor, target: Tensor) -> Tensor:
         >>> wrong(torch.tensor([[0.1, 0.9], [0.5, 0.5]]), torch.tensor([0, 0])).tolist()
         [True, False]
     """
-    return output.argmax(1) != target
+    return (output.argmax(1) != target) | output.isnan().any(1)
 
 
 def largest_block(model: nn.Module, cases: Cases) -> int:
@@ -120,6 +120,8 @@ class CandidateErrors:
         self.calls += len(models)
         errors = [self.error_fn(model(inputs), targets) for model in models]
         for found in errors:
+            if not isinstance(found, Tensor):
+                raise TypeError(f"error_fn must return a tensor, got {type(found).__name__}")
             if found.shape != (len(cases),):
                 raise ValueError(
                     f"error_fn must give one error per case, shape ({len(cases)},), got {tuple(found.shape)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from torch import nn
 from torch.nn import functional
 
-from flexicase.checkpoint import check_settings
 from flexicase.checks import check_choice, check_count
 from flexicase.rng import Key, Lane, Seed
 from flexicase.selection.fast import FastLexicase
@@ -22,22 +21,22 @@ from flexicase.selection.lookahead import LookAhead
 from flexicase.selection.weights import Default, PoolBias
 from flexicase.torch import checkpoint
 from flexicase.torch.augment import PerCase
-from flexicase.torch.candidates import check_autocast, check_device, check_output, copied_parameters, make_candidates
+from flexicase.torch.candidates import check_autocast, check_device, check_output, finite_tensors, make_candidates
 from flexicase.torch.cases import Cases
 from flexicase.torch.distributed import Distributed, facts, join
 from flexicase.torch.errors import CandidateErrors, ErrorFunction, largest_block, wrong
 from flexicase.torch.meeting import RankLostError
-from flexicase.torch.records import Done, Generation, selection_facts
-from flexicase.torch.selector import SelectionName, load_selector_state, lookahead_after, make_selector, selector_state
+from flexicase.torch.records import Generation, selection_facts
+from flexicase.torch.selector import SelectionName, lookahead_after, make_selector
+from flexicase.torch.state import State, check_names, describe_training, read_state
 from flexicase.torch.training import (
     Loss,
     OptimizerFactory,
     Schedule,
     Trainer,
     Transform,
+    check_functions,
     cosine,
-    deal,
-    generator,
     sgd,
     word,
 )
@@ -137,15 +136,17 @@ class GradientLexicase:
             raise ValueError("error_fn needs loss: what to train for when errors are not right or wrong")
         check_autocast(autocast)
         self._inherits = check_choice(optimizer_state, "optimizer_state", ("reset", "inherit")) == "inherit"
+        transforms = {"transform": transform, "selection_transform": selection_transform}
+        check_functions(callbacks, optimizer, schedule=schedule, error_fn=error_fn, loss=loss, **transforms)
         self._cases = Cases(train_set, self.device, channels_last=channels_last, name="train_set")
         self._cases.expect_one_each(self.population)
         self._seed = int(seed) if isinstance(seed, int | np.integer) else None
-        self._key = self._ranks.key(seed)
+        key = self._ranks.key(seed)
         self._model_fn = model_fn
         self._channels_last = channels_last
-        self._candidates = self._new_candidates()
+        self._candidates = self._new_candidates(key)
         classes = check_output(self._candidates[0], self._cases, classify=error_fn is None)
-        self._selector = make_selector(
+        selector = make_selector(
             selection,
             len(self._cases),
             self.population,
@@ -155,25 +156,24 @@ class GradientLexicase:
             on_all_fail=on_all_fail,
             lookahead=lookahead,
             largest_block=largest_block(self._candidates[0], self._cases),
-            key=self._key,
+            key=key,
         )
-        self._learns_lookahead = self._selector.lookahead == "auto"
+        self._learns_lookahead = selector.lookahead == "auto"
         if classes is not None:
             self._cases.expect_labels(classes)
         self._test = None if test_set is None else self._test_cases(test_set)
         self._error_fn = error_fn or wrong
-        self._trainer = Trainer(
-            self._cases, loss or functional.cross_entropy, optimizer, transform, autocast, self._ranks
-        )
-        made = optimizer(self._candidates[0].parameters())
-        self._optimizer_name = f"{type(made).__name__} {made.defaults | {'lr': 'any'}}"
+        loss, finite = loss or functional.cross_entropy, finite_tensors(self._candidates[0])
+        self._trainer = Trainer(self._cases, self.batch_size, loss, optimizer, transform, autocast, finite, self._ranks)
+        self._descriptions = describe_training(self._candidates[0], self._trainer, self._error_fn, selection_transform)
         self._autocast = autocast
         self._forward = [torch.compile(model) for model in self._candidates] if compile else self._candidates
         self._selection_transform = selection_transform
         self._schedule = schedule
         self.callbacks = list(callbacks)
-        self._done = Done()
-        self._ranks.agree(lambda: self._settings() | facts(self._selector, self._key, self._cases, self._candidates[0]))
+        self._state = State(key, selector)
+        self._folder: Path | None = None
+        self._ranks.agree(lambda: self._settings() | facts(selector, key, self._candidates[0]))
 
     @property
     def rank(self) -> int:
@@ -183,17 +183,17 @@ class GradientLexicase:
     @property
     def generation(self) -> int:
         """Generations done."""
-        return len(self._done.records)
+        return len(self._state.records)
 
     @property
     def records(self) -> tuple[Generation, ...]:
         """One record per generation done."""
-        return self._done.records
+        return self._state.records
 
     @property
     def weights(self) -> NDArray[np.float64]:
         """The current weights of the cases: (n_cases,) float64, read-only."""
-        return self._selector.weights
+        return self._state.selector.weights
 
     @property
     def parent(self) -> nn.Module:
@@ -202,11 +202,9 @@ class GradientLexicase:
         Raises:
             RuntimeError: No generation is done yet.
         """
-        if self._done.parent is None:
+        if self._state.parent is None:
             raise RuntimeError("there is no parent yet: no generation is done")
-        model = copy.deepcopy(self._candidates[0])
-        model.load_state_dict(self._done.parent)
-        return model.eval()
+        return self._state.load_parent(copy.deepcopy(self._candidates[0])).eval()
 
     def fit(
         self,
@@ -215,29 +213,39 @@ class GradientLexicase:
         save: str | Path | None = None,
         save_every: float | None = None,
         resume: bool = False,
+        allow_changed: Collection[str] = (),
     ) -> tuple[Generation, ...]:
         """Train until that many generations are done in all.
 
         Args:
             generations: How many; also what the schedule is told.
-            save: Folder for checkpoints: the last two are kept. One is written at the end, and on Ctrl-C.
+            save: Folder for checkpoints: the last two are kept. One is written at the end, and when training is
+                interrupted or fails. A folder with the checkpoint of another training needs ``resume``.
             save_every: Seconds between checkpoints, 30 by default; in a distributed job, after every generation.
             resume: Go on from the checkpoint in ``save``, if there is one.
+            allow_changed: What may be another than in the checkpoint, as for `load_state_dict`.
 
         Returns:
             One record per generation.
 
         Raises:
-            TrainingError: A loss is not finite. The last checkpoint stays as it was.
+            TrainingError: A loss is not finite, or the parameters of no candidate are. The last generation stays.
+            ValueError: The checkpoint is of another training, or there is one without ``resume``.
+            OSError: ``save`` cannot be written to. Nothing has been trained.
             RankLostError: Another rank of a distributed job is gone.
         """
-        self.generations = check_count(generations, "generations", 1)
+        generations = check_count(generations, "generations", 1)
         folder = None if save is None else Path(save)
         if resume and folder is None:
             raise ValueError("resume needs save: the folder of the checkpoint")
         self._ranks.agree(lambda: {"generations": generations, "resume": resume})
-        if folder is not None and resume and (found := self._ranks.from_first(lambda: checkpoint.load(folder))):
-            self.load_state_dict(found)
+        if folder is not None:
+            is_own = self._folder == folder.resolve()
+            found = self._ranks.from_first(lambda: checkpoint.open_folder(folder, resume=resume, is_own=is_own))
+            if found is not None:
+                self.load_state_dict(found, allow_changed=allow_changed)
+            self._folder = folder.resolve()
+        self.generations = generations
         seconds = self._ranks.seconds_between_saves if save_every is None else save_every
         saver = checkpoint.Saver(self, None if self.rank else folder, seconds)
         try:
@@ -246,44 +254,48 @@ class GradientLexicase:
                 saver.save_if_due()
                 for callback in () if self.rank else self.callbacks:
                     callback(record)
-        except KeyboardInterrupt:
+        finally:  # also on Ctrl-C: finished generations are whole
             saver.save()
-            raise
-        saver.save()
         return self.records
 
     def step(self) -> Generation:
-        """One generation: train, select, copy. If it fails or is interrupted, it can be called again.
+        """One generation: train, select, copy.
+
+        If it fails or is interrupted, `generation` is as before and it can be called again, with the same outcome as
+        without the failure.
 
         Raises:
-            TrainingError: A loss is not finite.
+            TrainingError: A loss is not finite, or the parameters of no candidate are.
             ValueError: The schedule needs to know how many generations there will be.
         """
         if self.generations is None:
             raise ValueError("generations must be known for the schedule: give it to GradientLexicase, or call fit")
         factor = self._schedule(self.generation, self.generations)
-        before = self._selector.state_dict()
         try:
-            done = self._next(factor)
-        except BaseException as error:
-            self._selector.load_state_dict(before)
+            self._state = self._next(factor)
+        except Exception as error:
             if isinstance(error.__cause__, RankLostError):
                 raise error.__cause__ from None
             raise
-        self._done = done
-        return done.records[-1]
+        return self._state.records[-1]
 
-    def _next(self, factor: float) -> Done:
+    def _next(self, factor: float) -> State:
         started = time.perf_counter()
-        self._renew_candidates()
-        loss, optimizers = self._train(factor)
+        self._state.renew(self._candidates, self._new_candidates)
+        loss, optimizers, sound = self._trainer.train_all(
+            self._candidates, self._state.key, self.generation, factor, self._state.optimizer
+        )
         trained = time.perf_counter()
         evaluate = self._ranks.evaluator(self._evaluator(self._forward))
+        selector = copy.copy(self._state.selector)
         if self._learns_lookahead:
-            self._selector.lookahead = lookahead_after([record.cases for record in self.records])
-        selected = self._selector.select(evaluate, self.population, population=self.generation)
+            selector.lookahead = lookahead_after([record.cases for record in self.records])
+        candidates = np.array(sound)
+        selected = selector.select(
+            lambda which, cases: evaluate(candidates[which], cases), len(sound), population=self.generation
+        )
         chosen = time.perf_counter()
-        parent = int(selected.indices[0])
+        parent = sound[int(selected.indices[0])]
         model = self._candidates[parent]
         optimizer = copy.deepcopy(optimizers[parent].state_dict()) if self._inherits else None
         optimizer = self._ranks.adopt(parent, model, optimizer)
@@ -299,11 +311,7 @@ class GradientLexicase:
             seconds_select=chosen - trained,
             seconds_test=time.perf_counter() - chosen,
         )
-        return Done(
-            (*self.records, record),
-            {name: value.detach().clone() for name, value in model.state_dict().items()},
-            optimizer,
-        )
+        return self._state.after(selector, record, model, optimizer)
 
     def _accuracy_if_due(self, model: nn.Module) -> float | None:
         done = self.generation + 1
@@ -311,19 +319,11 @@ class GradientLexicase:
             return None
         return self._mean(model, self._test)
 
-    def _train(self, factor: float) -> tuple[float, list[torch.optim.Optimizer]]:
-        draws = generator(self._key, self.generation, Lane.DEALING)
-        shares = deal(len(self._cases), self.batch_size, self.population, draws)
-        seeds = [word(self._key, self.generation, Lane.TRAINING, which) for which in range(self.population)]
-        return self._trainer.train_all(
-            self._candidates, shares, seeds, generation=self.generation, factor=factor, inherited=self._done.optimizer
-        )
-
     def _evaluator(self, models: Sequence[Any]) -> CandidateErrors:
         for model in self._candidates:
             model.eval()
         transform = self._selection_transform
-        augment = None if transform is None else PerCase(transform, self._key, self.generation)
+        augment = None if transform is None else PerCase(transform, self._state.key, self.generation)
         return CandidateErrors(models, self._cases, self._error_fn, autocast=self._autocast, augment=augment)
 
     def evaluate(self, test_set: Any) -> float:
@@ -345,16 +345,9 @@ class GradientLexicase:
         mean = float(evaluate(np.zeros(1, np.int64), np.arange(len(cases))).mean())
         return mean if self._cases.classes is None else 1.0 - mean
 
-    def _new_candidates(self) -> list[nn.Module]:
-        seeds = [word(self._key, 0, Lane.NETWORKS, which) for which in range(self.population)]
+    def _new_candidates(self, key: Key) -> list[nn.Module]:
+        seeds = [word(key, 0, Lane.NETWORKS, which) for which in range(self.population)]
         return make_candidates(self._model_fn, seeds, self.device, channels_last=self._channels_last)
-
-    def _renew_candidates(self) -> None:
-        """Every candidate as it is before training: in the first generation initialised anew, then like the parent."""
-        parent = self._done.parent
-        states = [m.state_dict() for m in self._new_candidates()] if parent is None else [parent] * self.population
-        for model, state in zip(self._candidates, states, strict=True):
-            model.load_state_dict(state)
 
     def state_dict(self) -> dict[str, Any]:
         """All that is needed to go on, to the last bit: parent, case weights, random streams, generation, records.
@@ -370,29 +363,27 @@ class GradientLexicase:
             >>> two.generation
             2
         """
-        return {
-            "settings": self._settings(),
-            "key": tuple(self._key),
-            "generations": self.generations,
-            "parent": self._done.parent,
-            "optimizer": self._done.optimizer,
-            "selector": selector_state(self._selector),
-            "records": [record.as_dict() for record in self.records],
-        }
+        return self._state.as_dict(self._settings(), self.generations)
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state: dict[str, Any], *, allow_changed: Collection[str] = ()) -> None:
         """Go on where `state_dict` was taken. The learning rate and its schedule may be others from here on.
 
+        Everything is checked first: a state that is refused changes nothing.
+
+        Args:
+            state: What `state_dict` gave.
+            allow_changed: What may be another than in that training: any of ``"train_set"``, ``"network"``,
+                ``"optimizer"``, ``"loss"``, ``"error_fn"``, ``"transform"``, ``"selection_transform"``. Shapes must
+                fit all the same.
+
         Raises:
-            ValueError: The state is of training with other settings, or of another network.
+            ValueError: The state is of training with other settings, data or functions, of another network, or damaged;
+                the message names the entry.
         """
-        check_settings("the state", self._settings(), state["settings"])
-        parent = None if state["parent"] is None else copied_parameters(self._candidates[0], state["parent"])
-        load_selector_state(self._selector, state["selector"])
-        self._key = Key(*map(int, state["key"]))
-        self.generations = state["generations"] if self.generations is None else self.generations
-        records = tuple(Generation.from_dict(record) for record in state["records"])
-        self._done = Done(records, parent, copy.deepcopy(state["optimizer"]))
+        expected = self._settings(), self._state, self._candidates[0], self._trainer
+        loaded, generations = read_state(state, *expected, allow_changed=check_names(allow_changed))
+        self.generations = generations if self.generations is None else self.generations
+        self._state = loaded
 
     def _settings(self) -> dict[str, Any]:
         return {
@@ -400,6 +391,7 @@ class GradientLexicase:
             "batch_size": self.batch_size,
             "cases": len(self._cases),
             "seed": self._seed,
-            "optimizer": self._optimizer_name,
             "optimizer_state": "inherit" if self._inherits else "reset",
+            "train_set": self._cases.fingerprint,
+            **self._descriptions,
         }

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
-
-from torch import Tensor
 
 from flexicase.selection.fast_outcome import FastSelection
 from flexicase.selection.kernel import Ended
@@ -65,15 +62,6 @@ class Generation(NamedTuple):
     def from_dict(cls, values: dict[str, Any]) -> Generation:
         """The record that `as_dict` was called on."""
         return cls(**values)
-
-
-@dataclass(frozen=True)
-class Done:
-    """All that the finished generations have left; replaced as a whole, so that an interrupted one leaves nothing."""
-
-    records: tuple[Generation, ...] = ()
-    parent: dict[str, Tensor] | None = None
-    optimizer: dict[str, Any] | None = None
 
 
 def selection_facts(selected: FastSelection) -> dict[str, Any]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from statistics import median
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike
 
 from flexicase.checks import check_choice
@@ -38,6 +37,8 @@ def make_selector(
 ) -> FastLexicase:
     """The selector that the arguments of `GradientLexicase` describe; see there.
 
+    The largest weight is that of the whole population, also if not all of it takes part in the first selection.
+
     Raises:
         ValueError: A given selector is for another number of cases, or is contradicted by another argument.
     """
@@ -49,7 +50,7 @@ def make_selector(
             raise ValueError(
                 f"selection must be for the {n_cases} cases of train_set, got a FastLexicase for {selection.n_cases}"
             )
-        return copy.deepcopy(selection)
+        return _settled(copy.deepcopy(selection), population)
     check_choice(selection, "selection", ("lexicase", "fast"))
     made = FastLexicase(
         n_cases,
@@ -63,7 +64,15 @@ def make_selector(
         seed=0,
     )
     made.load_state_dict({**made.state_dict(), "key": tuple(key)})
-    return made
+    return _settled(made, population)
+
+
+def _settled(selector: FastLexicase, population: int) -> FastLexicase:
+    state = selector.state_dict()
+    if state["w_max"] is None:
+        largest = population + 1.0
+        selector.load_state_dict({**state, "w_max": largest, "weights": np.minimum(state["weights"], largest)})
+    return selector
 
 
 def lookahead_after(cases: Sequence[int]) -> LookAhead:
@@ -82,14 +91,3 @@ def lookahead_after(cases: Sequence[int]) -> LookAhead:
     """
     usual = int(median(cases[-RECENT:])) if cases else 0
     return "patient" if usual < SHORT else Growing(usual // LEAST_SHARE)
-
-
-def selector_state(selector: FastLexicase) -> dict[str, Any]:
-    """A selector's state with tensors instead of arrays, so that ``torch.load`` needs no trust to read it."""
-    state = selector.state_dict()
-    return {**state, "weights": torch.from_numpy(state["weights"])}
-
-
-def load_selector_state(selector: FastLexicase, state: dict[str, Any]) -> None:
-    """Go on where `selector_state` was taken."""
-    selector.load_state_dict({**state, "weights": np.asarray(state["weights"])})

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import copy
 import math
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.optim import SGD, Optimizer
+from torch.optim import LBFGS, SGD, Optimizer
 
 from flexicase.rng import Key, Lane, Stream, derived_key
+from flexicase.torch.candidates import is_sound
 from flexicase.torch.cases import Cases
 
 if TYPE_CHECKING:
@@ -61,6 +64,42 @@ def constant(generation: int, generations: int) -> float:
     return 1.0
 
 
+def check_functions(callbacks: Any, optimizer: Any, **functions: Any) -> None:
+    """Refuse arguments that cannot be called.
+
+    Args:
+        callbacks: Functions.
+        optimizer: Makes optimisers.
+        **functions: By the name of the argument; None where there is none.
+
+    Raises:
+        TypeError: One of them is something else.
+    """
+    for name, function in functions.items():
+        if function is not None and not callable(function):
+            raise TypeError(f"{name} must be a function, got {function!r:.80}")
+    if callable(callbacks):
+        raise TypeError("callbacks must be a sequence of functions, got a function; use callbacks=[f]")
+    if not isinstance(callbacks, Iterable):
+        raise TypeError(f"callbacks must be a sequence of functions, got {callbacks!r:.80}")
+    for callback in callbacks:
+        if not callable(callback):
+            raise TypeError(f"callbacks must be a sequence of functions, got {callback!r:.80} in it")
+    if not callable(optimizer):
+        found = f"an {type(optimizer).__name__}" if isinstance(optimizer, Optimizer) else f"{optimizer!r:.80}"
+        raise TypeError(
+            f"optimizer must be a function that makes one of a network's parameters, got {found}; use "
+            "optimizer=lambda parameters: torch.optim.SGD(parameters, lr=0.1)"
+        )
+
+
+def check_factor(factor: Any) -> float:
+    """What a schedule returned, if it is a finite number."""
+    if isinstance(factor, bool) or not isinstance(factor, int | float | np.number) or not math.isfinite(factor):
+        raise ValueError(f"schedule must return a finite number, got {factor!r:.80}")
+    return float(factor)
+
+
 def word(key: Key, generation: int, lane: Lane, which: int = 0) -> int:
     """63 random bits that belong to a purpose, a generation and a candidate or case alone."""
     return Stream.of(derived_key(key, generation, lane), which, lane).word() >> 1
@@ -100,23 +139,32 @@ class Trainer:
 
     Attributes:
         cases: The training cases.
+        batch_size: Cases per training step.
         loss: From outputs and targets to a number.
         optimizer: Makes an optimiser of a network's parameters.
         transform: Augments a batch, or None.
         autocast: Type for mixed precision, or None.
+        finite: Names of the tensors that must be finite in a candidate that becomes the parent.
         ranks: Where the candidates live.
     """
 
     cases: Cases
+    batch_size: int
     loss: Loss
     optimizer: OptimizerFactory
     transform: Transform | None
     autocast: torch.dtype | None
+    finite: frozenset[str]
     ranks: OneProcess
 
     def optimizer_for(self, model: nn.Module, factor: float, inherited: dict[str, Any] | None) -> Optimizer:
-        """A new optimiser, its learning rates multiplied by ``factor``, with the state of an earlier one if given."""
-        made = self.optimizer(model.parameters())
+        """A new optimiser, its learning rates multiplied by ``factor``, with the state of an earlier one if given.
+
+        Raises:
+            TypeError: ``optimizer`` does not make optimisers.
+            ValueError: It makes one of other parameters, or one that cannot be used.
+        """
+        made = self._checked(self.optimizer(model.parameters()), model)
         rates = [group["lr"] for group in made.param_groups]
         if inherited is not None:
             made.load_state_dict(copy.deepcopy(inherited))
@@ -124,42 +172,67 @@ class Trainer:
             group["lr"] = rate * factor
         return made
 
+    def _checked(self, made: Any, model: nn.Module) -> Optimizer:
+        if not isinstance(made, Optimizer):
+            raise TypeError(f"optimizer must return a torch.optim.Optimizer, got {type(made).__name__}")
+        if isinstance(made, LBFGS):
+            raise ValueError("optimizer must make an optimiser whose step needs no closure, got LBFGS")
+        own = {id(parameter) for parameter in model.parameters()}
+        if not {id(parameter) for group in made.param_groups for parameter in group["params"]} <= own:
+            raise ValueError("optimizer must make an optimiser of the parameters that it is given, got one of others")
+        return made
+
     def train_all(
         self,
         models: Sequence[nn.Module],
-        shares: Sequence[Sequence[Tensor]],
-        seeds: Sequence[int],
-        *,
+        key: Key,
         generation: int,
         factor: float,
         inherited: dict[str, Any] | None,
-    ) -> tuple[float, list[Optimizer]]:
-        """Train each candidate on its share, where it lives; gives the mean loss, and the optimisers as it left them.
+    ) -> tuple[float, list[Optimizer], list[int]]:
+        """Train each candidate on its share of the cases, where it lives.
 
         Args:
             models: The candidates.
-            shares: The batches of each.
-            seeds: Of all that is random in the training of each.
-            generation: Which one it is, for messages.
+            key: Key of the random streams.
+            generation: Which one it is.
             factor: Of the learning rates.
             inherited: State that the optimisers start from, or None.
 
+        Returns:
+            The mean loss, the optimisers as they were left, and which candidates are sound: all of their parameters
+            are finite.
+
         Raises:
-            TrainingError: A loss is not finite.
+            TrainingError: A loss is not finite, or no candidate is sound.
         """
+        factor = check_factor(factor)
+        shares = deal(len(self.cases), self.batch_size, len(models), generator(key, generation, Lane.DEALING))
         optimizers = [self.optimizer_for(model, factor, inherited) for model in models]
+        diverged = "training has diverged; a lower learning rate may help"
 
-        def loss_of(which: int) -> float:
-            loss = self.train(models[which], optimizers[which], shares[which], seeds[which])
+        def work(which: int) -> tuple[float, bool]:
+            seed = word(key, generation, Lane.TRAINING, which)
+            loss = self.train(models[which], optimizers[which], shares[which], seed)
             if not math.isfinite(loss):
-                raise TrainingError(
-                    f"the loss of candidate {which} in generation {generation} is {loss}: training has diverged; "
-                    "a lower learning rate may help"
-                )
-            return loss
+                raise TrainingError(f"the loss of candidate {which} in generation {generation} is {loss}: {diverged}")
+            return loss, is_sound(models[which], self.finite)
 
-        losses = self.ranks.each(len(models), loss_of)
-        return sum(losses) / len(losses), optimizers
+        done = self.ranks.each(len(models), work)
+        sound = [which for which, (_, is_finite) in enumerate(done) if is_finite]
+        if not sound:
+            raise TrainingError(
+                f"the parameters of all {len(models)} candidates in generation {generation} are not finite: {diverged}"
+            )
+        if len(sound) < len(models) and self.ranks.rank == 0:
+            broken = ", ".join(str(which) for which in range(len(models)) if which not in sound)
+            warnings.warn(
+                f"parameters are not finite, so that candidate {broken} of generation {generation} cannot become the "
+                "parent; a lower learning rate may help",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        return sum(loss for loss, _ in done) / len(done), optimizers, sound
 
     def train(self, model: nn.Module, optimizer: Optimizer, batches: Sequence[Tensor], seed: int) -> float:
         """One pass over some batches; gives the mean loss.
@@ -184,8 +257,12 @@ class Trainer:
                 optimizer.zero_grad(set_to_none=True)
                 with torch.autocast(device.type, dtype=self.autocast, enabled=self.autocast is not None):
                     loss = self.loss(model(inputs), targets)
+                if not isinstance(loss, Tensor):
+                    raise TypeError(f"loss must return a tensor with one number, got {type(loss).__name__}")
                 if loss.ndim:
                     raise ValueError(f"loss must give one number for a batch, got shape {tuple(loss.shape)}")
+                if not loss.requires_grad:
+                    raise ValueError("loss must return a tensor that depends on the outputs, got one without gradient")
                 loss.backward()
                 optimizer.step()
                 total += loss.detach() * len(batch)
