@@ -1,5 +1,6 @@
 """``flexicase train``."""
 
+import importlib.util
 import json
 import os
 import signal
@@ -107,6 +108,114 @@ def test_kill_9_in_the_middle_of_a_generation_and_resume_end_the_same(run, tmp_p
     one, two = (load(tmp_path / name) for name in ("killed", "whole"))
     assert all(torch.equal(one["parent"][name], value) for name, value in two["parent"].items())
     assert torch.equal(one["selector"]["weights"], two["selector"]["weights"])
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+@pytest.mark.skipif(os.name == "nt", reason="signals are different there")
+def test_signals_that_end_a_program_save_like_ctrl_c(run, tmp_path, name):
+    """systemd, Slurm and closed terminals: all generations since the last checkpoint were lost."""
+    number = getattr(signal, name)
+    arguments = [
+        "train",
+        "--data",
+        "fake",
+        "--cases",
+        "40",
+        "--generations",
+        "400",
+        "--threads",
+        "1",
+        "--save",
+        tmp_path,
+    ]
+    stopped = child(*arguments, stderr=subprocess.PIPE)
+    stopped.stderr.readline()
+    stopped.send_signal(number)
+    _, told = stopped.communicate(timeout=60)
+    assert stopped.returncode == 128 + number
+    assert f"saved in {tmp_path}; the same command with --resume goes on" in told
+    from flexicase.torch.checkpoint import load
+
+    reached = len(load(tmp_path)["records"])
+    assert 1 <= reached < 400
+    short = [str(reached + 1) if a == "400" else a for a in arguments]
+    assert json.loads(run(*short, "--resume", "--json").stdout)["generations"] == reached + 1
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("missing/training.png", "missing/training.png cannot be written (No such file or directory)"),
+        ("training.xyz", "must end in one of "),
+        ("folder.png", "folder.png cannot be written (Is a directory)"),
+    ],
+)
+def test_a_picture_that_cannot_be_written_is_noticed_before_training(run, tmp_path, name, message):
+    """The training was made, and lost."""
+    pytest.importorskip("matplotlib")
+    (tmp_path / "folder.png").mkdir()
+    done = run("train", *SMALL, "--plot", tmp_path / name)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "--plot" in done.stderr
+    assert message in done.stderr
+    assert "generation 1" not in done.stderr
+
+
+def test_without_matplotlib_the_picture_is_refused_before_training(run, tmp_path, monkeypatch):
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "matplotlib" else found(name))
+    done = run("train", *SMALL, "--plot", tmp_path / "training.png")
+    assert done.exit_code == 2
+    assert "pictures need matplotlib: pip install 'flexicase[report]'" in done.stderr
+    assert "generation 1" not in done.stderr
+
+
+def test_a_folder_with_a_checkpoint_needs_resume(run, tmp_path):
+    """A forgotten --resume cost a whole training."""
+    assert run("train", *SMALL, "--save", tmp_path).exit_code == 0
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    done = run("train", *SMALL, "--save", tmp_path, "--seed", "5")
+    assert done.exit_code == 2
+    assert "holds a checkpoint of a training of 3 generations; --resume continues it" in done.stderr
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_folder_that_cannot_be_used_is_noticed_before_training(run, tmp_path):
+    (tmp_path / "file").write_text("")
+    done = run("train", *SMALL, "--save", tmp_path / "file")
+    assert done.exit_code == 1
+    assert "save must be a folder that can be written to" in done.stderr
+    assert "generation 1" not in done.stderr
+
+
+def test_what_has_changed_since_the_checkpoint_is_refused_or_allowed(run, tmp_path):
+    assert run("train", *SMALL, "--save", tmp_path).exit_code == 0
+    longer = ["5" if a == "3" else a for a in SMALL]
+    arguments = ["train", *longer, "--save", tmp_path, "--resume", "--population", "4"]
+    other = [a if a != "fake" else "digits" for a in arguments]
+    done = run(*other, "--cases", "256")
+    assert done.exit_code == 1
+    assert "run with train_set=" in done.stderr
+    assert "allow_changed=['train_set'] continues anyway" in done.stderr
+    done = run(*other, "--cases", "256", "--allow-changed", "train_set", "--allow-changed", "transform", "--json")
+    assert json.loads(done.stdout)["generations"] == 5
+    done = run(*arguments, "--allow-changed", "population")
+    assert done.exit_code == 2
+    assert "--allow-changed" in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are different there")
+def test_stopped_before_the_first_generation_nothing_is_said_to_be_saved(run, tmp_path, monkeypatch):
+    from flexicase.torch.training import Trainer
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Trainer, "train", stop)
+    done = run("train", *SMALL, "--save", tmp_path)
+    assert done.exit_code == 130
+    assert "stopped before the first generation was done; nothing is saved" in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def without_times(found):

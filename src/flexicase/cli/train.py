@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from flexicase.checkpoint import require_free
 from flexicase.checks import nearest
+from flexicase.cli.failures import terminations_as_interrupts
 from flexicase.cli.live_line import LiveLine
-from flexicase.cli.output import emit, emit_json
+from flexicase.cli.output import check_picture, emit, emit_json
 
 if TYPE_CHECKING:
     from flexicase.torch import Generation, GradientLexicase
@@ -48,16 +52,22 @@ def train(
     eval_every: Annotated[int, typer.Option(min=1, help="Generations between tests.")] = 10,
     device: Annotated[str, typer.Option(help="Where to compute: cpu, cuda, mps.")] = "cpu",
     threads: Annotated[int | None, typer.Option(min=1, help="Threads; one is best for small networks.")] = None,
-    save: Annotated[Path | None, typer.Option(help="Folder for checkpoints.")] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Folder for checkpoints; without --resume it must not hold any yet.")
+    ] = None,
     save_every: Annotated[float | None, typer.Option(min=0, help="Seconds between checkpoints; 30 by default.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint in --save.")] = False,
+    allow_changed: Annotated[
+        list[str] | None,
+        typer.Option(help="With --resume: what may differ from the checkpoint, such as train_set or transform."),
+    ] = None,
     plot: Annotated[Path | None, typer.Option(help="File for a picture of the training.")] = None,
     tensorboard: Annotated[Path | None, typer.Option(help="Folder for TensorBoard, if it is installed.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Train a network on images by gradient lexicase selection.
 
-    Ctrl-C saves a checkpoint if there is --save, and the same command with --resume goes on from it.
+    Ctrl-C, SIGTERM and SIGHUP save a checkpoint if there is --save, and the same command with --resume goes on from it.
 
     Under torchrun the candidates are spread over its processes: torchrun --nproc-per-node 2 -m flexicase train …
     gives the same outcome; with --save and --resume, torchrun --max-restarts goes on when a process dies.
@@ -67,21 +77,22 @@ def train(
     chosen |= {} if arch is None else {"arch": arch}
     _check(chosen)
     _check_folders(data, directory, save, resume)
+    if plot is not None:
+        check_picture(plot)
     from flexicase.torch import GradientLexicase
     from flexicase.torch import data as data_sets
     from flexicase.torch.candidates import check_device
+    from flexicase.torch.state import check_names
     from flexicase.torch.training import sgd
 
+    _refuse(check_device, device, "--device")
+    _refuse(check_names, allow_changed or (), "--allow-changed")
     if not 0 < lr < float("inf"):
         raise typer.BadParameter(f"must be above 0, got {lr:g}", param_hint="--lr")
     if threads is not None:
         import torch
 
         torch.set_num_threads(threads)
-    try:
-        check_device(device)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--device") from None
     found = data_sets.load(data, directory, train=cases)
     fast = {"bias": bias, "default": default} if selection == "fast" else {}
     search = GradientLexicase(
@@ -103,30 +114,71 @@ def train(
     )
     tells = search.rank == 0
     writer = _writer(tensorboard) if tensorboard is not None and tells else None
-    with LiveLine(quiet=as_json or not tells) as line:
+    settings: dict[str, Any] = {
+        "save": save,
+        "save_every": save_every,
+        "resume": resume,
+        "allow_changed": allow_changed or (),
+    }
+    _fit(search, generations, writer, quiet=as_json or not tells, **settings)
+    if tells:
+        _finish(search, plot, {**chosen, "seed": seed} if as_json else None)
+
+
+def _fit(
+    search: GradientLexicase, generations: int, writer: Any, *, quiet: bool, save: Path | None, **rest: Any
+) -> None:
+    """Train, and show how it goes."""
+    from flexicase.torch.distributed import under_torchrun
+
+    # torchrun ends its processes by SIGTERM when one dies, and there a checkpoint is written after every generation
+    stopping = contextlib.nullcontext() if under_torchrun() else terminations_as_interrupts()
+    with stopping, LiveLine(quiet=quiet) as line:
         search.callbacks.append(lambda record: line.show(in_a_line(record), always=record.accuracy is not None))
         if writer is not None:
             search.callbacks.append(lambda record: _log(writer, record))
         try:
-            often = {} if save_every is None else {"save_every": save_every}
-            search.fit(generations, save=save, resume=resume, **often)
+            search.fit(generations, save=save, **rest)
         except KeyboardInterrupt:
-            if tells:
-                line.note("stopped" if save is None else f"saved in {save}; the same command with --resume goes on")
+            if search.rank == 0:
+                line.note(_how_to_go_on(search, save))
             raise
         finally:
             if writer is not None:
                 writer.close()
-    if not tells:
-        return
-    if plot is not None:
-        from flexicase.torch.plot import training_picture
 
-        training_picture(search.records).savefig(plot, dpi=150)
-    if as_json:
-        emit_json({**chosen, "seed": seed, **summary(search), "records": [r.as_dict() for r in search.records]})
-    else:
-        emit(report(search) + ("" if plot is None else f"picture: {plot}\n"))
+
+def _finish(search: GradientLexicase, plot: Path | None, settings: dict[str, Any] | None) -> None:
+    """Draw the picture and print the result, as one JSON object if there are settings for it."""
+    picture = None
+    try:
+        if plot is not None:
+            from flexicase.torch.plot import training_picture
+
+            training_picture(search.records).savefig(plot, dpi=150)
+            picture = str(plot)
+    finally:  # a picture that fails does not take the training with it
+        if settings is not None:
+            records = [record.as_dict() for record in search.records]
+            emit_json({**settings, **summary(search), "records": records})
+        else:
+            emit(report(search) + ("" if picture is None else f"picture: {picture}\n"))
+
+
+def _how_to_go_on(search: GradientLexicase, save: Path | None) -> str:
+    if save is None:
+        return "stopped"
+    if not search.generation:
+        return "stopped before the first generation was done; nothing is saved"
+    return f"saved in {save}; the same command with --resume goes on"
+
+
+def _refuse(check: Callable[[Any], object], value: Any, option: str) -> None:
+    """Say which option is at fault if a check fails."""
+    try:
+        check(value)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint=option) from None
 
 
 def _check(chosen: dict[str, str]) -> None:
@@ -146,6 +198,10 @@ def _check_folders(data: str, directory: Path | None, save: Path | None, resume:
         raise typer.BadParameter(
             "needs --resume under torchrun --max-restarts, to go on from there", param_hint="--save"
         )
+    if save is not None and not resume and os.environ.get("RANK", "0") == "0":
+        from flexicase.torch.checkpoint import describe
+
+        _refuse(lambda folder: require_free(folder, describe, remedy="--resume continues it"), save, "--save")
     if data == "cifar10" and directory is None:
         raise typer.BadParameter("--data cifar10 needs it: the folder with CIFAR-10", param_hint="--directory")
 
