@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from flexicase.atomic import TEMPORARY, remove_partial_files
+from flexicase.checks import shown
 
 State = TypeVar("State")
 SUFFIX = ".checkpoint"
@@ -17,6 +18,28 @@ SUFFIX = ".checkpoint"
 
 class CheckpointError(ValueError):
     """A file that is not a whole checkpoint."""
+
+
+def as_folder(value: Any, name: str = "save") -> Path:
+    """The path of a folder, given as an argument.
+
+    Raises:
+        TypeError: It is not a path.
+        ValueError: It cannot be the name of a folder.
+    """
+    try:
+        text = os.fspath(value)
+    except Exception:
+        raise TypeError(f"{name} must be the path of a folder, got {shown(value)}") from None
+    if not isinstance(text, str):
+        raise TypeError(f"{name} must be the path of a folder as text, got {shown(value)}")
+    try:
+        encoded = os.fsencode(text)
+    except UnicodeError:
+        encoded = b""
+    if not encoded or b"\0" in encoded:
+        raise ValueError(f"{name} must be the path of a folder, got {shown(value)}")
+    return Path(text)
 
 
 def require_free(
@@ -36,7 +59,10 @@ def require_free(
     Raises:
         ValueError: There is a checkpoint, whole or damaged.
     """
-    found = sorted(path.name for path in folder.glob(f"*{SUFFIX}*") if path.suffix != TEMPORARY)
+    try:
+        found = sorted(path.name for path in folder.glob(f"*{SUFFIX}*") if path.suffix != TEMPORARY)
+    except OSError:  # `prepare_folder` says what is wrong with it
+        return
     if not found:
         return
     try:

@@ -512,5 +512,5 @@ def test_settings_that_make_no_sense_are_refused(settings, message):
 
 
 def test_parents_that_do_not_exist_are_refused():
-    with pytest.raises(IndexError, match="no such individual"):
+    with pytest.raises(ValueError, match="parents must be from 0 to 0"):
         children("reproduction", [numbered(0, 3)], 2, chosen=np.array([0, 1]))

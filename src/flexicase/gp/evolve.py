@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from flexicase.checkpoint import WriteFailures, prepare_folder, require_free
-from flexicase.checks import check_number
+from flexicase.checkpoint import WriteFailures, as_folder, prepare_folder, require_free
+from flexicase.checks import check_flag, check_function, check_number, shown
 from flexicase.gp.checkpoint import Keeper, describe
 from flexicase.gp.evolution import Evolution
 from flexicase.gp.records import Generation, Run
@@ -95,16 +95,19 @@ def evolve(  # noqa: PLR0917 - the first ones are the call that everybody makes
         profile=profile,
         threads=threads,
     )
+    if callback is not None:
+        check_function(callback, "callback", 1)
     if not check_number(save_every, "save_every") >= 0:
-        raise ValueError(f"save_every must not be negative, got {save_every!r}")
-    if resume and save is None:
+        raise ValueError(f"save_every must not be negative, got {shown(save_every)}")
+    folder = None if save is None else as_folder(save)
+    if check_flag(resume, "resume") and folder is None:
         raise ValueError("resume=True needs the folder of the checkpoint as save")
-    if save is not None and not resume:
-        require_free(Path(save), describe)
+    if folder is not None and not resume:
+        require_free(folder, describe)
     evolution = Evolution(setup)
-    if save is None:
+    if folder is None:
         return drive(evolution, None, math.inf, callback)
-    keeper = Keeper(Path(save), evolution.identity())
+    keeper = Keeper(folder, evolution.identity())
     prepare_folder(keeper.folder)
     state = keeper.load() if resume else None
     if state is not None:

@@ -9,10 +9,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase import _native
+from flexicase.checks import check_count, check_threads, shown
+from flexicase.problems.cases import as_tuple
 from flexicase.push.genome import Gene, Genome
 from flexicase.push.program import Program
+from flexicase.rng import Key
 
 _SILENT: tuple[bool | Literal["no-op"], ...] = (False, True, "no-op")
+
+
+def check_key(key: Key) -> Key:
+    """Random bits, given as an argument."""
+    if not isinstance(key, Key):
+        raise TypeError(f"key must be a Key, got {shown(key)}")
+    return key
+
+
+def check_population(population: Population, name: str) -> None:
+    """A population, given as an argument."""
+    if not isinstance(population, Population):
+        raise TypeError(f"{name} must be a Population, got {shown(population)}")
 
 
 class Population:
@@ -32,7 +48,11 @@ class Population:
     @classmethod
     def from_genomes(cls, genomes: Iterable[Genome]) -> Population:
         """A population of these genomes."""
-        rows = [[(gene.item, gene.close, _SILENT.index(gene.silent)) for gene in genome.genes] for genome in genomes]
+        listed = as_tuple(genomes, "genomes")
+        for genome in listed:
+            if not isinstance(genome, Genome):
+                raise TypeError(f"genomes must be Genome objects, got {shown(genome)}")
+        rows = [[(gene.item, gene.close, _SILENT.index(gene.silent)) for gene in genome.genes] for genome in listed]
         return cls(_native.gp_population(rows))
 
     @classmethod
@@ -42,7 +62,12 @@ class Population:
         Raises:
             ValueError: The bytes are not those of a population.
         """
-        return cls(_native.gp_population_from_bytes(data))
+        if not isinstance(data, bytes):
+            raise TypeError(f"data must be bytes, got {shown(data)}")
+        try:
+            return cls(_native.gp_population_from_bytes(data))
+        except ValueError as error:
+            raise ValueError(f"data must be the bytes of a population: {error}") from None
 
     def to_bytes(self) -> bytes:
         """All genomes as bytes.
@@ -67,6 +92,8 @@ class Population:
         >>> str(programs[0]), sizes.tolist()
         ('(1 2)', [3])
         """
+        check_count(max_points, "max_points")
+        threads = check_threads(threads)
         sizes = np.empty(len(self), np.int64)
         codes = _native.gp_translate(self.native, max_points, threads, sizes)
         return [Program.from_native(code) for code in codes], sizes
@@ -78,11 +105,12 @@ class Population:
         return len(self.native)
 
     def __getitem__(self, index: int) -> Genome:
+        if isinstance(index, bool) or not isinstance(index, int | np.integer):
+            raise TypeError(f"index must be an integer, got {shown(index)}")
         if not -len(self) <= index < len(self):
-            raise IndexError(f"index must be between {-len(self)} and {len(self) - 1}, got {index}")
-        return Genome(
-            Gene(item, close, _SILENT[silent]) for item, close, silent in self.native.genes(index % len(self))
-        )
+            raise IndexError(f"index must be between {-len(self)} and {len(self) - 1}, got {shown(index)}")
+        genes = self.native.genes(int(index) % len(self))
+        return Genome(Gene(item, close, _SILENT[silent]) for item, close, silent in genes)
 
     def __iter__(self) -> Iterator[Genome]:
         return (self[i] for i in range(len(self)))

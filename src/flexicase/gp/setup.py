@@ -9,9 +9,11 @@ from typing import Any, get_args
 
 import numpy as np
 
-from flexicase.checks import check_count
+from flexicase.checks import check_count, check_threads, shown
 from flexicase.gp.variation import Variation
 from flexicase.problems import Problem, load
+from flexicase.problems.problem import check_profile
+from flexicase.problems.settings import MAX_POPULATION
 from flexicase.push.instructions import Profile
 from flexicase.rng import Seed, key_from_seed
 from flexicase.selection.api import Method
@@ -21,6 +23,7 @@ from flexicase.selection.weights import Default
 
 #: Steps of simplification in the benchmark suite.
 SIMPLIFICATION_STEPS = 5000
+DEFAULTS = get_args(Default)
 
 
 @dataclass(frozen=True)
@@ -72,25 +75,27 @@ class Setup:
         """Check the arguments of a run and fill in what the problem knows."""
         chosen = load(problem) if isinstance(problem, str) else problem
         if not isinstance(chosen, Problem):
-            raise TypeError(f"problem must be the name of a problem or a Problem, got {problem!r:.80}")
+            raise TypeError(f"problem must be the name of a problem or a Problem, got {shown(problem)}")
         resolve_method(method)
-        if not isinstance(partial, bool | FastLexicase) and partial not in get_args(Default):
-            raise TypeError(f"partial must be True, False, 'max', 'min' or a FastLexicase, got {partial!r:.80}")
+        if not isinstance(partial, bool | FastLexicase) and not (isinstance(partial, str) and partial in DEFAULTS):
+            raise TypeError(f"partial must be True, False, 'max', 'min' or a FastLexicase, got {shown(partial)}")
         if variation is not None and not isinstance(variation, Variation):
-            raise TypeError(f"variation must be a Variation, got {variation!r:.80}")
+            raise TypeError(f"variation must be a Variation, got {shown(variation)}")
         settings = chosen.settings
+        if population is None:
+            population = settings.population
         return cls(
             problem=chosen,
             method=method,
-            population=check_count(settings.population if population is None else population, "population", 1),
+            population=check_count(population, "population", 1, MAX_POPULATION),
             generations=check_count(settings.generations if generations is None else generations, "generations"),
             seed=_seed_number(seed),
             partial=partial,
-            parents=None if parents is None else check_count(parents, "parents", 1),
+            parents=None if parents is None else check_count(parents, "parents", 1, MAX_POPULATION),
             variation=variation or variation_of(chosen),
             simplification_steps=check_count(simplification_steps, "simplification_steps"),
-            profile=profile,
-            threads=os.cpu_count() or 1 if threads is None else check_count(threads, "threads", 1),
+            profile=check_profile(profile),
+            threads=os.cpu_count() or 1 if threads is None else check_threads(threads),
         )
 
     @property

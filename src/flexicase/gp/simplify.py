@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase import _native
+from flexicase.checks import check_count, shown
+from flexicase.gp.population import check_key
 from flexicase.push.evaluate import Evaluator
 from flexicase.push.program import Program
 from flexicase.rng import Key, key_from_seed
@@ -27,7 +29,12 @@ def simplify(program: Program, evaluator: Evaluator, steps: int = 5000, key: Key
     >>> print(simplify(Program("(5 in1 (in1 true) integer_add)"), evaluator, steps=200))
     (in1 in1 integer_add)
     """
-    key = key_from_seed(0) if key is None else key
+    if not isinstance(program, Program):
+        raise TypeError(f"program must be a Program, got {shown(program)}")
+    if not isinstance(evaluator, Evaluator):
+        raise TypeError(f"evaluator must be an Evaluator, got {shown(evaluator)}")
+    check_count(steps, "steps")
+    key = key_from_seed(0) if key is None else check_key(key)
     return _simplify(program, evaluator, steps, key)
 
 

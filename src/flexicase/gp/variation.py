@@ -11,9 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase import _native
-from flexicase.checks import check_choice, check_count, check_fraction, check_number, nearest
-from flexicase.gp.population import Population
-from flexicase.problems.settings import OPERATORS
+from flexicase.checks import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_fraction,
+    check_not_negative,
+    check_text,
+    check_threads,
+    nearest,
+    shown,
+)
+from flexicase.gp.population import Population, check_key, check_population
+from flexicase.problems.cases import as_tuple
+from flexicase.problems.settings import MAX_POINTS, MAX_POPULATION, OPERATORS
 from flexicase.push.generators import (
     Generator,
     RandomBoolean,
@@ -129,12 +140,16 @@ class Variation:
         object.__setattr__(self, "operators", _check_operators(self.operators))
         for name in RATES:
             object.__setattr__(self, name, _check_rate(getattr(self, name), name))
-        check_count(self.max_points, "max_points", 4)
-        check_count(self.max_initial_genome, "max_initial_genome", 1)
+        check_count(self.max_points, "max_points", 4, MAX_POINTS)
+        check_count(self.max_initial_genome, "max_initial_genome", 1, MAX_POINTS)
         check_choice(self.too_big, "too_big", get_args(TooBig))
+        for name in ("close_marker", "silent_marker"):
+            object.__setattr__(self, name, check_flag(getattr(self, name), name))
         check_fraction(self.silent_probability, "silent_probability")
-        if len(self.close_probabilities) != 4 or abs(sum(self.close_probabilities) - 1) > SUM_TOLERANCE:
-            raise ValueError(f"close_probabilities must be four that sum to 1, got {self.close_probabilities!r}")
+        shares = as_tuple(self.close_probabilities, "close_probabilities")
+        if len(shares) != 4 or abs(sum(check_fraction(p, "close_probabilities") for p in shares) - 1) > SUM_TOLERANCE:
+            raise ValueError(f"close_probabilities must be four that sum to 1, got {shown(self.close_probabilities)}")
+        object.__setattr__(self, "close_probabilities", shares)
 
     @property
     def max_genes(self) -> int:
@@ -185,10 +200,19 @@ class Breeder:
 
     def __init__(self, genes: Iterable[Generator], variation: Variation) -> None:
         """Prepare the native form."""
+        if not isinstance(variation, Variation):
+            raise TypeError(f"variation must be a Variation, got {shown(variation)}")
         self.variation = variation
         silent = variation.silent_probability if variation.silent_marker else 0.0
-        entries = [_entry(gene) for gene in genes]
-        source = _native.gp_gene_source(entries, list(variation.close_probabilities), variation.close_marker, silent)
+        entries = [_entry(gene) for gene in as_tuple(genes, "genes")]
+        if not entries:
+            raise ValueError("genes must not be empty")
+        try:
+            source = _native.gp_gene_source(
+                entries, list(variation.close_probabilities), variation.close_marker, silent
+            )
+        except (RuntimeError, TypeError, ValueError) as error:
+            raise TypeError(f"genes must be literals, symbols or random draws ({error})") from None
         self.native = _native.gp_variation(
             source,
             [list(names) for names in variation.operators],
@@ -204,7 +228,9 @@ class Breeder:
 
     def random(self, size: int, key: Key, threads: int = 1) -> Population:
         """A population of random genomes."""
-        return Population(_native.gp_random_population(self.native, size, key.k0, key.k1, threads))
+        check_count(size, "size", maximum=MAX_POPULATION)
+        key = check_key(key)
+        return Population(_native.gp_random_population(self.native, size, key.k0, key.k1, check_threads(threads)))
 
     def plan(self, parents: Population, size: int, key: Key) -> Plan:
         """Draw the pipelines of ``size`` children.
@@ -214,6 +240,9 @@ class Breeder:
             size: How many children.
             key: Random bits of this generation.
         """
+        check_population(parents, "parents")
+        check_count(size, "size", maximum=MAX_POPULATION)
+        key = check_key(key)
         pipelines, first = np.empty(size, np.int64), np.empty(size + 1, np.int64)
         _native.gp_plan(self.native, parents.native, key.k0, key.k1, pipelines, first)
         return Plan(pipelines, first)
@@ -233,6 +262,14 @@ class Breeder:
         Returns:
             The children, and (children,) int64: how many of its parents each child used.
         """
+        check_population(population, "population")
+        if not isinstance(plan, Plan):
+            raise TypeError(f"plan must be a Plan, got {shown(plan)}")
+        if not isinstance(parents, np.ndarray) or parents.dtype != np.int64 or parents.shape != (plan.events,):
+            raise TypeError(f"parents must be an int64 array of shape ({plan.events},), got {shown(parents)}")
+        if parents.size and not 0 <= parents.min() <= parents.max() < len(population):
+            raise ValueError(f"parents must be from 0 to {len(population) - 1}, got {parents.min()} … {parents.max()}")
+        key, threads = check_key(key), check_threads(threads)
         used = np.empty(len(plan.pipelines), np.int64)
         children = _native.gp_breed(
             self.native, population.native, plan.pipelines, plan.first, parents, key.k0, key.k1, threads, used
@@ -246,10 +283,12 @@ class Breeder:
 
 def _check_operators(operators: Operators) -> Mapping[tuple[str, ...], float]:
     if not isinstance(operators, Mapping) or not operators:
-        raise TypeError(f"operators must map operators to probabilities, got {operators!r:.80}")
+        raise TypeError(f"operators must map operators to probabilities, got {shown(operators)}")
     checked: dict[tuple[str, ...], float] = {}
     for pipeline, probability in operators.items():
-        names = tuple(pipeline.split("+")) if isinstance(pipeline, str) else tuple(pipeline)
+        names = tuple(pipeline.split("+")) if isinstance(pipeline, str) else as_tuple(pipeline, "operators")
+        for name in names:
+            check_text(name, "the name of an operator in operators")
         names = tuple(name.strip().replace("-", "_") for name in names)
         for name in names:
             if name not in OPERATOR_NAMES:
@@ -262,14 +301,14 @@ def _check_operators(operators: Operators) -> Mapping[tuple[str, ...], float]:
 
 
 def _check_rate(rate: Any, name: str) -> tuple[float, ...]:
-    values = tuple(rate) if isinstance(rate, Sequence | np.ndarray) and not isinstance(rate, str) else (rate,)
+    several = (
+        rate.ndim > 0 if isinstance(rate, np.ndarray) else isinstance(rate, Sequence) and not isinstance(rate, str)
+    )
+    values = as_tuple(rate, name) if several else (rate,)
     if not values:
         raise ValueError(f"{name} must have at least one value")
     if name in DEVIATIONS:
-        numbers = tuple(check_number(value, name) for value in values)
-        if not all(0 <= number < float("inf") for number in numbers):
-            raise ValueError(f"{name} must be finite and not negative, got {rate!r}")
-        return numbers
+        return tuple(check_not_negative(value, name) for value in values)
     return tuple(check_fraction(value, name) for value in values)
 
 

@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
-from flexicase.checks import check_count
+from flexicase.checks import check_count, check_flag, check_function, shown
 from flexicase.problems.draws import Rng, pick, shuffled
 from flexicase.push.values import Value
 
+T = TypeVar("T")
 #: The inputs of one case, ``in1`` first.
 Inputs = tuple[Value, ...]
+#: Most cases of a problem.
+MAX_CASES = 10**7
+
+
+def as_tuple(values: Iterable[T], name: str) -> tuple[T, ...]:
+    """Several values, given as an argument; a text is one value.
+
+    Raises:
+        TypeError: They are not several.
+    """
+    try:
+        if isinstance(values, str | bytes | bytearray | memoryview | Mapping):
+            raise TypeError
+        if isinstance(values, Sized) and len(values) > MAX_CASES:
+            raise TypeError
+        return tuple(values)
+    except Exception:
+        raise TypeError(f"{name} must be a sequence, got {shown(values)}") from None
 
 
 @dataclass(frozen=True)
@@ -31,6 +50,9 @@ class Cases:
     expected: list[Value] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        for name in ("inputs", "expected"):
+            if not isinstance(getattr(self, name), list):
+                raise TypeError(f"{name} must be a list, got {shown(getattr(self, name))}")
         if len(self.inputs) != len(self.expected):
             raise ValueError(
                 f"inputs and expected must be of one length, got {len(self.inputs)} and {len(self.expected)}"
@@ -83,6 +105,10 @@ class Fixed:
 
     inputs: Sequence[Inputs]
     test: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "inputs", as_tuple(self.inputs, "inputs"))
+        check_flag(self.test, "test")
 
     @property
     def n_train(self) -> int:
@@ -143,8 +169,11 @@ class Split(_Open):
     test: int
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "inputs", as_tuple(self.inputs, "inputs"))
         if check_count(self.train, "train") + check_count(self.test, "test") > len(self.inputs):
-            raise ValueError(f"train and test must not exceed {len(self.inputs)} cases, got {self.train} + {self.test}")
+            raise ValueError(
+                f"train + test must not exceed the {len(self.inputs)} inputs, got {self.train} + {self.test}"
+            )
 
     def sample(self, rng: Rng) -> tuple[list[Inputs], list[Inputs]]:
         """The inputs of one run, for training and for testing."""
@@ -175,9 +204,10 @@ class Drawn(_Open):
 
     def __post_init__(self) -> None:
         if not callable(self.draw):
-            raise TypeError(f"draw must be a function of a NumPy generator, got {self.draw!r}")
-        check_count(self.train, "train")
-        check_count(self.test, "test")
+            raise TypeError(f"draw must be a function of a NumPy generator, got {shown(self.draw)}")
+        check_function(self.draw, "draw", 1)
+        check_count(self.train, "train", maximum=MAX_CASES)
+        check_count(self.test, "test", maximum=MAX_CASES)
 
     def sample(self, rng: Rng) -> tuple[list[Inputs], list[Inputs]]:
         """The inputs of one run, for training and for testing."""

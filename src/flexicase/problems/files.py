@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from flexicase.checks import check_text, shown
 from flexicase.problems.cases import Inputs
 from flexicase.problems.listed import from_cases
 from flexicase.problems.problem import Problem
@@ -39,7 +40,9 @@ def from_file(path: str | os.PathLike[str], name: str | None = None, **options: 
     >>> problem.name, problem.edge_cases().expected
     ('sums', [3, 10])
     """
-    path = Path(path)
+    path = _as_path(path)
+    if name is not None:
+        check_text(name, "name")
     data = path.read_bytes()
     try:
         text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8-sig")
@@ -54,6 +57,16 @@ def from_file(path: str | os.PathLike[str], name: str | None = None, **options: 
         raise ValueError(f"{path}: {error}") from error
     except RecursionError:
         raise ValueError(f"{path}: values are nested too deeply") from None
+
+
+def _as_path(path: str | os.PathLike[str]) -> Path:
+    try:
+        found = Path(path)
+    except Exception:
+        raise TypeError(f"path must be the path of a file, got {shown(path)}") from None
+    if "\0" in str(found):
+        raise ValueError(f"path must be the path of a file, got {shown(path)}")
+    return found
 
 
 def _csv_records(text: str) -> list[dict[str, Value]]:

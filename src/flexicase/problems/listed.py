@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from flexicase.checks import check_fraction
-from flexicase.problems.cases import Fixed, Inputs, Split
+from flexicase.checks import check_flag, check_fraction, check_text, shown
+from flexicase.problems.cases import Fixed, Inputs, Split, as_tuple
 from flexicase.problems.problem import Problem
 from flexicase.problems.settings import Settings
 from flexicase.push.generators import (
@@ -61,19 +61,20 @@ def from_cases(
     >>> [len(cases) for cases in problem.sample(seed=1)], problem.measures[0].error
     ([30, 10], 'absolute')
     """
-    if not cases:
-        raise ValueError("cases must not be empty")
-    listed = [(tuple(inputs), answer) for inputs, answer in cases]
+    listed = _listed(cases)
+    check_flag(printed, "printed")
+    if settings is not None and not isinstance(settings, Settings):
+        raise TypeError(f"settings must be Settings, got {shown(settings)}")
     inputs = _columns([case for case, _ in listed], "inputs")
     outputs = _columns([_several(answer) for _, answer in listed], "outputs")
     input_kinds, output_kinds = [list(map(_column_kind, columns)) for columns in (inputs, outputs)]
-    chosen = _default_stacks(input_kinds, output_kinds, printed) if stacks is None else stacks
+    chosen = _default_stacks(input_kinds, output_kinds, printed) if stacks is None else _names(stacks)
     answers = _answers(listed)
     n_test = _n_test(test, len(listed))
     all_inputs = [case for case, _ in listed]
     return Problem(
         name=name,
-        description=description or f"{len(listed)} listed cases.",
+        description=check_text(description, "description") or f"{len(listed)} listed cases.",
         answer=lambda *given: answers[repr(given)],
         domains=[Split(all_inputs, len(listed) - n_test, n_test) if n_test else Fixed(all_inputs)],
         measures=_default_measures(output_kinds, printed) if measures is None else measures,
@@ -94,6 +95,21 @@ def _n_test(share: float, n_cases: int) -> int:
             f"cases must be at least 2 to keep one for testing, got {n_cases}; pass test=0 to train on all cases"
         )
     return min(max(1, round(share * n_cases)), n_cases - 1)
+
+
+def _names(stacks: Sequence[str]) -> tuple[str, ...]:
+    return tuple(check_text(stack, "stacks") for stack in as_tuple(stacks, "stacks"))
+
+
+def _listed(cases: Sequence[tuple[Sequence[Value], Value]]) -> list[tuple[Inputs, Value]]:
+    listed = []
+    for place, case in enumerate(as_tuple(cases, "cases")):
+        if not isinstance(case, tuple | list) or len(case) != 2 or not isinstance(case[0], tuple | list):
+            raise TypeError(f"cases must be pairs of inputs and an answer, but case {place} is {shown(case)}")
+        listed.append((tuple(case[0]), case[1]))
+    if not listed:
+        raise ValueError("cases must not be empty")
+    return listed
 
 
 def _several(answer: Value) -> Inputs:

@@ -4,22 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flexicase.checks import check_count
-from flexicase.problems.cases import Cases, Domain, Inputs
+from flexicase.checks import check_choice, check_count, check_function, check_text, shown
+from flexicase.problems.cases import MAX_CASES, Cases, Domain, Inputs, as_tuple
 from flexicase.problems.draws import generator
 from flexicase.problems.settings import Settings
 from flexicase.push.evaluate import Evaluator
-from flexicase.push.generators import Generator
+from flexicase.push.generators import (
+    Generator,
+    RandomBoolean,
+    RandomChar,
+    RandomFloat,
+    RandomInteger,
+    RandomString,
+    RandomTag,
+    RandomTagged,
+)
 from flexicase.push.instructions import InstructionSet, Profile
 from flexicase.push.limits import Limits
 from flexicase.push.measures import Measure
+from flexicase.push.program import Program
 from flexicase.push.values import Symbol, Value
 from flexicase.rng import Seed
+
+PROFILES = get_args(Profile)
+RANDOM_DRAWS = (RandomBoolean, RandomChar, RandomFloat, RandomInteger, RandomString, RandomTag, RandomTagged)
+
+
+def check_profile(profile: Profile) -> Profile:
+    """The name of an instruction list."""
+    check_choice(profile, "profile", PROFILES)
+    return profile
+
+
+def check_generator(value: Generator, name: str) -> None:
+    """What a random gene can be made of: a literal, a symbol or a random draw."""
+    if isinstance(value, RANDOM_DRAWS):
+        return
+    try:
+        Program((value,))
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be literals, symbols or random draws, got {shown(value)} ({error})") from None
 
 
 @dataclass(frozen=True)
@@ -70,22 +99,24 @@ class Problem:
     title: str = ""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name:
-            raise ValueError(f"name must be a text that is not empty, got {self.name!r}")
+        for name in ("name", "description", "title"):
+            check_text(getattr(self, name), name)
+        if not self.name:
+            raise ValueError("name must not be empty")
         if not callable(self.answer):
-            raise TypeError(f"answer must be a function of the inputs, got {self.answer!r}")
+            raise TypeError(f"answer must be a function of the inputs, got {shown(self.answer)}")
         for name in ("domains", "measures", "stacks", "generators", "extra_instructions"):
-            values = getattr(self, name)
-            if isinstance(values, str):
-                raise TypeError(f"{name} must be several, got the text {values!r}")
-            self._set(name, tuple(values))
+            self._set(name, as_tuple(getattr(self, name), name))
         self._check_parts("domains", Domain, "Fixed, Split, Drawn or the like")
         self._check_parts("measures", Measure, "Measure objects")
+        self._check_parts("stacks", str, "names of stacks")
         if not isinstance(self.settings, Settings):
-            raise TypeError(f"settings must be Settings, got {self.settings!r}")
-        InstructionSet.of_stacks(*self.stacks)
+            raise TypeError(f"settings must be Settings, got {shown(self.settings)}")
+        if self.edge is not None:
+            check_function(self.edge, "edge", 0)
         for measure in self.measures:
             measure.native()
+        self._check_genes()
         self._set("title", self.title or self.name.replace("-", " ").title())
 
     def _check_parts(self, name: str, kind: type, expected: str) -> None:
@@ -94,7 +125,20 @@ class Problem:
             raise ValueError(f"{name} must not be empty")
         for part in parts:
             if not isinstance(part, kind):
-                raise TypeError(f"{name} must be {expected}, got {part!r:.60}")
+                raise TypeError(f"{name} must be {expected}, got {shown(part)}")
+
+    def _check_genes(self) -> None:
+        InstructionSet.of_stacks(*self.stacks)
+        for entry in self.generators:
+            check_generator(entry, "generators")
+        for name in self.extra_instructions:
+            check_text(name, "extra_instructions")
+        if not isinstance(self.other_generators, Mapping):
+            raise TypeError(f"other_generators must map profiles to generators, got {shown(self.other_generators)}")
+        for profile, generators in self.other_generators.items():
+            check_choice(profile, "a key of other_generators", PROFILES)
+            for entry in as_tuple(generators, "other_generators"):
+                check_generator(entry, "other_generators")
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -106,7 +150,7 @@ class Problem:
         >>> len(problems.load("mirror-image").genes())
         110
         """
-        registered = InstructionSet.of_stacks(*self.stacks, profile=profile)
+        registered = InstructionSet.of_stacks(*self.stacks, profile=check_profile(profile))
         generators = self.other_generators.get(profile, self.generators)
         return (*generators, *registered, *map(Symbol, self.extra_instructions))
 
@@ -117,7 +161,8 @@ class Problem:
         >>> problems.load("mirror-image").limits().steps
         600
         """
-        return Limits(steps=self.settings.steps, points=self.settings.max_points, keep_nan=profile == "W")
+        keep_nan = check_profile(profile) == "W"
+        return Limits(steps=self.settings.steps, points=self.settings.max_points, keep_nan=keep_nan)
 
     def cases(self, inputs: Iterable[Inputs]) -> Cases:
         """Cases of the inputs, with the right answers.
@@ -126,10 +171,10 @@ class Problem:
         >>> problems.load("sum-of-squares").cases([(1,), (2,), (3,)]).expected
         [1, 5, 14]
         """
-        listed = list(inputs)
+        listed = list(as_tuple(inputs, "inputs"))
         for case in listed:
             if not isinstance(case, tuple):
-                raise TypeError(f"the inputs of a case of {self.name} must be a tuple, got {case!r:.80}")
+                raise TypeError(f"the inputs of a case of {self.name} must be a tuple, got {shown(case)}")
             if len(case) != len(listed[0]):
                 raise ValueError(
                     f"all cases of {self.name} must have as many inputs, got {len(listed[0])} and {len(case)}"
@@ -183,7 +228,7 @@ class Problem:
         >>> len(problems.load("mirror-image").fresh(5, seed=1))
         5
         """
-        check_count(n, "n")
+        check_count(n, "n", maximum=MAX_CASES)
         domains = [domain for domain in self.domains if domain.is_open]
         if not domains and n:
             raise ValueError(f"{self.name} has fixed cases only, so that there are no fresh ones")
@@ -203,6 +248,8 @@ class Problem:
         >>> evaluator.errors([Program("(in1 in2 vector_integer_reverse vector_integer_eq)")]).sum().item()
         0.0
         """
+        if not isinstance(cases, Cases):
+            raise TypeError(f"cases must be Cases, got {shown(cases)}")
         if not len(cases):
             raise ValueError(f"cases must not be empty ({self.name})")
         return Evaluator(cases.inputs, cases.expected, measures=self.measures, limits=self.limits(profile))
@@ -217,4 +264,9 @@ class Problem:
         >>> problems.load("mirror-image").success([0, 0, 1])
         False
         """
-        return bool(np.sum(errors) <= self.settings.error_threshold) if np.size(errors) else None
+        listed: tuple[Any, ...] = as_tuple(errors, "errors")  # type: ignore[arg-type]
+        try:
+            total = np.sum(np.array(list(map(float, listed))))
+        except Exception:
+            raise TypeError(f"errors must be numbers, got {shown(errors)}") from None
+        return bool(total <= self.settings.error_threshold) if listed else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
-from flexicase.checks import nearest
+from flexicase.checks import check_text, nearest, shown
 from flexicase.problems.problem import Problem
 
 #: The paper's two problems, its third, and the rest of the benchmark suite.
@@ -64,8 +64,6 @@ def load(name: str) -> Problem:
     >>> load("mirror-image").title
     'Mirror Image'
     """
-    if not isinstance(name, str):
-        raise TypeError(f"name must be the name of a problem, got {name!r}")
-    if name not in NAMES:
-        raise ValueError(f"name must be the name of a problem, got {name!r}{nearest(name, NAMES)}")
-    return _module_problem(name)
+    if check_text(name, "name") not in NAMES:
+        raise ValueError(f"name must be the name of a problem, got {shown(name)}{nearest(name[:80], NAMES)}")
+    return _module_problem(str(name))

@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.checks import nearest
-from flexicase.problems.cases import Cases
+from flexicase.checks import check_count, check_text, nearest, shown
+from flexicase.problems.cases import MAX_CASES, Cases
 from flexicase.problems.problem import Problem
 from flexicase.push.evaluate import Evaluator
 from flexicase.push.instructions import instruction_table
@@ -34,7 +34,8 @@ def read_program(text: str, n_inputs: int) -> Program:
     >>> print(read_program("in1 ; twice\n in1 integer_add", n_inputs=1))
     (in1 in1 integer_add)
     """
-    values = parse_all(text)
+    check_count(n_inputs, "n_inputs")
+    values = parse_all(check_text(text, "text"))
     if not values:
         raise ValueError("text must hold a program, found none")
     code = values[0] if len(values) == 1 and isinstance(values[0], tuple) else tuple(values)
@@ -144,6 +145,11 @@ def score(problem: Problem, program: Program, fresh: int = 300, seed: Seed = 0) 
     >>> score(problems.load("mirror-image"), mirror).passed
     True
     """
+    if not isinstance(problem, Problem):
+        raise TypeError(f"problem must be a Problem, got {shown(problem)}")
+    if not isinstance(program, Program):
+        raise TypeError(f"program must be a Program, got {shown(program)}")
+    check_count(fresh, "fresh", maximum=MAX_CASES)
     edge = problem.edge_cases()
     cases = edge + problem.fresh(fresh, seed)
     if not len(cases):

@@ -6,7 +6,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from flexicase.checks import check_count, check_fraction
+from flexicase.checks import check_count, check_flag, check_fraction, check_not_negative, shown
+
+#: Most individuals of a population.
+MAX_POPULATION = 10**7
+#: Most points of a program.
+MAX_POINTS = 10**7
 
 #: Genetic operators and how often each makes a child; ``a+b`` is a followed by b.
 OPERATORS = {
@@ -49,15 +54,19 @@ class Settings:
     error_threshold: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("max_points", "max_initial_genome", "steps", "population"):
-            check_count(getattr(self, name), name, 1)
+        check_count(self.max_points, "max_points", 4, MAX_POINTS)
+        check_count(self.max_initial_genome, "max_initial_genome", 1, MAX_POINTS)
+        check_count(self.steps, "steps", 1)
+        check_count(self.population, "population", 1, MAX_POPULATION)
         check_count(self.generations, "generations")
         check_fraction(self.constant_tweak_rate, "constant_tweak_rate")
-        for name in ("alignment_deviation", "error_threshold"):
-            value = getattr(self, name)
-            if not (math.isfinite(value) and value >= 0):
-                raise ValueError(f"{name} must be finite and not negative, got {value}")
-        if not math.isclose(sum(self.operators.values()), 1.0, abs_tol=1e-5):
+        check_not_negative(self.alignment_deviation, "alignment_deviation")
+        check_not_negative(self.error_threshold, "error_threshold")
+        object.__setattr__(self, "close_marker", check_flag(self.close_marker, "close_marker"))
+        if not isinstance(self.operators, Mapping):
+            raise TypeError(f"operators must map operators to probabilities, got {shown(self.operators)}")
+        total = sum(check_fraction(share, f"operators[{shown(name)}]") for name, share in self.operators.items())
+        if not math.isclose(total, 1.0, abs_tol=1e-5):
             raise ValueError(f"operators must have probabilities that add up to 1, got {dict(self.operators)}")
 
     @property
