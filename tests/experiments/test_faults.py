@@ -3,8 +3,10 @@
 import os
 import random
 import re
+import shlex
 import signal
 import subprocess
+import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -70,7 +72,7 @@ def test_kill_9_of_the_coordinator_at_any_time_loses_nothing(flexicase, spec, tm
     assert results(study) == undisturbed(**SLOW)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_stops_it_and_the_same_command_continues(number, flexicase, spec, undisturbed, visits):
     path = spec(**SLOW, seeds=1)
     study = Study(path.parent / "studies" / "walks")
@@ -78,7 +80,7 @@ def test_a_signal_stops_it_and_the_same_command_continues(number, flexicase, spe
     wait_until(visits)
     process.send_signal(number)
     output, _ = process.communicate(timeout=DEADLINE)
-    assert process.returncode == 130
+    assert process.returncode == 128 + number
     assert output == "stopped; the same command goes on from here\n"
     assert not any(map(is_alive, workers(visits)))
     assert {entry.state for entry in entries(study)} <= {"planned", "done"}
@@ -86,6 +88,35 @@ def test_a_signal_stops_it_and_the_same_command_continues(number, flexicase, spe
     again.communicate(timeout=DEADLINE)
     assert again.returncode == 0
     assert results(study) == undisturbed(**SLOW, seeds=1)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_a_repeated_run_and_leaves_nothing(number, flexicase, spec, tmp_path, *, visits, monkeypatch):
+    path = spec(**SLOW, seeds=1)
+    flexicase("run", path, "--workers", 2).communicate(timeout=DEADLINE)
+    run_id = entries(Study(path.parent / "studies" / "walks"))[0].task.id
+    made = sum(map(len, visits().values()))
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    process = flexicase("rerun", run_id, "--allow-code")
+    wait_until(lambda: sum(map(len, visits().values())) > made)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=DEADLINE)
+    assert (process.returncode, errors) == (128 + number, "")
+    assert not any(map(is_alive, workers(visits)))
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_do_not_matter(closed, spec, tmp_path, undisturbed):
+    """As under some cron jobs and daemons: what is opened next would take the place of the closed stream."""
+    spec(seeds=1)
+    for command in ("run walks.toml --workers 2", "status", "export walks"):
+        line = f"{shlex.quote(sys.executable)} -m flexicase {command} {closed}"
+        done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, timeout=DEADLINE, check=False)
+        assert done.returncode == 0, (command, done.stderr)
+    assert results(Study(tmp_path / "studies" / "walks")) == undisturbed(seeds=1)
 
 
 def children(visits):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import sys
 from typing import Annotated
 
@@ -12,7 +11,7 @@ import typer
 from flexicase import __version__
 from flexicase.cli import bench, demo, doctor, evolve, methods, problems, report, reproduce, select, studies, train
 from flexicase.cli.failures import Group
-from flexicase.cli.output import emit
+from flexicase.cli.output import emit, replace_closed_streams
 
 app = typer.Typer(
     cls=Group,
@@ -59,9 +58,8 @@ def root(
 
 
 def main() -> None:
-    """Run the command line and exit: 0 fine, 1 the work failed, 2 called wrongly, 130 interrupted."""
-    if sys.stderr is None:  # closed by the caller
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    """Run the command line and exit: 0 fine, 1 the work failed, 2 called wrongly, 128 + signal interrupted."""
+    replace_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal without µ is no reason to fail

@@ -33,6 +33,24 @@ def emit(text: str) -> None:
         raise OSError(error.errno, error.strerror, "standard output") from None
 
 
+def replace_closed_streams() -> None:
+    """Let standard streams that were closed go nowhere; otherwise the next files that are opened take their places."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            stream = open(os.devnull, "r" if number == 0 else "w", encoding="utf-8")  # noqa: SIM115
+            if stream.fileno() != number and not _is_open(number):
+                os.dup2(stream.fileno(), number)
+            setattr(sys, name, stream)
+
+
+def _is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
+
+
 def emit_json(value: Any) -> None:
     """Write one JSON value."""
     emit(json.dumps(value) + "\n")

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from flexicase.checks import nearest
-from flexicase.cli.failures import INTERRUPTED
+from flexicase.cli.failures import FAILED, terminations_as_interrupts
 from flexicase.cli.output import emit, emit_json
 from flexicase.cli.studies import (
     DEFAULT_ROOT,
@@ -71,12 +71,12 @@ def reproduce(
     studies = _studies(wanted, preset, cifar, bool(targets))
     code = 0
     pages: dict[str, Path] = {}
-    with place_for(cluster, cluster_option) as place:
+    with terminations_as_interrupts(), place_for(cluster, cluster_option) as place:
         options = Options(workers or place.workers, attempts, nice)
         for study in studies:
             spec = load_spec(preset_path(study, preset))
             code = max(code, conduct(spec, options, root, place, quiet=as_json))
-            if code == INTERRUPTED:
+            if code > FAILED:  # stopped
                 break
             pages[spec.name] = publish(root / spec.name)
     if as_json:

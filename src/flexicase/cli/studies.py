@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sqlite3
 import sys
 import time
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from flexicase.checks import nearest
-from flexicase.cli.failures import FAILED, INTERRUPTED, explain
+from flexicase.cli.failures import FAILED, explain, terminations_as_interrupts
 from flexicase.cli.output import aligned, emit, emit_json
 
 if TYPE_CHECKING:
@@ -61,18 +62,20 @@ def run(
 ) -> None:
     """Run a study, or go on with it.
 
-    Finished runs are kept, interrupted ones go on from where they were. Ctrl-C stops it; the same command continues.
+    Finished runs are kept, interrupted ones go on from where they were. Ctrl-C, SIGTERM and SIGHUP stop it; the same
+    command continues.
     """
     from flexicase.experiments import Options, load_spec
 
-    loaded = load_spec(spec, allow_code=True)
-    with place_for(cluster, cluster_option) as place:
-        options = Options(workers or place.workers, attempts, nice, patience, retry_quarantined)
-        code = conduct(loaded, options, root, place, quiet=as_json)
+    with terminations_as_interrupts():
+        loaded = load_spec(spec, allow_code=True)
+        with place_for(cluster, cluster_option) as place:
+            options = Options(workers or place.workers, attempts, nice, patience, retry_quarantined)
+            code = conduct(loaded, options, root, place, quiet=as_json)
     folder = root / loaded.name
     if as_json:
         emit_json({"study": loaded.name, "folder": str(folder), **_as_dict(_view(folder))})
-    elif code != INTERRUPTED:
+    elif code <= FAILED:
         emit(f"{successes(folder)}\nstudy: {folder} (flexicase export {loaded.name} writes the results)\n")
     raise typer.Exit(code)
 
@@ -94,7 +97,7 @@ def place_for(cluster: str | None, settings: list[str] | None) -> AbstractContex
 
 
 def conduct(spec: Spec, options: Options, root: Path, place: Place, *, quiet: bool = False) -> int:
-    """Run a study with a display; gives the exit code."""
+    """Run a study with a display; gives the exit code, 128 and the signal if it was stopped."""
     from flexicase.cli.study_progress import monitor_for
     from flexicase.experiments import LockedError, run_study
 
@@ -106,7 +109,7 @@ def conduct(spec: Spec, options: Options, root: Path, place: Place, *, quiet: bo
             raise OSError(f"{error}: one process at a time runs a study") from error
     if ending == "interrupted":
         emit("stopped; the same command goes on from here\n")
-        return INTERRUPTED
+        return 128 + (monitor.stop_signal or signal.SIGINT)
     if ending == "incomplete":
         emit("some runs were quarantined; 'flexicase status' tells why, --retry-quarantined tries them again\n")
         return FAILED
@@ -233,7 +236,8 @@ def rerun(
     for study, entry in found:
         name = f"{entry.task.id} ({entry.task.problem}, {entry.task.method}, seed {entry.task.seed})"
         quiet = as_json or not sys.stderr.isatty()
-        comparison = _made_again(study, entry, name, quiet=quiet, allow_code=allow_code)
+        with terminations_as_interrupts():
+            comparison = _made_again(study, entry, name, quiet=quiet, allow_code=allow_code)
         comparisons.append(comparison)
         if not as_json:
             verdict = "identical" if comparison.identical else "DIFFERENT: " + "; ".join(comparison.differences)

@@ -84,7 +84,7 @@ def run_study(
 
     Returns:
         ``"complete"``: every run is done; ``"incomplete"``: all but quarantined ones; ``"interrupted"``: stopped by
-        Ctrl-C or SIGTERM.
+        Ctrl-C, SIGTERM or SIGHUP.
 
     Raises:
         LockedError: Another process is running this study.
@@ -260,6 +260,7 @@ def _tidy(study: Study, run_id: str) -> None:
 def _stopping_on_signals(coordinator: Coordinator) -> Iterator[None]:
     def stop(number: int, frame: FrameType | None) -> None:
         coordinator.stopping = True
+        coordinator.monitor.stop_signal = number
 
     before = {}
     if threading.current_thread() is threading.main_thread():

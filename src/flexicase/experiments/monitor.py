@@ -11,6 +11,9 @@ from flexicase.experiments.ledger import Ledger
 class Monitor:
     """Is told how a study goes; this one does not listen.
 
+    Attributes:
+        stop_signal: The signal that stopped the study; None if there was none.
+
     Example:
         >>> from flexicase.experiments import Monitor
         >>> class Printing(Monitor):
@@ -20,6 +23,8 @@ class Monitor:
         ...     monitor.noted("run 0123456789abcdef failed")
         run 0123456789abcdef failed
     """
+
+    stop_signal: int | None = None
 
     def __enter__(self) -> Monitor:
         """Itself."""
