@@ -11,12 +11,17 @@ from flexicase.tables import write_tables
 pa = pytest.importorskip("pyarrow")
 
 
+VALUES = {"string": ["a", "b"], "int64": [1, 2], "float64": [0.5, 1.5]}
+
+
 @pytest.fixture
 def tables():
     """A study of three runs, two of them done."""
     return {
-        "runs": pa.table({name: ["a", "b", "c"] for name in IDENTITY}),
-        "provenance": pa.table({name: ["a", "b"] for name in CIRCUMSTANCES}),
+        "runs": pa.table(
+            {name: ["a", "b", "c"] for name in IDENTITY} | {"seed": [1, 2, 3], "state": ["done", "done", "planned"]}
+        ),
+        "provenance": pa.table({name: VALUES[kind] for name, kind in CIRCUMSTANCES.items()}),
         "rows": pa.table({"id": ["a", "a", "b"], "generation": [0, 1, 0]}),
         "timings": pa.table({"id": ["a", "a", "b"], "seconds": [0.5, 0.25, 1.0]}),
     }
@@ -45,8 +50,15 @@ def test_a_study_without_finished_runs_has_no_rows(tables, tmp_path):
         ("rows", lambda t: t.drop_columns("id"), "rows and timings do not belong together"),
         ("timings", lambda t: t.drop_columns("id"), "rows and timings do not belong together"),
         ("timings", lambda t: t.slice(1), "rows and timings do not belong together"),
-        ("runs", lambda t: t.slice(1), "run a has rows, but runs or provenance do not know it"),
-        ("provenance", lambda t: t.slice(0, 1), "run b has rows, but runs or provenance do not know it"),
+        ("runs", lambda t: t.slice(1), "run 'a' has rows but no finished run in runs and provenance"),
+        ("provenance", lambda t: t.slice(0, 1), "run 'b' has rows but no finished run in runs and provenance"),
+        ("runs", lambda t: pa.concat_tables([t, t.slice(0, 1)]), "table 'runs': duplicate id 'a'"),
+        ("provenance", lambda t: pa.concat_tables([t, t]), "table 'provenance': duplicate id 'a'"),
+        ("runs", lambda t: t.set_column(4, "seed", [["x"] * 3]), "column 'seed' must be int64, got string"),
+        ("runs", lambda t: t.set_column(1, "problem", [["x", None, "y"]]), "'problem' must have a value in every"),
+        ("runs", lambda t: t.set_column(5, "state", [["planned"] * 3]), "run 'a' has rows but no finished run"),
+        ("rows", lambda t: t.set_column(1, "generation", [[0, None, 1]]), "'generation' of rows or timings must hold"),
+        ("timings", lambda t: t.set_column(1, "seconds", [["x"] * 3]), "'seconds' of rows or timings must hold"),
     ],
 )
 def test_tables_that_do_not_belong_together_are_refused(name, change, message, tables, tmp_path):
@@ -60,6 +72,15 @@ def test_rows_without_their_times_are_refused(tables, tmp_path):
     del tables["timings"]
     write_tables(tmp_path, tables, "parquet")
     with pytest.raises(ValueError, match="rows and timings do not belong together"):
+        read_runs(tmp_path)
+
+
+def test_the_rows_of_a_run_that_lie_apart_are_refused(tables, tmp_path):
+    """The last part would stand for the whole run."""
+    for name in ("rows", "timings"):
+        tables[name] = pa.concat_tables([tables[name], tables[name].slice(0, 1)])
+    write_tables(tmp_path, tables, "parquet")
+    with pytest.raises(ValueError, match="the rows of run 'a' must lie together"):
         read_runs(tmp_path)
 
 

@@ -100,9 +100,10 @@ def own(tmp_path):
         | {"digest": "0", "success": seed == 0}
         for seed, name in enumerate("ab")
     ]
+    values = {"string": ["a", "b"], "int64": [1, 1], "float64": [0.5, 1.5]}
     tables = {
         "runs": pa.Table.from_pylist(runs),
-        "provenance": pa.table({name: ["a", "b"] for name in CIRCUMSTANCES}),
+        "provenance": pa.table({name: values[kind] for name, kind in CIRCUMSTANCES.items()}),
         "rows": pa.table({"id": ids, "step": [0, 1, 2, 0, 1], "position": np.array([-1, -2, -3, -1, -4])}),
         "timings": pa.table({"id": ids, "seconds": np.ones(len(ids))}),
     }

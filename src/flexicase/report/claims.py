@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -157,7 +158,8 @@ def _fewer_p_value(results: Results, problem: str, other: str) -> float:
     theirs = per_generation(results.of(problem, other), "evaluations")
     if not mine.size or not theirs.size:
         return 1.0
-    return float(mannwhitneyu(mine, theirs, alternative="less").pvalue)
+    p = float(mannwhitneyu(mine, theirs, alternative="less").pvalue)
+    return 1.0 if math.isnan(p) else p
 
 
 def _rates(cells: list[Cell], settings: dict[str, Any]) -> Claim | None:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from flexicase.report.results import Run
 
+#: No axis reaches further: larger numbers overflow on the way to a coordinate.
+LARGEST = 1e300
 #: Means over fewer runs get no interval.
 FEWEST_RUNS = 3
 #: Generations of the moving average of `last_curve`, and how many of its last values are kept.
@@ -44,7 +46,7 @@ def mean_curve(runs: list[Run], column: str) -> Curve:
     """
     table = _by_generation(runs, column)
     active = (~np.isnan(table)).sum(axis=0)
-    mean = np.nansum(table, axis=0) / np.maximum(active, 1)
+    mean = np.where(active > 0, np.nansum(table, axis=0) / np.maximum(active, 1), np.nan)
     spread = np.nansum((table - mean) ** 2, axis=0) / np.maximum(active - 1, 1)
     half = _widths(active) * np.sqrt(spread / np.maximum(active, 1))
     return Curve(np.arange(active.size, dtype=np.int64), mean, mean - half, mean + half, active.astype(np.int64))
@@ -61,7 +63,8 @@ def median_curve(runs: list[Run], column: str, window: int = 1) -> Curve:
     table = _by_generation(runs, column)
     active = (~np.isnan(table)).sum(axis=0)
     around = [table[:, max(0, g - window // 2) : g + window // 2 + 1] for g in range(active.size)]
-    parts = [np.nanquantile(values, (0.25, 0.5, 0.75)) for values in around]
+    known = (values[~np.isnan(values)] for values in around)
+    parts = [np.quantile(values, (0.25, 0.5, 0.75)) if values.size else np.full(3, np.nan) for values in known]
     low, middle, high = np.array(parts).reshape(-1, 3).T
     return Curve(np.arange(active.size, dtype=np.int64), middle, low, high, active.astype(np.int64))
 

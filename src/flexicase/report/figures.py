@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from flexicase.report import paper
-from flexicase.report.curves import Curve, last_curve, mean_curve
+from flexicase.report.curves import LARGEST, Curve, last_curve, mean_curve
 from flexicase.report.results import Results
+from flexicase.report.sections import unique_name
 from flexicase.report.style import style
 from flexicase.report.variants import by_selections
 
@@ -19,6 +24,7 @@ COUNTS = {"evaluations": "population pool", "evaluations_distinct": "distinct er
 DOTTED = (0, (1.0, 1.2))
 #: How far bands may reach above the highest line, as a factor.
 BAND_ROOM = 1.5
+LONGEST_LABEL = 80
 
 
 def draw_evaluations(results: Results, folder: Path) -> list[Path]:
@@ -31,14 +37,14 @@ def draw_evaluations(results: Results, folder: Path) -> list[Path]:
     Returns:
         The files.
     """
-    files = []
+    files, taken = [], set[str]()
     for problem in results.problems:
         for count, words in COUNTS.items():
             curves = {m: mean_curve(results.of(problem, m), count) for m in paper.in_order(results.methods(problem))}
             if not any(curve.mean.size for curve in curves.values()):
                 continue
             for scale in ("linear", "log"):
-                stem = f"{count.replace('_', '-')}-{problem}-{scale}"
+                stem = unique_name(f"{count}-{problem}-{scale}", taken)
                 title = f"{paper.title(problem)}: evaluations per generation ({words})"
                 files += _draw(curves, title, scale, folder / stem)
     return files
@@ -54,7 +60,7 @@ def draw_image_evaluations(results: Results, folder: Path) -> list[Path]:
     Returns:
         The files.
     """
-    files = []
+    files, taken = [], set[str]()
     for problem in results.problems:
         methods = paper.in_order(results.methods(problem))
         for stem, curve_of, words in (
@@ -62,7 +68,9 @@ def draw_image_evaluations(results: Results, folder: Path) -> list[Path]:
             ("last-generations", last_curve, "last generations, moving average of 20"),
         ):
             curves = {method: curve_of(results.of(problem, method), "evaluations") for method in methods}
-            files += _draw(curves, f"{paper.title(problem)}: {words}", "linear", folder / f"{stem}-{problem}")
+            files += _draw(
+                curves, f"{paper.title(problem)}: {words}", "linear", folder / unique_name(f"{stem}-{problem}", taken)
+            )
     return files
 
 
@@ -85,10 +93,10 @@ def draw_shares(results: Results, folder: Path) -> list[Path]:
             found = by_selections(results, problem, method)
             x = [share.selections for share in found]
             line = line_of(method, place)
-            axes.plot(x, [share.median for share in found], marker="o", label=paper.title(method), **line)
+            axes.plot(x, [share.median for share in found], marker="o", label=_label(paper.title(method)), **line)
             bounds = [share.low for share in found], [share.high for share in found]
             axes.fill_between(x, *bounds, color=line["color"], alpha=0.12, linewidth=0)
-        axes.set(title=paper.title(problem), xlabel="selections per generation", ylim=(0, 103))
+        axes.set(title=_label(paper.title(problem)), xlabel="selections per generation", ylim=(0, 103))
         if axes.dataLim.width > 0:
             axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:g}")
@@ -107,7 +115,7 @@ def _draw(curves: dict[str, Curve], title: str, scale: str, stem: Path) -> list[
     for place, (method, curve) in enumerate(curves.items()):
         if curve.mean.size:
             _draw_method(above, below, method, place, curve)
-    above.set_title(title, fontsize=11)
+    above.set_title(_label(title), fontsize=11)
     above.set_yscale(scale)
     above.set_ylabel("mean evaluations, 95 % interval")
     above.set_ylim(*_limits(curves, scale))
@@ -122,28 +130,44 @@ def _draw(curves: dict[str, Curve], title: str, scale: str, stem: Path) -> list[
     return _save(figure, stem)
 
 
-def _limits(curves: dict[str, Curve], scale: str) -> tuple[float | None, float | None]:
+def _limits(curves: dict[str, Curve], scale: str) -> tuple[float, float | None]:
     """The range of the vertical axis: all lines, and bands as far as they leave the lines readable."""
-    lines = [value for curve in curves.values() for value in curve.mean.tolist()]
-    bands = [value for curve in curves.values() for value in curve.high.tolist()]
+    lines = [value for curve in curves.values() for value in curve.mean.tolist() if abs(value) < LARGEST]
+    bands = [value for curve in curves.values() for value in curve.high.tolist() if abs(value) < LARGEST]
     most = max(lines, default=1.0)
-    positive = min((value for value in lines if value > 0), default=None)
-    bottom = 0.0 if scale == "linear" else None if positive is None else positive / 1.5
-    return bottom, min(max(bands, default=1.0), BAND_ROOM * most) * 1.03 or None
+    top = min(max(bands, default=1.0), BAND_ROOM * most) * 1.03
+    positive = [value for value in lines if value > 0]
+    if scale == "linear":
+        return 0.0, top if top > 0 else None
+    return (min(positive) / 1.5, max(top, *positive)) if positive else (0.1, 1.0)
 
 
 def _save(figure: Figure, stem: Path) -> list[Path]:
     files = [stem.with_suffix(".png"), stem.with_suffix(".svg")]
-    figure.savefig(files[0], dpi=150)
-    figure.savefig(files[1], metadata={"Date": None})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a character that the font does not have is no reason to speak up
+        figure.savefig(files[0], dpi=150)
+        figure.savefig(files[1], metadata={"Date": None})
     return files
+
+
+def _label(text: str) -> str:
+    """A text of one short line that Matplotlib shows as it is: no formulas, and no name that hides it."""
+    short = " ".join(text.split()).replace("$", r"\$")
+    return f" {short[:LONGEST_LABEL]}" if short.startswith("_") else short[:LONGEST_LABEL]
+
+
+def _drawable(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The values with NaN, a gap, where no axis reaches."""
+    return np.where(np.abs(values) < LARGEST, values, np.nan)
 
 
 def _draw_method(above: Axes, below: Axes, method: str, place: int, curve: Curve) -> None:
     line = line_of(method, place)
     marker = "o" if curve.mean.size == 1 else None
-    above.plot(curve.generation, curve.mean, label=paper.title(method), marker=marker, **line)
-    above.fill_between(curve.generation, curve.low, curve.high, color=line["color"], alpha=0.12, linewidth=0)
+    mean, low, high = map(_drawable, (curve.mean, curve.low, curve.high))
+    above.plot(curve.generation, mean, label=_label(paper.title(method)), marker=marker, **line)
+    above.fill_between(curve.generation, low, high, color=line["color"], alpha=0.12, linewidth=0)
     below.step(curve.generation, curve.active, where="mid", **line)
 
 

@@ -76,8 +76,8 @@ def compare(
     half = float(t.ppf(0.975, len(seeds) - 1)) * logs.std(ddof=1) / math.sqrt(len(seeds))
     p = float(wilcoxon(logs).pvalue) if np.any(logs) else 1.0
     mean = float(logs.mean())
-    interval = Interval(math.exp(mean - half), math.exp(mean + half))
-    return Comparison(method, math.exp(mean), interval, int((logs < 0).sum()), len(seeds), p)
+    ratio, low, high = np.exp([mean, mean - half, mean + half]).tolist()
+    return Comparison(method, ratio, Interval(low, high), int((logs < 0).sum()), len(seeds), p)
 
 
 def image_sections(results: Results) -> list[Section]:
@@ -185,4 +185,7 @@ def _passes(results: Results) -> Section:
 
 
 def _pooled(runs: list[Run]) -> tuple[int, int]:
-    return sum(int(run.facts["correct"]) for run in runs), sum(int(run.facts["test_cases"]) for run in runs)
+    right, trials = (sum(int(run.facts[name]) for run in runs) for name in ("correct", "test_cases"))
+    if runs and not 0 <= right <= trials != 0:
+        raise ValueError(f"correct must lie between 0 and test_cases, a positive number, got {right} of {trials}")
+    return right, trials

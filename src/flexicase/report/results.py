@@ -119,14 +119,28 @@ def read_results(folder: Path) -> Results:
         content = parse_toml(spec)
     except ValueError as error:
         raise ValueError(f"{folder / SPEC} cannot be read: {error}") from error
+    name, settings, variants = (
+        content.get("name", folder.name),
+        content.get("settings", {}),
+        content.get("variants", {}),
+    )
+    if not isinstance(name, str):
+        raise ValueError(f"{folder / SPEC}: name must be a string, got {name!r:.80}")
+    for key, value in (("settings", settings), ("variants", variants), *_items(variants)):
+        if not isinstance(value, dict):
+            raise ValueError(f"{folder / SPEC}: {key} must be a table, got {value!r:.80}")
     runs = tuple(
         _run(line, exported.rows[line["id"]], exported.circumstances[line["id"]])
         for line in exported.lines
         if line["id"] in exported.rows
     )
-    name, settings = content.get("name", folder.name), content.get("settings", {})
     results = Results(name, spec, settings, len(exported.lines), runs)
     return _variants_apart(_only_counted(results) if results.kind == "gp" else results)
+
+
+def _items(variants: Any) -> list[tuple[str, Any]]:
+    items = variants.items() if isinstance(variants, dict) else ()
+    return [(f"variants.{name}", value) for name, value in items]
 
 
 def _only_counted(results: Results) -> Results:

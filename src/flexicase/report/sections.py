@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -16,6 +18,7 @@ from flexicase.report.results import Results, Run
 from flexicase.report.style import style
 
 Line: TypeAlias = dict[str, Any]
+LONGEST_NAME = 100
 
 
 @dataclass(frozen=True)
@@ -194,6 +197,28 @@ def curve_lines(
     return lines_of(results, problem, values)
 
 
+def unique_name(text: str, taken: set[str]) -> str:
+    """A name for a file or an element of the page: lower-case letters, digits and hyphens, and none that is taken.
+
+    Names of problems come from data: as they are, they could be paths.
+
+    Args:
+        text: What the name should say.
+        taken: Names in use; the new one is added.
+
+    >>> taken = set()
+    >>> unique_name("time-mirror-image", taken), unique_name("../Ä/x", taken), unique_name("x", taken)
+    ('time-mirror-image', 'x', 'x-2')
+    """
+    stem = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:LONGEST_NAME] or "unnamed"
+    name, number = stem, 1
+    while name in taken:
+        number += 1
+        name = f"{stem}-{number}"
+    taken.add(name)
+    return name
+
+
 def quartiles(values: NDArray[np.float64]) -> str:
     """A median with its quartiles, as tables print it.
 
@@ -213,9 +238,11 @@ def quartiles(values: NDArray[np.float64]) -> str:
 def short(value: float) -> str:
     """A number with three digits, as tables print it.
 
-    >>> short(0.01234), short(52_345), short(3_069_123_456)
-    ('0.0123', '52.3 k', '3,069 M')
+    >>> short(0.01234), short(52_345), short(3_069_123_456), short(float("nan"))
+    ('0.0123', '52.3 k', '3,069 M', '–')
     """
+    if math.isnan(value):
+        return "–"
     for size, unit in ((1e6, " M"), (1e3, " k")):
         if value >= size:
             return f"{value / size:.3g}{unit}" if value < 1000 * size else f"{value / size:,.0f}{unit}"

@@ -70,7 +70,7 @@ def full_matrix(results: Results, problem: str) -> int:
         results: The study.
         problem: The problem.
     """
-    return max(int(run.columns["pairs"].max()) for run in results.runs if run.problem == problem)
+    return max(1, *(int(run.columns["pairs"].max()) for run in results.runs if run.problem == problem))
 
 
 def shares(results: Results, problem: str, method: str) -> dict[str, Share]:
@@ -103,10 +103,10 @@ def by_selections(results: Results, problem: str, method: str) -> list[Share]:
         method: The method.
     """
     full = {name for name in results.variants if not results.settings_of(name).get("partial")}
-    found: dict[object, Share] = {}
+    found: dict[str, Share] = {}
     for variant, share in shares(results, problem, method).items():
         if variant not in full:
-            found.setdefault(results.settings_of(variant).get("parents"), share)
+            found.setdefault(repr(results.settings_of(variant).get("parents")), share)
     return sorted(found.values(), key=lambda share: share.selections)
 
 

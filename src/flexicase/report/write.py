@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import os
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from flexicase.atomic import write_atomically
 from flexicase.extras import require
@@ -17,6 +22,10 @@ from flexicase.report.layouts import layout_of
 from flexicase.report.results import Results, read_results
 from flexicase.report.successes import success_table
 from flexicase.report.webpage import render
+
+PAGE = "report.html"
+#: Subfolder of a report's folder, for files that are not complete yet.
+PARTIAL = ".flexicase-report.partial"
 
 
 @dataclass(frozen=True)
@@ -35,20 +44,58 @@ class Report:
 def write_report(export: Path, folder: Path) -> Report:
     """Write the page of a study, and its tables and figures as files.
 
+    Files of an earlier report in the folder are replaced when all new ones are complete.
+
     Args:
         export: What ``flexicase export`` wrote.
         folder: Where the report goes; made if need be.
 
     Raises:
         FileNotFoundError: There is no such export.
-        ValueError: It is damaged, or holds no finished run.
+        ValueError: It is damaged, or holds no finished run; or the folder has a file that would be replaced, and no
+            report.
+        OSError: The folder cannot be written to.
     """
-    require("reports need", "jinja2", "matplotlib", "pyarrow", "scipy")
-    results = read_results(export)
-    files = [*write_tables(results, folder), *layout_of(results).draw(results, folder)]
-    page = folder / "report.html"
-    write_atomically(page, render(results).encode())
-    return Report(page, files)
+    partial = prepare_folder(folder)
+    try:
+        results = read_results(export)
+        with np.errstate(all="ignore"):  # infinite values are gaps in charts
+            files = [*write_tables(results, partial), *layout_of(results).draw(results, partial)]
+            write_atomically(partial / PAGE, render(results).encode())
+        names = [path.name for path in files]
+        _refuse_foreign(folder, names)
+        for name in (*names, PAGE):
+            os.replace(partial / name, folder / name)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return Report(folder / PAGE, [folder / name for name in names])
+
+
+def prepare_folder(folder: Path) -> Path:
+    """Check that a report can be written to a folder, before the work that it takes.
+
+    Args:
+        folder: The folder; made if need be.
+
+    Returns:
+        An empty subfolder for files that are not complete yet.
+
+    Raises:
+        ImportError: A package that reports need is missing.
+        OSError: The folder cannot be written to.
+    """
+    require("reports need", "jinja2", "matplotlib", "pyarrow", "pydantic", "scipy")
+    partial = folder / PARTIAL
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    return partial
+
+
+def _refuse_foreign(folder: Path, names: list[str]) -> None:
+    """Raise ValueError if a folder without a report has files of the names of its tables and figures."""
+    found = [] if (folder / PAGE).exists() else [name for name in names if os.path.lexists(folder / name)]
+    if found:
+        raise ValueError(f"{folder / found[0]} is no part of a report and would be replaced: choose another folder")
 
 
 def write_tables(results: Results, folder: Path) -> list[Path]:
@@ -103,6 +150,11 @@ def _run_lines(results: Results) -> list[list[Any]]:
     summed = [name for name in (*COUNTS, "seconds_select") if any(name in run.columns for run in results.runs)]
     lines: list[list[Any]] = [["id", "problem", "method", "seed", "success", "generations", *summed]]
     for run in results.runs:
-        sums = (run.columns[name].sum().item() if name in run.columns else None for name in summed)
+        sums = (_exact_sum(run.columns[name]) if name in run.columns else None for name in summed)
         lines.append([run.id, run.problem, run.method, run.seed, run.success, run.generations, *sums])
     return lines
+
+
+def _exact_sum(values: NDArray[Any]) -> Any:
+    """The sum, of whole numbers without overflow."""
+    return values.sum().item() if values.dtype.kind == "f" else values.sum(dtype=object)

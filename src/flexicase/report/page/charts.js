@@ -42,7 +42,7 @@
   };
   const logTicks = (low, high) => {
     const found = [];
-    for (let e = Math.floor(Math.log10(low)); 10 ** e <= high; e++)
+    for (let e = Math.floor(Math.log10(low)); Number.isFinite(e) && 10 ** e <= high; e++)
       for (const f of [1, 2, 5]) if (f * 10 ** e >= low && f * 10 ** e <= high) found.push(f * 10 ** e);
     return found.length > 12 ? found.filter((t) => Number.isInteger(Math.log10(t))) : found;
   };
@@ -114,8 +114,8 @@
     ranges() {
       const shown = this.lines.filter((line) => !this.hidden.has(line.name));
       const every = shown.length ? shown : this.lines;
-      const xs = every.flatMap((line) => [line.x[0], line.x[line.x.length - 1]]).filter((x) => x !== undefined);
-      const [x0, x1] = this.window ?? this.widened(Math.min(...xs), Math.max(...xs));
+      const xs = every.flatMap((line) => [line.x[0], line.x[line.x.length - 1]]).filter((x) => x != null);
+      const [x0, x1] = this.window ?? (xs.length ? this.widened(Math.min(...xs), Math.max(...xs)) : [0, 1]);
       const inside = (points) => (line) => (line[points] ?? []).filter((y, i) => y !== null && line.x[i] >= x0 && line.x[i] <= x1);
       const values = every.flatMap(inside("y"));
       const positive = values.filter((y) => y > 0);
@@ -159,7 +159,7 @@
     }
 
     clipped(name, y, height) {
-      const id = `${this.spec.id}-${name}`;
+      const id = `clip-${this.spec.id}-${name}`;
       const clip = make("clipPath", { id }, this.svg);
       make("rect", { x: LEFT - 4, y, width: WIDTH - LEFT - RIGHT + 8, height }, clip);
       return make("g", { "clip-path": `url(#${id})` }, this.svg);
@@ -180,23 +180,35 @@
         this.svg).textContent = this.spec.y;
     }
 
+    // Stretches of points that have all their values: a missing one is a gap.
+    stretches(line, ...columns) {
+      const found = [[]];
+      line.x.forEach((x, i) => {
+        if (columns.every((column) => line[column][i] !== null)) found[found.length - 1].push(i);
+        else found.push([]);
+      });
+      return found.filter((stretch) => stretch.length);
+    }
+
     drawLine(area, line, s, r) {
-      if (line.low) {
+      for (const stretch of line.low ? this.stretches(line, "x", "low", "high") : []) {
         const floor = (v) => s.y(this.log ? Math.max(v, r.y0) : v);
-        const up = line.x.map((x, i) => `${s.x(x)},${s.y(line.high[i])}`);
-        const down = line.x.map((x, i) => `${s.x(x)},${floor(line.low[i])}`).reverse();
+        const up = stretch.map((i) => `${s.x(line.x[i])},${s.y(line.high[i])}`);
+        const down = stretch.map((i) => `${s.x(line.x[i])},${floor(line.low[i])}`).reverse();
         make("polygon", { class: "band", points: [...up, ...down].join(" "), style: this.look(line) }, area);
       }
       const step = this.spec.steps;
       let path = "";
-      line.x.forEach((x, i) => {
-        if (line.y[i] === null) return;
-        const y = s.y(line.y[i]);
-        path += path ? (step ? `H${s.x(x)}V${y}` : `L${s.x(x)} ${y}`) : `M${s.x(x)} ${y}`;
-      });
+      for (const stretch of this.stretches(line, "x", "y")) {
+        stretch.forEach((i, place) => {
+          const x = s.x(line.x[i]), y = s.y(line.y[i]);
+          path += !place ? `M${x} ${y}` : step ? `H${x}V${y}` : `L${x} ${y}`;
+        });
+      }
       make("path", { class: "line", d: path || "M0 0", style: this.look(line), "data-line": line.name }, area);
       if (step || line.x.length > FEW) return;
-      line.x.forEach((x, i) => make("circle", { class: "point", cx: s.x(x), cy: s.y(line.y[i]), r: 3.5, style: this.look(line) }, area));
+      for (const i of this.stretches(line, "x", "y").flat())
+        make("circle", { class: "point", cx: s.x(line.x[i]), cy: s.y(line.y[i]), r: 3.5, style: this.look(line) }, area);
     }
 
     drawActive(area, r, s) {
