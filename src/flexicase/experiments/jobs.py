@@ -154,7 +154,7 @@ def job_of(kind: str, *, allow_code: bool = False) -> Job:
         sys.path[:] = module_path()
     try:
         job = getattr(importlib.import_module(module), name)()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ValueError(f"cannot load job {kind!r}: {type(error).__name__}: {error}") from error
     for member in ("settings", "check", "run"):
         if not hasattr(job, member):

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from flexicase.experiments.jobs import Task
-from flexicase.experiments.spec import Spec
+from flexicase.experiments.spec import Spec, SpecError
 
 ID_DIGITS = 16
 
@@ -58,4 +58,4 @@ def _refuse_twins(tasks: list[Task]) -> None:
     for task in tasks:
         twin = seen.setdefault(task.id, task)
         if twin is not task:
-            raise ValueError(f"variants {twin.variant!r} and {task.variant!r} have the same settings")
+            raise SpecError(f"variants {twin.variant!r} and {task.variant!r} have the same settings")

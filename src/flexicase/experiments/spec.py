@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,11 +14,13 @@ from flexicase.checks import nearest
 from flexicase.experiments.jobs import job_of
 from flexicase.exported import parse_toml
 
-Names = Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)]
+LONGEST_NAME = 200
+Names = Annotated[list[Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]], Field(min_length=1)]
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 BASE_VARIANT = "base"
 FILE_NAME = r"^[a-z0-9][a-z0-9._-]*$"
 MOST_RUNS = 100_000
+MOST_COMPLAINTS = 5
 
 
 class SpecError(ValueError):
@@ -55,14 +58,14 @@ class Spec(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    name: str = Field(pattern=FILE_NAME)
+    name: str = Field(pattern=FILE_NAME, max_length=LONGEST_NAME)
     description: str = ""
-    kind: str = "gp"
+    kind: str = Field(default="gp", max_length=LONGEST_NAME)
     problems: Names
     methods: Names
     seeds: Annotated[list[Seed], Field(min_length=1)]
     settings: dict[str, Any] = {}
-    variants: dict[Annotated[str, Field(pattern=FILE_NAME)], dict[str, Any]] = {}
+    variants: dict[Annotated[str, Field(pattern=FILE_NAME, max_length=LONGEST_NAME)], dict[str, Any]] = {}
     _text: str = PrivateAttr(default="")
 
     @property
@@ -120,6 +123,8 @@ def load_spec(path: str | Path, *, allow_code: bool = False) -> Spec:
         text = Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise SpecError(f"{path}: not a text file (byte {error.start} is not UTF-8)") from error
+    except ValueError as error:
+        raise SpecError(f"path must be the name of a file, got {str(path)!r:.80}: {error}") from error
     return parse_spec(text, str(path), allow_code=allow_code)
 
 
@@ -142,7 +147,7 @@ def parse_spec(text: str, name: str = "study", *, allow_code: bool = False) -> S
     try:
         raw = parse_toml(text)
     except ValueError as error:
-        raise SpecError(f"{name}: not valid TOML: {error}") from error
+        raise SpecError(f"{name}: not valid TOML: {error!s:.300}") from error
     try:
         spec = Spec.model_validate(raw)
     except ValidationError as error:
@@ -177,22 +182,36 @@ def _complete(spec: Spec, text: str, name: str, allow_code: bool) -> Spec:
 
 def _checked_settings(model: type[BaseModel], given: Mapping[str, Any], where: str) -> dict[str, Any]:
     try:
-        return model.model_validate(given, strict=True).model_dump(exclude_none=True)
+        settings = model.model_validate(given, strict=True).model_dump(exclude_none=True)
+        json.dumps(settings, allow_nan=False)  # as ids and the ledger have them
     except ValidationError as error:
         raise SpecError(f"{where}: {'; '.join(_complaints(error, model))}") from error
+    except (ValueError, TypeError, RecursionError) as error:
+        raise SpecError(f"{where}: must hold values that JSON has: {error}") from error
+    return settings
 
 
 def _complaints(error: ValidationError, model: type[BaseModel]) -> Iterator[str]:
-    """One phrase per problem: which key, what was expected, what was found."""
-    for detail in error.errors():
+    """One phrase for each of the first problems: which key, what was expected, what was found."""
+    details = error.errors(include_url=False, include_context=False)
+    for detail in details[:MOST_COMPLAINTS]:
         place = ".".join(str(part) for part in detail["loc"])
         if detail["type"] == "extra_forbidden":
-            yield f"unknown key {place!r}{nearest(str(detail['loc'][-1]), model.model_fields)}"
+            yield f"unknown key {place!r:.80}{nearest(str(detail['loc'][-1]), model.model_fields)}"
         elif detail["type"] == "missing":
             yield f"{place!r} is missing"
         else:
             message = detail["msg"].removeprefix("Value error, ").removeprefix("Input ")
-            yield f"{place}: {message[:1].lower()}{message[1:]}, got {detail['input']!r:.80}"
+            yield f"{place}: {message[:1].lower()}{message[1:]}, got {_shown(detail['input'])}"
+    if len(details) > MOST_COMPLAINTS:
+        yield f"and {len(details) - MOST_COMPLAINTS} more"
+
+
+def _shown(value: Any) -> str:
+    try:
+        return f"{value!r:.80}"
+    except (ValueError, RecursionError):  # a number of too many digits, or too deep
+        return f"a value of type {type(value).__name__} that cannot be shown"
 
 
 def what_changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
