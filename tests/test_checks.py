@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -84,7 +85,92 @@ def test_checked_weights_are_a_copy() -> None:
 
 
 @pytest.mark.parametrize(
-    "values", [None, "1", ["1", "2"], [b"1"], 1j, np.array([1j]), np.array(["2020"], "M8[Y]"), [[1], [1, 2]]]
+    "values", [None, "1", ["1", "2"], [b"1"], 1j, np.array([1j]), np.array(["2020"], "M8[Y]"), np.zeros(2, "V4"), {1}]
 )
 def test_text_dates_and_complex_numbers_are_not_numbers(values: object) -> None:
-    assert checks.as_numbers(values) is None
+    with pytest.raises(TypeError, match="^errors must be real numbers, got "):
+        checks.as_number_array(values, "errors")
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [
+        ([[2**64 - 1, 1]], np.uint64),
+        ([[2**63 - 1, -1]], np.int64),
+        (np.array([[2**63, True]], dtype=object), np.uint64),
+        (np.array([[1, np.int8(2)]], dtype=object), np.int64),
+        ([[2**70, 1]], np.float64),
+        ([[2**60, 0.5]], np.float64),
+        (np.array([[Fraction(1, 2), Decimal("0.25")]], dtype=object), np.float64),
+        ([[np.inf, 1]], np.float64),
+    ],
+)
+def test_integers_keep_their_value(values: object, dtype: type) -> None:
+    """NumPy makes floats of [2**63, 1], and would tie 2**64 - 1 with 2**64 - 2."""
+    array = checks.as_number_array(values, "errors")
+    assert array.dtype == dtype
+    assert array.tolist() == [[float(v) if dtype is np.float64 else int(v) for v in values[0]]]
+
+
+@pytest.mark.parametrize("values", [[[2**64, 2**53 + 1]], [[2**63, -1, 2**53 + 1]], [[0.5, 2**53 + 1]], [[10**400]]])
+def test_integers_that_would_be_rounded_are_refused(values: object) -> None:
+    with pytest.raises(ValueError, match=r"^errors must be integers of 64 bits or floats, but entry \[0, \d\] is the "):
+        checks.as_number_array(values, "errors")
+
+
+class NAType:
+    """What pandas has for a missing number."""
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.ma.masked_array([[1, 2]], mask=[[False, True]]),
+        [np.ma.masked_array([1, 2], mask=[False, True])],
+        ([1.0, np.nan], np.ma.masked_array([1.0, 2.0], mask=[False, True]))[1:],
+        [[1, np.ma.masked_array(2, mask=True)]],
+        np.array([[1, None]], dtype=object),
+        np.array([[1, NAType()]], dtype=object),
+        [[1, None]],
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*masked element:UserWarning")
+def test_missing_numbers_become_nan(values: object) -> None:
+    """What lies under a mask must not be read."""
+    np.testing.assert_array_equal(checks.as_number_array(values, "errors"), [[1, np.nan]])
+
+
+@pytest.mark.parametrize("value", [2**63, 10**400, np.uint64(2**64 - 1)])
+def test_a_count_beyond_its_maximum_is_refused(value: object) -> None:
+    with pytest.raises(ValueError, match=r"^batch must be at most 9,223,372,036,854,775,807, got "):
+        checks.check_count(value, "batch", 1)
+
+
+@pytest.mark.parametrize("value", [0, "yes", None, np.ones(2)])
+def test_only_true_and_false_are_flags(value: object) -> None:
+    assert checks.check_flag(np.bool_(True), "counts") is True
+    with pytest.raises(TypeError, match=r"^counts must be True or False, got "):
+        checks.check_flag(value, "counts")
+
+
+@pytest.mark.parametrize("value", [[0, 3], [-1], [[0]], [0.0], 0, ["0"], [2**64]])
+def test_indices_are_whole_and_within_their_range(value: object) -> None:
+    assert checks.check_indices([], "cases", 3).dtype == checks.check_indices([0, 2], "cases", 3).dtype == np.int64
+    with pytest.raises((TypeError, ValueError), match=r"^cases must be "):
+        checks.check_indices(value, "cases", 3)
+
+
+def test_a_function_is_asked_for_its_arguments() -> None:
+    assert checks.check_function(np.subtract.outer, "function", 2) is not None
+    with pytest.raises(TypeError, match=r"^bias must be a function of 1 argument, got one of \(a, b\)$"):
+        checks.check_function(lambda a, b: 0, "bias", 1)
+
+
+def test_what_cannot_be_printed_is_shown_by_its_type() -> None:
+    class Mute:
+        def __repr__(self) -> str:
+            raise ZeroDivisionError
+
+    assert "Mute" in checks.shown(Mute())
+    assert len(checks.shown(10**9000)) <= 80
+    assert len(checks.shown(np.ones((1000, 1000)))) <= 80

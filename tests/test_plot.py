@@ -88,7 +88,7 @@ def test_evaluations_is_the_empirical_distribution(ax, errors):
     x, y = line.get_xdata(), line.get_ydata()
     middle = np.median(selection.evaluations)
     assert y[np.searchsorted(x, middle, side="right") - 1] == pytest.approx((selection.evaluations <= middle).mean())
-    with pytest.raises(ValueError, match="by 'bare' has no counts"):
+    with pytest.raises(ValueError, match="selections must have counts, but 'bare' has none"):
         plot.evaluations({"bare": fx.select(errors, 3, counts=False)}, ax=ax)
 
 

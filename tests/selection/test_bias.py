@@ -100,7 +100,7 @@ def test_a_callable_sees_the_statistics() -> None:
 
 
 def test_given_weights_must_not_all_be_zero() -> None:
-    with pytest.raises(ValueError, match=r"^weights must have at least one positive value, but all 3 are 0$"):
+    with pytest.raises(ValueError, match=r"^bias must have at least one positive value, but all 3 are 0$"):
         given_weights([0, 0.0, -0.0], 3)
     assert given_weights([], 0).tolist() == []
 

@@ -30,7 +30,7 @@ from tests.selection.matrices import small_matrices
         (True, TypeError, r"^epsilon must be a number, .* got True$"),
         (1j, TypeError, r"^epsilon must be a number, .* got 1j$"),
         (object(), TypeError, r"^epsilon must be a number, .* got <object"),
-        ([[1], [1, 2]], TypeError, r"^epsilon must be a number, "),
+        ([[1], [1, 2]], ValueError, r"^epsilon must be an array with rows of equal length"),
     ],
 )
 def test_bad_epsilons_are_refused(epsilon: object, error: type[Exception], message: str) -> None:

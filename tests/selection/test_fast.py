@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import flexicase as fx
+from flexicase.evaluation import SimulatedCluster
 from flexicase.rng import Lane, Stream, key_from_seed
 from flexicase.selection.orders import ranked_order, uniform_order, weighted_order
+from flexicase.synthetic import Population
 from tests.selection.recording import Evaluator, outcome
 
 DRAW = {
@@ -56,8 +58,9 @@ def test_agrees_with_algorithm_1(bias: str, default: str, order: str, lookahead,
     for n_individuals, n_cases, levels in [(1, 4, 3), (2, 1, 2), (9, 40, 2), (30, 60, 2), (12, 35, 4), (6, 0, 2)]:
         errors = rng.integers(0, levels, (n_individuals, n_cases))
         errors[n_individuals // 2 :] = errors[: n_individuals - n_individuals // 2]  # clones: cases run out
+        only = None if bias == "spread" else backend  # a callable bias has no native back end
         fast = fx.FastLexicase(
-            n_cases, order=order, bias=chosen, default=default, lookahead=lookahead, seed=5, backend=backend
+            n_cases, order=order, bias=chosen, default=default, lookahead=lookahead, seed=5, backend=only
         )
         bounds = (1.0, n_individuals + 1.0)
         w = np.full(n_cases, bounds[default == "max"])
@@ -124,7 +127,8 @@ def test_lookahead_memo_and_backend_change_nothing(chunk: int) -> None:
             (int(rng.integers(2, 50)), 30_000, "native"),
             ("auto", int(rng.integers(0, 3000)), "native"),
         ]:
-            other = fx.FastLexicase(n_cases, lookahead=lookahead, memory=memory, backend=backend, **settings)
+            only = None if callable(settings["bias"]) else backend  # which has no native back end
+            other = fx.FastLexicase(n_cases, lookahead=lookahead, memory=memory, backend=only, **settings)
             asked = Evaluator(errors)
             s = other.select(asked, n_individuals, n)
             assert outcome(s) == outcome(first)
@@ -256,7 +260,7 @@ def test_a_state_goes_on_where_it_was_taken(backend: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"order": "ranked"}, r"^state is of a selector with order='weighted', this one has order='ranked'$"),
+        ({"order": "ranked"}, r"^state has settings of a selector with order='weighted', this one has order='ranked'$"),
         ({"bias": spread}, r"bias='num_nonzeros', this one has bias='callable spread'$"),
         ({"default": "min"}, r"default='max', this one has default='min'$"),
         ({"epsilon": 0.5}, r"epsilon=None, this one has epsilon=\[0.5, 0.5, 0.5\]$"),
@@ -274,7 +278,7 @@ def test_a_damaged_state_is_refused_and_changes_nothing() -> None:
     fast = fx.FastLexicase(3, seed=1)
     good = fast.state_dict()
     for change, message in [
-        ({"weights": [1.0]}, r"weights in state must have shape \(3,\), got \(1,\)"),
+        ({"weights": [1.0]}, r"weights in state must have one number per case: expected shape \(3,\), got \(1,\)"),
         ({"weights": [0.0, 1.0, 1.0]}, "weights in state must lie between w_min and w_max"),
         ({"next_event": -1}, "next_event in state must be at least 0, got -1"),
     ]:
@@ -347,3 +351,57 @@ def test_look_ahead_can_be_changed_between_calls() -> None:
     assert fast.weights.tolist() == other.weights.tolist()
     with pytest.raises(ValueError, match="lookahead must be at least 1"):
         fast.lookahead = 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "obstacle"),
+    [({"bias": spread}, "a callable bias"), ({"on_all_fail": "stop"}, 'on_all_fail="stop"')],
+)
+def test_a_native_back_end_that_cannot_be_had_is_refused(settings: dict, obstacle: str) -> None:
+    """It must not run in Python without a word; None chooses, and says what."""
+    with pytest.raises(ValueError, match=f'backend must be "reference" or None with {obstacle}, which the native'):
+        fx.FastLexicase(3, backend="native", **settings)
+    assert fx.FastLexicase(3, **settings).backend == "reference"
+    assert fx.FastLexicase(3, backend="reference", **settings).backend == "reference"
+    assert fx.FastLexicase(3, backend="native").backend == fx.FastLexicase(3).backend == "native"
+
+
+def test_a_native_back_end_is_refused_for_evaluators_that_work_on_many_pieces() -> None:
+    population = Population(5, 4)
+    cluster = SimulatedCluster(population, 2, pair_seconds=1.0)
+    fast = fx.FastLexicase(4, backend="native", seed=1)
+    with pytest.raises(ValueError, match='"reference" or None with a SimulatedCluster, which the native'):
+        fast.select(cluster, 5)
+    assert fast.select(population, 5).indices.shape == (1,)
+    chosen = fx.FastLexicase(4, seed=1)
+    chosen.select(cluster, 5)
+    assert chosen.backend == "reference"
+    chosen.select(population, 5)
+    assert chosen.backend == "native"
+
+
+def test_a_population_that_cannot_be_compared_is_refused() -> None:
+    fast, evaluate = fx.FastLexicase(2, seed=1), Evaluator(np.eye(2))
+    fast.select(evaluate, 2, population=np.arange(3))
+    with pytest.raises(TypeError, match="population must be comparable with =="):
+        fast.select(evaluate, 2, population=np.arange(3) + 1)
+
+
+@pytest.mark.parametrize("arguments", [{"n_individuals": 2**31 - 1}, {"n": 2**40}])
+def test_what_does_not_fit_into_memory_is_refused_at_once(arguments: dict) -> None:
+    script = f"""
+        import resource
+        import numpy as np
+        import flexicase as fx
+
+        resource.setrlimit(resource.RLIMIT_AS, (4 * 2**30, resource.RLIM_INFINITY))
+        try:
+            fx.FastLexicase(3, seed=1).select(lambda i, c: np.zeros((len(i), len(c))), **{{"n_individuals": 4}} | {arguments})
+        except MemoryError as error:
+            print(error)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert f"{next(iter(arguments))} " in done.stdout, done.stderr
+    assert "std::" not in done.stdout

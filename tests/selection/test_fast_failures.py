@@ -35,14 +35,39 @@ FAILURES = {
     "shape": (
         lambda i, c: np.zeros((len(i) + 1, len(c))),
         fx.EvaluationError,
-        r"must return errors of shape \(\d+, \d+\), got \(\d+, \d+\)",
+        r"must have shape \(\d+, \d+\), got \(\d+, \d+\)",
     ),
-    "nan": (lambda i, c: np.full((len(i), len(c)), np.nan), fx.EvaluationError, r"NaN, found for individual \d+, case"),
-    "text": (lambda i, c: [["a"] * len(c)] * len(i), fx.EvaluationError, "must return numbers, got str"),
-    "none": (lambda i, c: None, fx.EvaluationError, r"must return errors of shape .*, got \(\)"),
-    "ragged": (lambda i, c: [[1], [1, 2]], fx.EvaluationError, "the evaluator raised ValueError"),
+    "nan": (lambda i, c: np.full((len(i), len(c)), np.nan), fx.EvaluationError, r"individual \d+, case \d+ has nan"),
+    "text": (lambda i, c: [["a"] * len(c)] * len(i), fx.EvaluationError, "must be real numbers, got dtype <U1"),
+    "none": (lambda i, c: None, fx.EvaluationError, "must be real numbers, got None"),
+    "ragged": (lambda i, c: [[1], [1, 2]], fx.EvaluationError, "must be an array with rows of equal length"),
+    "-inf": (
+        lambda i, c: np.full((len(i), len(c)), -np.inf),
+        fx.EvaluationError,
+        r"above -inf, but individual \d+, case \d+ has -inf",
+    ),
+    "masked": (
+        lambda i, c: np.ma.masked_all((len(i), len(c))),
+        fx.EvaluationError,
+        r"above -inf, but individual \d+, case \d+ has nan",
+    ),
+    "masked rows": (
+        lambda i, c: [np.ma.masked_array(np.zeros(len(c)), mask=True)] * len(i),
+        fx.EvaluationError,
+        r"above -inf, but individual \d+, case \d+ has nan",
+    ),
+    "object text": (
+        lambda i, c: np.full((len(i), len(c)), "7", dtype=object),
+        fx.EvaluationError,
+        r"must be real numbers, but entry \[0, 0\] is '7'",
+    ),
+    "smallest": (
+        lambda i, c: np.full((len(i), len(c)), -(2**63)),
+        fx.EvaluationError,
+        r"integers beyond 2\*\*53, found 9223372036854775808",
+    ),
     "large": (lambda i, c: np.full((len(i), len(c)), 2**60), fx.EvaluationError, r"integers beyond 2\*\*53"),
-    "complex": (lambda i, c: np.full((len(i), len(c)), 1j), fx.EvaluationError, "must return numbers, got complex128"),
+    "complex": (lambda i, c: np.full((len(i), len(c)), 1j), fx.EvaluationError, "must be real numbers, got dtype complex128"),
     "ctrl-c": (interrupt, KeyboardInterrupt, "^stop$"),
 }
 
@@ -81,11 +106,11 @@ def test_the_cause_of_a_failure_is_kept() -> None:
 
 def test_a_failing_bias_leaves_everything_as_it_was() -> None:
     fast = fx.FastLexicase(5, bias=lambda errors: float("nan"), w_max=9.0)
-    with pytest.raises(ValueError, match="bias must return a number, got NaN"):
+    with pytest.raises(ValueError, match="what bias returns must be a number, got NaN"):
         fast.select(Evaluator(np.zeros((3, 5))), 3)
     assert fast.weights.tolist() == [9.0] * 5
     fast = fx.FastLexicase(5, bias=lambda errors: "heavy")
-    with pytest.raises(TypeError, match="bias must return a number, got 'heavy'"):
+    with pytest.raises(TypeError, match="what bias returns must be a number, got 'heavy'"):
         fast.select(Evaluator(np.zeros((3, 5))), 3)
 
 

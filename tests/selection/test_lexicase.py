@@ -185,20 +185,20 @@ def test_bad_arguments_are_named(arguments: dict[str, object], error: type[Excep
 @pytest.mark.parametrize(
     ("weights", "error", "message"),
     [
-        ([1, -1], ValueError, r"weights must be finite and not negative, but case 1 has weight -1\.0"),
-        ([np.nan, 1], ValueError, r"weights must be finite and not negative, but case 0 has weight nan"),
-        ([1, np.inf], ValueError, r"weights must be finite and not negative, but case 1 has weight inf"),
-        ([1, 2, 3], ValueError, r"weights must have one weight per case: expected shape \(2,\), got \(3,\)"),
-        ([[1, 2]], ValueError, r"weights must have one weight per case: expected shape \(2,\), got \(1, 2\)"),
-        ([0, 0], ValueError, r"weights must have at least one positive value, but all 2 are 0"),
-        (["1", "2"], TypeError, r"weights must give one number per case, got \['1', '2'\]"),
-        (None, TypeError, r"weights must give one number per case, got None"),
-        (1j, TypeError, r"weights must give one number per case, got 1j"),
-        (np.array([1j, 1]), TypeError, r"weights must give one number per case"),
-        ([[1], [1, 2]], TypeError, r"weights must give one number per case"),
+        ([1, -1], ValueError, r"bias must be finite and not negative, but case 1 has weight -1\.0"),
+        ([np.nan, 1], ValueError, r"bias must be finite and not negative, but case 0 has weight nan"),
+        ([1, np.inf], ValueError, r"bias must be finite and not negative, but case 1 has weight inf"),
+        ([1, 2, 3], ValueError, r"bias must have one number per case: expected shape \(2,\), got \(3,\)"),
+        ([[1, 2]], ValueError, r"bias must be one number per case, got 2 dimensions"),
+        ([0, 0], ValueError, r"bias must have at least one positive value, but all 2 are 0"),
+        (["1", "2"], TypeError, r"bias must be real numbers, got dtype <U1"),
+        (None, TypeError, r"bias must be real numbers, got None"),
+        (1j, TypeError, r"bias must be real numbers, got dtype complex128"),
+        (np.array([1j, 1]), TypeError, r"bias must be real numbers, got dtype complex128"),
+        ([[1], [1, 2]], ValueError, r"bias must be an array with rows of equal length"),
         (lambda s: s.zeros - 5, ValueError, r"bias <lambda>\(\) must be finite and not negative, but case 0"),
-        (lambda s: [1, 2, 3], ValueError, r"bias <lambda>\(\) must have one weight per case: expected shape \(2,\)"),
-        (lambda s: "heavy", TypeError, r"bias <lambda>\(\) must give one number per case, got 'heavy'"),
+        (lambda s: [1, 2, 3], ValueError, r"bias <lambda>\(\) must have one number per case: expected shape \(2,\)"),
+        (lambda s: "heavy", TypeError, r"bias <lambda>\(\) must be real numbers, got dtype <U5"),
     ],
 )
 def test_bad_weights_are_named(order: type, weights: object, error: type[Exception], message: str) -> None:
@@ -211,9 +211,9 @@ def test_bad_weights_are_named(order: type, weights: object, error: type[Excepti
     [
         (
             {"order": fx.Weighted([1, 2, 3])},
-            r"weights must have one weight per case: expected shape \(2,\), got \(3,\)",
+            r"bias must have one number per case: expected shape \(2,\), got \(3,\)",
         ),
-        ({"order": fx.Ranked([0, 0])}, r"weights must have at least one positive value"),
+        ({"order": fx.Ranked([0, 0])}, r"bias must have at least one positive value"),
         ({"epsilon": [1.0, 2.0, 3.0]}, r"epsilon must have one value per case: expected shape \(2,\), got \(3,\)"),
     ],
 )

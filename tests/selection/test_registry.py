@@ -75,7 +75,7 @@ def test_a_name_can_be_given_once() -> None:
     fx.register("mine", fx.Lexicase(slippage=0.5))
     assert fx.methods()[-1] == "mine"
     assert len(fx.select(ERRORS, 3, "mine")) == 3
-    with pytest.raises(ValueError, match=r"^a method named 'mine' is already registered$"):
+    with pytest.raises(ValueError, match=r"^name must be a new one, but a method 'mine' is already registered$"):
         fx.register("mine", fx.Lexicase())
 
 
@@ -83,6 +83,6 @@ def test_a_name_can_be_given_once() -> None:
 def test_only_methods_can_be_given_a_name() -> None:
     with pytest.raises(TypeError, match=r"^method must be a name or a method object, got 3$"):
         fx.register("three", 3)
-    with pytest.raises(TypeError, match=r"^name must be text, got 3$"):
+    with pytest.raises(TypeError, match=r"^name must be a string, got 3$"):
         fx.register(3, fx.Lexicase())
     assert "three" not in fx.methods()

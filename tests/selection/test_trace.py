@@ -75,5 +75,5 @@ def test_methods_without_case_after_case_are_refused():
         def prepare(self, matrix, key, backend):
             raise AssertionError("must not be asked")
 
-    with pytest.raises(TypeError, match="trace needs a lexicase method"):
+    with pytest.raises(TypeError, match="method must be a lexicase method"):
         trace([[0, 1]], Coin())

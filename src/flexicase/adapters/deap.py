@@ -303,7 +303,7 @@ def errors_of(individuals: Sequence[Any], solved: ArrayLike = 0.0) -> NDArray[np
         raise TypeError(f"individuals must have numbers as wvalues, got {shown(rows)}") from None
     weighted = weighted.reshape(len(rows), n_cases)
     given = getattr(individuals[0].fitness, "weights", None)
-    weights = np.ones(n_cases) if given is None else per_case(given, n_cases, "weights")
+    weights = np.ones(n_cases) if given is None else per_case(given, n_cases, "weights of the individuals' fitness")
     if not np.isin(weights, (-1.0, 1.0)).all():
         weighted /= np.where(weights == 0, 1.0, np.abs(weights))
     return _value(solved, n_cases) * np.sign(weights) - weighted + 0.0  # no error is -0.0
