@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "flexicase/baselines.hpp"
+#include "gil.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -37,14 +38,14 @@ void bind_for_type(nb::module_& m) {
       "batch_sums",
       [table](const Errors& errors, const In<std::int64_t, 1>& cases, const In<std::int64_t, 1>& starts,
               const Out<double, 2>& sums) {
-        nb::gil_scoped_release release;
+        const WithoutGil others_run;
         batch_sums(table(errors), cases.data(), starts.data(), length(starts) - 1, sums.data());
       },
       "errors"_a.noconvert(), "cases"_a, "starts"_a, "sums"_a);
   m.def(
       "elite_shares",
       [table](const Errors& errors, const In<std::int64_t, 1>& kinds, const Out<double>& shares) {
-        nb::gil_scoped_release release;
+        const WithoutGil others_run;
         elite_shares(table(errors), kinds.data(), length(kinds), shares.data());
       },
       "errors"_a.noconvert(), "kinds"_a, "shares"_a);
@@ -64,7 +65,7 @@ void bind_baselines(nb::module_& m) {
       "draw_tournaments",
       [](const In<double, 2>& scores, std::int64_t size, std::uint64_t k0, std::uint64_t k1, std::uint64_t first_event,
          std::uint64_t event_step, int threads, const Indices& indices) {
-        nb::gil_scoped_release release;
+        const WithoutGil others_run;
         draw_tournaments({scores.data(), length(scores), length(scores, 1), size},
                          request_for(k0, k1, first_event, event_step, indices), length(indices), threads);
       },
@@ -73,7 +74,7 @@ void bind_baselines(nb::module_& m) {
       "draw_wheel",
       [](const In<double, 1>& wheel, std::uint64_t k0, std::uint64_t k1, std::uint64_t first_event,
          std::uint64_t event_step, int threads, const Indices& indices) {
-        nb::gil_scoped_release release;
+        const WithoutGil others_run;
         draw_wheel(wheel.data(), length(wheel), request_for(k0, k1, first_event, event_step, indices), length(indices),
                    threads);
       },
@@ -82,7 +83,7 @@ void bind_baselines(nb::module_& m) {
       "draw_aggregates",
       [](const In<double, 2>& columns, double std, std::uint64_t k0, std::uint64_t k1, std::uint64_t first_event,
          std::uint64_t event_step, int threads, const Indices& indices) {
-        nb::gil_scoped_release release;
+        const WithoutGil others_run;
         draw_aggregates({columns.data(), length(columns), length(columns, 1), std},
                         request_for(k0, k1, first_event, event_step, indices), length(indices), threads);
       },
@@ -90,7 +91,7 @@ void bind_baselines(nb::module_& m) {
   m.def(
       "farthest_first",
       [](const In<std::uint8_t, 2>& solved, std::uint64_t state, const Indices& chosen) {
-        nb::gil_scoped_release release;
+        const WithoutGil others_run;
         farthest_first(solved.data(), length(solved), length(solved, 1), {state}, length(chosen), chosen.data());
       },
       "solved"_a, "state"_a, "chosen"_a);

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "flexicase/exact.hpp"
+#include "gil.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -22,12 +23,11 @@ Probabilities owned_array(std::vector<double>&& values) {
   return Probabilities(moved->data(), {moved->size()}, owner);
 }
 
-std::tuple<std::optional<Probabilities>, std::uint64_t, double> probabilities(Kernel& kernel,
+std::tuple<std::optional<Probabilities>, std::uint64_t, double> probabilities(const Kernel& kernel,
                                                                               std::uint64_t max_states) {
-  kernel.matrix().kinds();
   ExactOutcome outcome;
   {
-    nb::gil_scoped_release release;
+    const WithoutGil others_run;
     outcome = exact_probabilities(kernel.matrix(), kernel.options(), max_states);
   }
   std::optional<Probabilities> result;

@@ -2,6 +2,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,6 +11,8 @@
 
 #include "fast_blocks.hpp"
 #include "flexicase/fast_run.hpp"
+#include "flexicase/parallel.hpp"
+#include "gil.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -77,13 +80,40 @@ class Question {
   PlainBlock plain_;
 };
 
+// Most evaluators are asked again so soon that other Python threads need not run meanwhile.
+FastRun::Status advance(FastRun& run) {
+  constexpr std::int64_t budget = 2'000'000;
+  FastRun::Status status = run.advance(budget);
+  if (status != FastRun::Status::paused) return status;
+  const WithoutGil others_run;
+  Watch watch;
+  do {
+    watch.spend(budget);
+    status = run.advance(budget);
+  } while (status == FastRun::Status::paused);
+  return status;
+}
+
+// Lets other Python threads run every 10 ms, also if the evaluator never does.
+class Yielding {
+ public:
+  void yield() {
+    if (Clock::now() - yielded_ < std::chrono::milliseconds(10)) return;
+    { const WithoutGil others_run; }
+    yielded_ = Clock::now();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point yielded_ = Clock::now();
+};
+
 void run_events(FastRun& run, IndexRoom& room, Question& question) {
-  constexpr std::int64_t patience = 4096;
-  for (;;) {
-    const FastRun::Status status = run.advance(patience);
-    if (status == FastRun::Status::done) return;
-    if (status == FastRun::Status::needs_errors) question.ask(run, room);
+  Yielding others;
+  while (advance(run) == FastRun::Status::needs_errors) {
+    question.ask(run, room);
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    others.yield();
   }
 }
 

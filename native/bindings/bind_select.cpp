@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "flexicase/kernel.hpp"
+#include "gil.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -40,12 +41,24 @@ DType dtype_of(nb::dlpack::dtype t) {
 
 // Keeps the array alive beside what is derived from it.
 struct BoundMatrix : Matrix {
-  explicit BoundMatrix(const AnyMatrix& a)
-      : Matrix({a.data(), dtype_of(a.dtype()), static_cast<std::int64_t>(a.shape(0)),
-                static_cast<std::int64_t>(a.shape(1)), a.stride(0), a.stride(1)}),
-        array(a) {}
+  BoundMatrix(const MatrixView& view, AnyMatrix a) : Matrix(view), array(std::move(a)) {}
   AnyMatrix array;
 };
+
+MatrixView view_of(const AnyMatrix& a) {
+  return {a.data(),    dtype_of(a.dtype()), static_cast<std::int64_t>(a.shape(0)), static_cast<std::int64_t>(a.shape(1)),
+          a.stride(0), a.stride(1)};
+}
+
+// Whether a look at every entry takes long enough for other Python threads to run meanwhile.
+bool is_large(const MatrixView& m) { return m.rows * m.cols >= std::int64_t{1} << 15; }
+
+// What f(matrix) returns, found while other Python threads run.
+template <class F>
+auto without_gil(const BoundMatrix& matrix, F&& f) {
+  const WithoutGil others_run(is_large(matrix.original()));
+  return f(matrix);
+}
 
 template <class T, class V>
 auto owned_array(V&& values) {
@@ -64,14 +77,36 @@ std::vector<double> to_vector(const std::optional<Doubles>& array) {
 void bind_select(nb::module_& m) {
   nb::class_<BoundMatrix>(m, "Matrix", "An error matrix (individuals × cases) ready for selection.")
       .def(
-          "__init__", [](BoundMatrix* self, const AnyMatrix& a) { new (self) BoundMatrix(a); }, "errors"_a)
-      .def("bad_entry", &BoundMatrix::bad_entry, "Row and column of the first NaN or -inf, or None.")
+          "__init__",
+          [](BoundMatrix* self, const AnyMatrix& a) {
+            const MatrixView view = view_of(a);
+            AnyMatrix kept = a;
+            const WithoutGil others_run(is_large(view));
+            new (self) BoundMatrix(view, std::move(kept));
+          },
+          "errors"_a)
+      .def(
+          "bad_entry", [](const BoundMatrix& self) { return without_gil(self, [](auto& m) { return m.bad_entry(); }); },
+          "Row and column of the first NaN or -inf, or None.")
+      .def(
+          "inexact_entry", [](const BoundMatrix& self) { return without_gil(self, [](auto& m) { return m.inexact_entry(); }); },
+          "Row and column of the first entry that is not exactly a float64, or None.")
       .def("memory", &BoundMatrix::memory, "Bytes held beyond the matrix itself.")
       .def(
-          "zeros", [](const BoundMatrix& self) { return owned_array<std::int64_t>(self.zeros()); },
+          "zeros",
+          [](const BoundMatrix& self) {
+            return owned_array<std::int64_t>(without_gil(self, [](auto& m) { return m.zeros(); }));
+          },
           "(cases,) exact zeros per case.")
       .def(
-          "groups", [](BoundMatrix& self) { return owned_array<std::int64_t>(self.kinds()); },
+          "groups",
+          [](const BoundMatrix& self) {
+            {
+              const WithoutGil others_run;  // another thread may be finding them, and ask for the lock meanwhile
+              self.kinds();
+            }
+            return owned_array<std::int64_t>(self.kinds());
+          },
           "(individuals,) the first individual with the same errors.");
 
   nb::class_<Kernel>(m, "Kernel", "A prepared selection.")
@@ -80,8 +115,11 @@ void bind_select(nb::module_& m) {
           [](Kernel* self, std::shared_ptr<BoundMatrix> matrix, const std::optional<Doubles>& weights, bool ranked,
              int tolerance, const std::optional<Doubles>& epsilon, std::int64_t batch, std::int64_t depth,
              bool random_depth, double slippage) {
-            new (self) Kernel(std::move(matrix), {to_vector(weights), ranked, static_cast<Tolerance>(tolerance),
-                                                  to_vector(epsilon), batch, depth, random_depth, slippage});
+            KernelOptions options{to_vector(weights), ranked, static_cast<Tolerance>(tolerance),
+                                  to_vector(epsilon), batch,  depth,
+                                  random_depth,       slippage};
+            const WithoutGil others_run(is_large(matrix->original()));
+            new (self) Kernel(std::move(matrix), std::move(options));
           },
           "matrix"_a, "weights"_a.none(), "ranked"_a, "tolerance"_a, "epsilon"_a.none(), "batch"_a, "depth"_a,
           "random_depth"_a, "slippage"_a)
@@ -99,8 +137,7 @@ void bind_select(nb::module_& m) {
               request.cases_used = rows + 3 * n;
               request.ended = ended.data();
             }
-            self.ready(counts);
-            nb::gil_scoped_release release;
+            const WithoutGil others_run;
             self.draw(request, n, threads);
           },
           "k0"_a, "k1"_a, "first_event"_a, "event_step"_a, "threads"_a, "block"_a, "ended"_a);

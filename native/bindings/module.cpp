@@ -1,9 +1,12 @@
 #include <nanobind/nanobind.h>
 
+#include <atomic>
+
 #include "flexicase/parallel.hpp"
 #include "flexicase/select.hpp"
 
 namespace nb = nanobind;
+using namespace nb::literals;
 
 void bind_baselines(nb::module_& m);
 void bind_select(nb::module_& m);
@@ -14,8 +17,16 @@ void bind_push(nb::module_& m);
 void bind_push_batch(nb::module_& m);
 void bind_push_python(nb::module_& m);
 
+// Handlers of signals run on the main thread alone, so others need not ask for them.
+static std::atomic<unsigned long> main_thread{0};
+
+static void note_main_thread() {
+  main_thread = nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
+}
+
 // Runs the handlers of signals that have arrived; whether one of them has raised.
 static bool signal_raised() {
+  if (PyThread_get_thread_ident() != main_thread) return false;
   const nb::gil_scoped_acquire held;
   return PyErr_CheckSignals() != 0;
 }
@@ -24,6 +35,11 @@ NB_MODULE(_native, m) {
   m.doc() = "Native kernels of flexicase.";
   nb::set_leak_warnings(false);  // defaults of Python functions may outlive the module, which is no leak
   m.def("isa", [] { return flexicase::isa().name; }, "Name of the instruction set that the kernels use here.");
+  note_main_thread();
+  const nb::module_ os = nb::module_::import_("os");
+  if (nb::hasattr(os, "register_at_fork")) {
+    os.attr("register_at_fork")("after_in_child"_a = nb::cpp_function(note_main_thread));
+  }
   flexicase::set_poll(signal_raised);
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
     try {

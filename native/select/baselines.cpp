@@ -30,7 +30,7 @@ struct Elites {
 };
 
 template <class T>
-Elites find_elites(const Table<T>& errors, const std::int64_t* kinds, std::int64_t n_kinds) {
+Elites find_elites(const Table<T>& errors, const std::int64_t* kinds, std::int64_t n_kinds, Watch& watch) {
   Elites elites;
   elites.starts.push_back(0);
   elites.won.assign(static_cast<std::size_t>(n_kinds), 0);
@@ -39,6 +39,7 @@ Elites find_elites(const Table<T>& errors, const std::int64_t* kinds, std::int64
     return elites.starts[static_cast<std::size_t>(c) + 1] - elites.starts[static_cast<std::size_t>(c)];
   };
   for (std::int64_t c = 0; c < errors.cols; ++c) {
+    watch.spend(8 * n_kinds);
     T best = errors.at(kinds[0], c);
     for (std::int64_t k = 1; k < n_kinds; ++k) best = std::min(best, errors.at(kinds[k], c));
     for (std::int64_t k = 0; k < n_kinds; ++k) {
@@ -65,10 +66,12 @@ bool nowhere_worse(const Table<T>& errors, std::int64_t a, std::int64_t b) {
 
 // Whether another error vector is nowhere worse; it would be best wherever this one is.
 template <class T>
-bool is_dominated(const Table<T>& errors, const std::int64_t* kinds, const Elites& elites, std::int64_t k) {
+bool is_dominated(const Table<T>& errors, const std::int64_t* kinds, const Elites& elites, std::int64_t k,
+                  Watch& watch) {
   const auto rival_case = static_cast<std::size_t>(elites.rarest[static_cast<std::size_t>(k)]);
   for (std::int64_t m = elites.starts[rival_case]; m < elites.starts[rival_case + 1]; ++m) {
     const std::int64_t rival = elites.members[static_cast<std::size_t>(m)];
+    watch.spend(20 + errors.cols / 8);
     if (rival != k && nowhere_worse(errors, kinds[rival], kinds[k])) return true;
   }
   return false;
@@ -76,9 +79,10 @@ bool is_dominated(const Table<T>& errors, const std::int64_t* kinds, const Elite
 
 // The columns of a 0/1 matrix as sets of bits.
 std::vector<std::uint64_t> pack_columns(const std::uint8_t* rows, std::int64_t n_rows, std::int64_t cols,
-                                        std::int64_t words) {
+                                        std::int64_t words, Watch& watch) {
   std::vector<std::uint64_t> bits(static_cast<std::size_t>(cols * words));
   for (std::int64_t r = 0; r < n_rows; ++r) {
+    watch.spend(2 * cols);
     for (std::int64_t c = 0; c < cols; ++c) {
       if (rows[r * cols + c] != 0) bits[static_cast<std::size_t>(c * words + r / 64)] |= std::uint64_t{1} << (r % 64);
     }
@@ -91,8 +95,10 @@ std::vector<std::uint64_t> pack_columns(const std::uint8_t* rows, std::int64_t n
 template <class T>
 void batch_sums(const Table<T>& errors, const std::int64_t* cases, const std::int64_t* starts, std::int64_t batches,
                 double* sums) {
+  Watch watch;
   for (std::int64_t r = 0; r < errors.rows; ++r) {
     for (std::int64_t b = 0; b < batches; ++b) {
+      watch.spend(10 + 2 * (starts[b + 1] - starts[b]));
       double sum = 0.0;
       for (std::int64_t k = starts[b]; k < starts[b + 1]; ++k) sum += static_cast<double>(errors.at(r, cases[k]));
       sums[b * errors.rows + r] = sum == sum ? sum : std::numeric_limits<double>::infinity();
@@ -112,10 +118,11 @@ void draw_tournaments(const TournamentPlan& plan, const Request& request, std::i
       std::int64_t winner = draw();
       for (std::int64_t k = 1; k < plan.size; ++k) {
         const std::int64_t entrant = draw();
+        watch.spend(8);
         if (scores[entrant] < scores[winner]) winner = entrant;
       }
       request.indices[i] = winner;
-      watch.spend(50 + 10 * plan.size);
+      watch.spend(50);
     }
   });
 }
@@ -124,7 +131,8 @@ void draw_wheel(const double* wheel, std::int64_t individuals, const Request& re
   in_parallel(n, worth_a_thread, threads, [&](std::int64_t begin, std::int64_t end, Watch& watch) {
     for (std::int64_t i = begin; i < end; ++i) {
       const double spin = stream_of(request, i, Lane::baseline).unit() * wheel[individuals - 1];
-      request.indices[i] = std::upper_bound(wheel, wheel + individuals, spin) - wheel;
+      // The last one if the wheel holds NaN, as it may if the caller changed the errors while it was made.
+      request.indices[i] = std::upper_bound(wheel, wheel + individuals - 1, spin) - wheel;
       watch.spend(100);
     }
   });
@@ -132,17 +140,19 @@ void draw_wheel(const double* wheel, std::int64_t individuals, const Request& re
 
 template <class T>
 void elite_shares(const Table<T>& errors, const std::int64_t* kinds, std::int64_t n_kinds, double* shares) {
-  const Elites elites = find_elites(errors, kinds, n_kinds);
+  Watch watch;
+  const Elites elites = find_elites(errors, kinds, n_kinds, watch);
   std::vector<std::uint8_t> eligible(static_cast<std::size_t>(n_kinds));
   for (std::int64_t k = 0; k < n_kinds; ++k) {
     const auto at = static_cast<std::size_t>(k);
-    eligible[at] = elites.won[at] > 0 && !is_dominated(errors, kinds, elites, k);
+    eligible[at] = elites.won[at] > 0 && !is_dominated(errors, kinds, elites, k, watch);
     shares[k] = 0.0;
   }
   for (std::size_t c = 0; c + 1 < elites.starts.size(); ++c) {
     const auto begin = elites.members.begin() + elites.starts[c];
     const auto end = elites.members.begin() + elites.starts[c + 1];
     std::int64_t total = 0;
+    watch.spend(4 * (end - begin));
     for (auto m = begin; m != end; ++m) {
       if (eligible[static_cast<std::size_t>(*m)]) total += elites.won[static_cast<std::size_t>(*m)];
     }
@@ -155,12 +165,14 @@ void elite_shares(const Table<T>& errors, const std::int64_t* kinds, std::int64_
 
 void farthest_first(const std::uint8_t* solved, std::int64_t parents, std::int64_t cases, Stream stream,
                     std::int64_t size, std::int64_t* chosen) {
+  Watch watch;
   const std::int64_t words = (parents + 63) / 64;
-  const std::vector<std::uint64_t> bits = pack_columns(solved, parents, cases, words);
+  const std::vector<std::uint64_t> bits = pack_columns(solved, parents, cases, words, watch);
   constexpr std::int64_t taken = -1;
   std::vector<std::int64_t> distance(static_cast<std::size_t>(cases), parents);
   std::vector<std::int64_t> tied;
   for (std::int64_t s = 0; s < size; ++s) {
+    watch.spend(cases * (4 + words));
     const std::int64_t farthest = *std::max_element(distance.begin(), distance.end());
     tied.clear();
     for (std::int64_t c = 0; c < cases; ++c) {

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "flexicase/parallel.hpp"
 #include "flexicase/row_groups.hpp"
 
 namespace flexicase {
@@ -76,17 +77,17 @@ std::vector<std::uint64_t> hash_keys(std::int64_t cols) {
   return keys;
 }
 
-CodeRanges CodeRanges::of(const MatrixView& codes) {
+CodeRanges CodeRanges::of(const MatrixView& codes, Watch& watch) {
   CodeRanges ranges;
   const auto* first = static_cast<const std::uint8_t*>(codes.data);
   for (std::int64_t c = 0; c < codes.cols; ++c) ranges.least.push_back(first[c * codes.col_stride]);
   ranges.largest = ranges.least;
   ranges.several.resize(ranges.least.size());
-  isa().widen_ranges(codes, ranges.least.data(), ranges.largest.data(), ranges.several.data());
+  isa().widen_ranges(codes, ranges.least.data(), ranges.largest.data(), ranges.several.data(), watch);
   return ranges;
 }
 
-std::optional<Codes> Codes::of(const MatrixView& m) {
+std::optional<Codes> Codes::of(const MatrixView& m, Watch& watch) {
   const auto cols = static_cast<std::size_t>(m.cols);
   const std::int64_t height = block_rows(m);
   const std::int64_t room = rows_while_reading(m);
@@ -104,23 +105,24 @@ std::optional<Codes> Codes::of(const MatrixView& m) {
     if (!fits && !aside) aside = allocate<std::uint8_t>(static_cast<std::size_t>(height) * cols);
     std::uint8_t* place = fits ? out.bytes.get() + static_cast<std::size_t>(out.coded) * cols : aside.get();
     const bool was_penalised = book.penalised;
-    if (!isa().encode({row_address(m, top), m.type, count, m.cols, m.row_stride, m.col_stride}, place, &book))
-      return {};
+    const MatrixView rows{row_address(m, top), m.type, count, m.cols, m.row_stride, m.col_stride};
+    if (!isa().encode(rows, place, &book, watch)) return {};
     if (book.penalised && !was_penalised) {  // 255 has got another meaning
       const auto& largest = out.ranges.largest;
       if (std::find(largest.begin(), largest.end(), 255) != largest.end()) return {};
     }
     const MatrixView block{place, DType::u8, count, m.cols, m.cols, 1};
     if (top == 0) {
-      out.ranges = CodeRanges::of(block);
+      out.ranges = CodeRanges::of(block, watch);
     } else {
-      isa().widen_ranges(block, out.ranges.least.data(), out.ranges.largest.data(), out.ranges.several.data());
+      isa().widen_ranges(block, out.ranges.least.data(), out.ranges.largest.data(), out.ranges.several.data(), watch);
     }
-    isa().row_hashes(block, keys.data(), hashes.data());
+    isa().row_hashes(block, keys.data(), hashes.data(), watch);
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t row = top + i;
       const std::uint8_t* x = place + static_cast<std::size_t>(i) * cols;
       const auto is_like = [&](std::int32_t kind) {
+        watch.spend(m.cols);
         if (kind >= out.coded) return same_rows(m, groups.first()[static_cast<std::size_t>(kind)], row);
         return std::memcmp(out.bytes.get() + static_cast<std::size_t>(kind) * cols, x, cols) == 0;
       };

@@ -7,7 +7,7 @@ FX_INLINE void sort_by_counting(int n, Get&& get, Place&& place) {
   alignas(64) double x[room];
   alignas(64) double rank[room] = {};
   for (int i = 0; i < n; ++i) x[i] = get(i);
-  for (int i = n; i < room; ++i) x[i] = std::numeric_limits<double>::infinity();
+  for (int i = n; i < room; ++i) x[i] = infinity;
   for (int j = 0; j < n; ++j) {
     const double v = x[j];
     for (int i = 0; i < room; ++i) rank[i] += v < x[i] ? 1.0 : 0.0;

@@ -45,8 +45,9 @@ FX_CLONES void add_column(double weight, const double* column, std::size_t n, do
 // Finds the lowest weighted sum of one event: start, add up if that is left to do, finish.
 class Aggregation {
  public:
-  Aggregation(const AggregatePlan& plan, double worst)
+  Aggregation(const AggregatePlan& plan, double worst, Watch& watch)
       : plan_(plan),
+        watch_(&watch),
         worst_(worst),
         drawn_(static_cast<std::size_t>((plan.cases + 1) / 2 * 2)),
         weights_(static_cast<std::size_t>(plan.cases)),
@@ -84,6 +85,7 @@ class Aggregation {
   void draw_weights(std::uint64_t lane) {
     if (weights_.empty()) return;
     const auto pairs = static_cast<std::int64_t>(drawn_.size() / 2);
+    watch_->spend(20 * plan_.cases);
     draw_normals(lane, pairs, drawn_.data(), drawn_.data() + pairs);
     const double heaviest = *std::max_element(drawn_.begin(), drawn_.begin() + plan_.cases);
     decay_from(heaviest, plan_.std, plan_.cases, drawn_.data(), weights_.data());
@@ -96,6 +98,7 @@ class Aggregation {
     unused_ = weights_;
     std::size_t used = 0;
     while (pool_.size() > few && !(crowded() && used > unused_.size() / 16)) {
+      watch_->spend(2 * plan_.cases);
       const double left = std::accumulate(unused_.begin(), unused_.end(), 0.0);
       heavy_.clear();
       for (std::size_t c = 0; c < unused_.size(); ++c) {
@@ -132,6 +135,7 @@ class Aggregation {
   void add_case(std::int64_t c) {
     const double weight = weights_[static_cast<std::size_t>(c)];
     const double* column = plan_.columns + c * plan_.individuals;
+    watch_->spend(static_cast<std::int64_t>(pool_.size()));
     if (pool_.size() == everyone()) {
       add_column(weight, column, pool_.size(), sums_.data());
     } else {
@@ -165,6 +169,7 @@ class Aggregation {
   }
 
   const AggregatePlan& plan_;
+  Watch* watch_;
   double worst_;
   std::vector<double> drawn_;
   std::vector<double> weights_;  // (cases,) the heaviest has 1
@@ -174,12 +179,26 @@ class Aggregation {
   std::vector<double> sums_;        // their sums so far
 };
 
+// The largest of some numbers that are not negative; 0 if there are none.
+double largest(const double* x, std::int64_t n) {
+  constexpr std::int64_t stretch = 4096;
+  Watch watch;
+  double most = 0.0;
+  for (std::int64_t begin = 0; begin < n; begin += stretch) {
+    const std::int64_t count = std::min(stretch, n - begin);
+    watch.spend(count);
+    most = std::max(most, *std::max_element(x + begin, x + begin + count));
+  }
+  return most;
+}
+
 // Adds up the crowded events together, so that every error is fetched once for all of them.
-void add_up_together(const AggregatePlan& plan, std::vector<Aggregation>& events, std::int64_t n) {
+void add_up_together(const AggregatePlan& plan, std::vector<Aggregation>& events, std::int64_t n, Watch& watch) {
   if (std::none_of(events.begin(), events.begin() + n, [](const Aggregation& a) { return a.crowded(); })) return;
   for (std::int64_t begin = 0; begin < plan.individuals; begin += tile) {
     const std::int64_t end = std::min(begin + tile, plan.individuals);
     for (std::int64_t c = 0; c < plan.cases; ++c) {
+      watch.spend(n * (end - begin) / 4);
       for (std::int64_t e = 0; e < n; ++e) {
         if (events[static_cast<std::size_t>(e)].crowded())
           events[static_cast<std::size_t>(e)].add_to_tile(c, begin, end);
@@ -192,9 +211,9 @@ void add_up_together(const AggregatePlan& plan, std::vector<Aggregation>& events
 
 void draw_aggregates(const AggregatePlan& plan, const Request& request, std::int64_t n, int threads) {
   const std::int64_t entries = plan.cases * plan.individuals;
-  const double worst = entries > 0 ? *std::max_element(plan.columns, plan.columns + entries) : 0.0;
+  const double worst = largest(plan.columns, entries);
   in_parallel(n, worth_a_thread, threads, [&](std::int64_t begin, std::int64_t end, Watch& watch) {
-    std::vector<Aggregation> events(static_cast<std::size_t>(std::min(events_at_once, end - begin)), {plan, worst});
+    std::vector<Aggregation> events(static_cast<std::size_t>(std::min(events_at_once, end - begin)), {plan, worst, watch});
     const auto state_of = [&](std::int64_t i) {
       return event_state(request.key, request.first_event + static_cast<std::uint64_t>(i) * request.event_step);
     };
@@ -203,8 +222,7 @@ void draw_aggregates(const AggregatePlan& plan, const Request& request, std::int
       for (std::int64_t e = 0; e < n_now; ++e) {
         events[static_cast<std::size_t>(e)].start(lane_state(state_of(i + e), Lane::baseline));
       }
-      add_up_together(plan, events, n_now);
-      watch.spend(n_now * entries);
+      add_up_together(plan, events, n_now, watch);
       for (std::int64_t e = 0; e < n_now; ++e) {
         const auto& tied = events[static_cast<std::size_t>(e)].finish();
         request.indices[i + e] = tied[Stream{lane_state(state_of(i + e), Lane::pick)}.bounded(tied.size())];

@@ -1,8 +1,11 @@
 #include "exact_pool.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 #include <numeric>
+#include <type_traits>
+
+#include "deviation.hpp"
 
 namespace flexicase {
 
@@ -10,14 +13,17 @@ namespace {
 
 constexpr double most_comparisons = 1e9;
 
+// NaN, which is there only if the caller has changed the errors, counts as infinite: it cannot be sorted.
 template <class T>
 T entry(const MatrixView& m, std::int64_t row, std::int64_t col) {
-  return static_cast<const T*>(m.data)[row * m.row_stride + col * m.col_stride];
+  const T value = static_cast<const T*>(m.data)[row * m.row_stride + col * m.col_stride];
+  if constexpr (std::is_floating_point_v<T>) return value == value ? value : std::numeric_limits<T>::infinity();
+  return value;
 }
 
 // Individuals with the best error of all on some case. After the first case that tells anybody apart,
 // an exact filter has left no others.
-std::vector<std::uint8_t> ever_best(const MatrixView& m) {
+std::vector<std::uint8_t> ever_best(const MatrixView& m, Watch& watch) {
   std::vector<std::uint8_t> is_best(static_cast<std::size_t>(m.rows), m.cols == 0);
   with_type(m.type, [&]<class T>(T) {
     std::vector<T> minima(static_cast<std::size_t>(m.cols));
@@ -25,6 +31,7 @@ std::vector<std::uint8_t> ever_best(const MatrixView& m) {
     bool differs = false;
     std::vector<std::uint8_t> constant(static_cast<std::size_t>(m.cols), 1);
     for (std::int64_t r = 0; r < m.rows; ++r) {
+      watch.spend(4 * m.cols);
       for (std::int64_t c = 0; c < m.cols; ++c) {
         const T value = entry<T>(m, r, c);
         T& least = minima[static_cast<std::size_t>(c)];
@@ -35,6 +42,7 @@ std::vector<std::uint8_t> ever_best(const MatrixView& m) {
       }
     }
     for (std::int64_t r = 0; r < m.rows; ++r) {
+      watch.spend(4 * m.cols);
       std::uint8_t& best = is_best[static_cast<std::size_t>(r)];
       best |= !differs;
       for (std::int64_t c = 0; c < m.cols && best == 0; ++c) {
@@ -44,13 +52,6 @@ std::vector<std::uint8_t> ever_best(const MatrixView& m) {
     }
   });
   return is_best;
-}
-
-double median(std::span<double> x) {
-  const auto middle = x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2);
-  std::nth_element(x.begin(), middle, x.end());
-  if (x.size() % 2 != 0) return *middle;
-  return (*std::max_element(x.begin(), middle) + *middle) / 2.0;
 }
 
 template <class T>
@@ -104,11 +105,11 @@ std::vector<double> Pool::share(const std::vector<double>& outcome) const {
   return probabilities;
 }
 
-Pool make_pool(Matrix& matrix, bool uncut_exact) {
+Pool make_pool(const Matrix& matrix, bool uncut_exact, Watch& watch) {
   const MatrixView& m = matrix.original();
   const std::vector<std::int32_t>& kinds = matrix.kinds();
   std::vector<std::uint8_t> wanted;
-  if (uncut_exact) wanted = ever_best(m);
+  if (uncut_exact) wanted = ever_best(m, watch);
   Pool pool;
   pool.member_of.assign(static_cast<std::size_t>(m.rows), -1);
   for (std::size_t r = 0; r < pool.member_of.size(); ++r) {
@@ -122,29 +123,32 @@ Pool make_pool(Matrix& matrix, bool uncut_exact) {
     pool.member_of[r] = pool.member_of[first];
     pool.copies[static_cast<std::size_t>(pool.member_of[r])] += 1.0;
   }
+  if (pool.size() == 0) return make_pool(matrix, false, watch);  // the caller has changed the errors meanwhile
   return pool;
 }
 
-std::vector<Column> make_columns(const Matrix& matrix, const Pool& pool, const KernelOptions& options) {
+std::vector<Column> make_columns(const Matrix& matrix, const Pool& pool, const KernelOptions& options, Watch& watch) {
   const MatrixView& m = matrix.original();
   const bool exact = options.tolerance == Tolerance::none;
-  const std::vector<double> tolerances = make_tolerances(matrix, options);
+  const std::vector<double> tolerances = make_tolerances(matrix, options, watch);
   std::vector<Column> columns;
   columns.reserve(static_cast<std::size_t>(m.cols));
   for (std::int64_t c = 0; c < m.cols; ++c) {
     const auto i = static_cast<std::size_t>(c);
+    watch.spend(static_cast<std::int64_t>(100 * pool.size()));
     columns.push_back(with_type(m.type, [&]<class T>(T) { return make_column<T>(m, pool, c, exact, tolerances[i]); }));
     columns.back().weight = options.weights.empty() ? 1.0 : options.weights[i];
   }
   return columns;
 }
 
-void drop_dominated(Pool& pool, std::vector<Column>& columns) {
+void drop_dominated(Pool& pool, std::vector<Column>& columns, Watch& watch) {
   const std::size_t n = pool.size();
   const std::size_t m = columns.size();
   std::vector<std::uint32_t> by_row(n * m);
   std::vector<std::uint64_t> total(n, 0);
   for (std::size_t c = 0; c < m; ++c) {
+    watch.spend(static_cast<std::int64_t>(4 * n));
     for (std::size_t i = 0; i < n; ++i) total[i] += by_row[i * m + c] = columns[c].code[i];
   }
   std::vector<std::size_t> order(n);
@@ -162,6 +166,7 @@ void drop_dominated(Pool& pool, std::vector<Column>& columns) {
                                  const std::uint32_t* end = its + m;
                                  const auto better = std::mismatch(its, end, mine, std::less_equal<>{}).first;
                                  comparisons += static_cast<double>(better - its) + 1;
+                                 watch.spend(better - its + 5);
                                  return better == end;
                                });
     if (!dominated) front.push_back(i);
@@ -186,19 +191,20 @@ void drop_dominated(Pool& pool, std::vector<Column>& columns) {
   }
 }
 
-std::vector<double> make_values(const Matrix& matrix, const Pool& pool) {
+std::vector<double> make_values(const Matrix& matrix, const Pool& pool, Watch& watch) {
   const MatrixView& m = matrix.original();
   std::vector<double> values(pool.size() * static_cast<std::size_t>(m.cols));
   with_type(m.type, [&]<class T>(T) {
     auto out = values.begin();
     for (const std::int64_t row : pool.rows) {
+      watch.spend(2 * m.cols);
       for (std::int64_t c = 0; c < m.cols; ++c) *out++ = static_cast<double>(entry<T>(m, row, c));
     }
   });
   return values;
 }
 
-std::vector<double> make_tolerances(const Matrix& matrix, const KernelOptions& options) {
+std::vector<double> make_tolerances(const Matrix& matrix, const KernelOptions& options, Watch& watch) {
   const MatrixView& m = matrix.original();
   if (options.tolerance == Tolerance::fixed) return options.epsilon;
   std::vector<double> tolerances(static_cast<std::size_t>(m.cols), 0.0);
@@ -206,19 +212,14 @@ std::vector<double> make_tolerances(const Matrix& matrix, const KernelOptions& o
   std::vector<double> errors(static_cast<std::size_t>(m.rows));
   with_type(m.type, [&]<class T>(T) {
     for (std::int64_t c = 0; c < m.cols; ++c) {
+      watch.spend(20 * m.rows);
       for (std::int64_t r = 0; r < m.rows; ++r) {
         errors[static_cast<std::size_t>(r)] = static_cast<double>(entry<T>(m, r, c));
       }
-      tolerances[static_cast<std::size_t>(c)] = deviation(errors);
+      tolerances[static_cast<std::size_t>(c)] = median_absolute_deviation(errors);
     }
   });
   return tolerances;
-}
-
-double deviation(std::span<double> x) {
-  const double middle = median(x);
-  for (double& value : x) value = value == middle ? 0.0 : std::fabs(value - middle);
-  return median(x);
 }
 
 }  // namespace flexicase

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "flexicase/kernel.hpp"
 #include "flexicase/matrix.hpp"
+#include "flexicase/parallel.hpp"
 
 namespace flexicase {
 
@@ -38,22 +38,19 @@ struct Column {
 
 // All distinct error vectors; if `uncut_exact`, without those that no event of an exact filter that ends with
 // one error vector left can select.
-Pool make_pool(Matrix& matrix, bool uncut_exact);
+Pool make_pool(const Matrix& matrix, bool uncut_exact, Watch& watch);
 
 // The cases for one error at a time and a tolerance that does not depend on the pool.
-std::vector<Column> make_columns(const Matrix& matrix, const Pool& pool, const KernelOptions& options);
+std::vector<Column> make_columns(const Matrix& matrix, const Pool& pool, const KernelOptions& options, Watch& watch);
 
 // Takes out the error vectors that another one dominates: whenever one of them survives an exact filter, so
 // does the other, hence nobody's fate depends on them and they are never the last.
-void drop_dominated(Pool& pool, std::vector<Column>& columns);
+void drop_dominated(Pool& pool, std::vector<Column>& columns, Watch& watch);
 
 // (pool, cases) errors as numbers to be summed.
-std::vector<double> make_values(const Matrix& matrix, const Pool& pool);
+std::vector<double> make_values(const Matrix& matrix, const Pool& pool, Watch& watch);
 
 // (cases,) tolerance per case: given, from the whole population, or 0.
-std::vector<double> make_tolerances(const Matrix& matrix, const KernelOptions& options);
-
-// Median absolute deviation; an infinite number deviates by 0 from an infinite median. Overwrites x.
-double deviation(std::span<double> x);
+std::vector<double> make_tolerances(const Matrix& matrix, const KernelOptions& options, Watch& watch);
 
 }  // namespace flexicase

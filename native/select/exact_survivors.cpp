@@ -22,11 +22,12 @@ std::size_t count_bits(Word x) {
 }
 
 // Columns that filter alike, as one: what matters is the sum of their weights, or their number if that is 0.
-std::vector<Column> merged(std::vector<Column> columns) {
+std::vector<Column> merged(std::vector<Column> columns, Watch& watch) {
   std::vector<Column> kept;
   std::unordered_multimap<std::uint64_t, std::size_t> by_hash;
   for (Column& column : columns) {
     if (column.idle()) continue;
+    watch.spend(static_cast<std::int64_t>(4 * column.code.size()));
     std::uint64_t hash = column.levels();
     for (const std::uint32_t code : column.code) hash = (hash ^ code) * golden, hash ^= hash >> 32;
     const auto [begin, end] = by_hash.equal_range(hash);
@@ -48,9 +49,10 @@ std::vector<Column> merged(std::vector<Column> columns) {
 template <std::size_t W>
 class Survivors {
  public:
-  Survivors(const Pool& pool, const std::vector<Column>& columns, std::size_t words)
-      : words_(words), copies_(pool.copies), outcome_(pool.size(), 0.0) {
+  Survivors(const Pool& pool, const std::vector<Column>& columns, std::size_t words, Watch& watch)
+      : watch_(watch), words_(words), copies_(pool.copies), outcome_(pool.size(), 0.0) {
     for (const Column& column : columns) {
+      watch.spend(static_cast<std::int64_t>(4 * few_levels * column.code.size()));
       (column.weight > 0 ? weighted_ : weightless_).push_back(make_filter(column));
       if (column.levels() > few_levels) any_ranks_ = true;
     }
@@ -146,7 +148,9 @@ class Survivors {
   double apply(const std::vector<Filter>& filters, const Word* set, Steps<W>& steps) const {
     double total = 0.0;
     steps.reserve(filters.size() + 1);
+    const std::int64_t cost = 5 + static_cast<std::int64_t>(any_ranks_ ? 2 * members_.size() : words());
     for (const Filter& f : filters) {
+      watch_.spend(cost);
       Word* child = steps.room();
       const bool fell = f.levels == 2            ? filter_by_best(f, set, child)
                         : f.levels <= few_levels ? filter_by_sets(f, set, child)
@@ -222,6 +226,7 @@ class Survivors {
     for (const std::uint32_t i : members_) outcome_[i] += mass * copies_[i] / total;
   }
 
+  Watch& watch_;
   std::size_t words_;
   const std::vector<double>& copies_;
   std::vector<double> outcome_;
@@ -233,27 +238,28 @@ class Survivors {
 };
 
 template <std::size_t W>
-ExactOutcome solve(const Pool& pool, const std::vector<Column>& columns, std::size_t words, std::uint64_t max_states) {
+ExactOutcome solve(const Pool& pool, const std::vector<Column>& columns, std::size_t words, std::uint64_t max_states,
+                   Watch& watch) {
   if (max_states == 0) {
     const auto width = static_cast<double>(words);
     const auto cases = static_cast<double>(std::max<std::size_t>(columns.size(), 1));
     max_states = affordable_states(cases * (4 + width), 8 * (width + 5));
   }
-  Survivors<W> model(pool, columns, words);
+  Survivors<W> model(pool, columns, words, watch);
   return propagate(model, max_states);
 }
 
 }  // namespace
 
-ExactOutcome solve_by_survivors(const Pool& pool, std::vector<Column> columns, std::uint64_t max_states) {
-  columns = merged(std::move(columns));
+ExactOutcome solve_by_survivors(const Pool& pool, std::vector<Column> columns, std::uint64_t max_states, Watch& watch) {
+  columns = merged(std::move(columns), watch);
   const std::size_t words = (pool.size() + 63) / 64;
   switch (words) {
-    case 1: return solve<1>(pool, columns, words, max_states);
-    case 2: return solve<2>(pool, columns, words, max_states);
-    case 3: return solve<3>(pool, columns, words, max_states);
-    case 4: return solve<4>(pool, columns, words, max_states);
-    default: return solve<0>(pool, columns, words, max_states);
+    case 1: return solve<1>(pool, columns, words, max_states, watch);
+    case 2: return solve<2>(pool, columns, words, max_states, watch);
+    case 3: return solve<3>(pool, columns, words, max_states, watch);
+    case 4: return solve<4>(pool, columns, words, max_states, watch);
+    default: return solve<0>(pool, columns, words, max_states, watch);
   }
 }
 

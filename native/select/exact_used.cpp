@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
+#include "deviation.hpp"
 #include "exact_masses.hpp"
 #include "exact_solvers.hpp"
 
@@ -23,8 +25,10 @@ void drop(Word* bits, std::size_t i) { bits[i / 64] &= ~(Word{1} << i % 64); }
 // of lowest rank stand for them, so that states with the same future are the same state.
 class UsedCases {
  public:
-  UsedCases(const Matrix& matrix, const Pool& pool, std::vector<Column> columns, const KernelOptions& options)
-      : options_(options),
+  UsedCases(const Matrix& matrix, const Pool& pool, std::vector<Column> columns, const KernelOptions& options,
+            Watch& watch)
+      : watch_(watch),
+        options_(options),
         cases_(static_cast<std::size_t>(matrix.original().cols)),
         set_words_((pool.size() + 63) / 64),
         mask_words_((cases_ + 63) / 64),
@@ -42,7 +46,7 @@ class UsedCases {
     rank_cases();
     if (columns.empty()) {
       load_values(matrix, pool);
-      find_equal_cases();
+      if (options.batch == 1 || sums_are_exact()) find_equal_cases();
     } else {
       for (const std::size_t c : by_rank_) columns_.push_back(std::move(columns[c]));
     }
@@ -89,6 +93,7 @@ class UsedCases {
     const bool filters = waiting + 1 == static_cast<std::size_t>(options_.batch);
     for (std::size_t c = 0; c < cases_; ++c) {
       if (chance_[c] == 0.0) continue;
+      watch_.spend(20);
       const double p = chance_[c] * stays;
       std::copy(from, from + key_words(), key_.begin());
       put(key_.data() + key_words() - mask_words_, c);
@@ -132,15 +137,37 @@ class UsedCases {
   }
 
   void load_values(const Matrix& matrix, const Pool& pool) {
-    const std::vector<double> values = make_values(matrix, pool);
-    const std::vector<double> tolerances = make_tolerances(matrix, options_);
+    const std::vector<double> values = make_values(matrix, pool, watch_);
+    const std::vector<double> tolerances = make_tolerances(matrix, options_, watch_);
     for (const std::size_t c : by_rank_) {
       tolerance_.push_back(tolerances[c]);
       for (std::size_t i = 0; i < pool.size(); ++i) values_.push_back(values[i * cases_ + c]);
     }
   }
 
-  // Cases of the same weight, tolerance and errors: which of them were used makes no difference.
+  // Whether errors and tolerances can be summed without rounding, in any order: multiples of 2^-10 that stay small.
+  bool sums_are_exact() const {
+    constexpr double unit = 0x1p10;
+    constexpr double most = 0x1p42;
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const auto n = copies_.size();
+    std::vector<double> totals(n + 1, 0.0);
+    const auto add = [&](std::size_t to, double v) {
+      if (v == infinity) return true;
+      totals[to] += std::fabs(v);
+      return std::floor(v * unit) == v * unit && totals[to] <= most;
+    };
+    for (std::size_t c = 0; c < cases_; ++c) {
+      if (!add(n, tolerance_[c])) return false;
+      for (std::size_t i = 0; i < n; ++i) {
+        if (!add(i, values_[c * n + i])) return false;
+      }
+    }
+    return true;
+  }
+
+  // Cases of the same weight, tolerance and errors: which of them were used makes no difference, unless sums of
+  // errors depend on their order.
   void find_equal_cases() {
     const auto n = static_cast<std::ptrdiff_t>(copies_.size());
     const auto column = [&](std::size_t c) { return values_.begin() + static_cast<std::ptrdiff_t>(c) * n; };
@@ -148,6 +175,7 @@ class UsedCases {
     for (std::size_t c = 0; c < cases_; ++c) {
       std::vector<std::size_t> equal;
       for (std::size_t d = c; d < cases_ && weight(d) == weight(c); ++d) {
+        watch_.spend(20);
         if (placed[d] != 0 || tolerance_[d] != tolerance_[c]) continue;
         if (!std::equal(column(c), column(c) + n, column(d))) continue;
         placed[d] = 1;
@@ -252,11 +280,13 @@ class UsedCases {
     alike_.clear();
   }
 
+  // The cases of a batch in the order in which their errors are summed.
   std::vector<std::size_t> drawn_cases(const Word* key) const {
     std::vector<std::size_t> drawn;
     for (std::size_t c = 0; c < cases_; ++c) {
       if (test(key + 1 + mask_words_, c)) drawn.push_back(c);
     }
+    std::sort(drawn.begin(), drawn.end(), [&](std::size_t a, std::size_t b) { return by_rank_[a] < by_rank_[b]; });
     return drawn;
   }
 
@@ -267,6 +297,7 @@ class UsedCases {
       after_.resize(after_.size() + cases_, unknown);
       list_members(set);
       for (std::size_t c = 0; c < cases_; ++c) {
+        watch_.spend(static_cast<std::int64_t>(members_.size()));
         if (is_idle(c)) put(sets_.extra(id), c);
       }
     }
@@ -286,6 +317,7 @@ class UsedCases {
   std::uint32_t filtered(std::uint32_t set, const std::vector<std::size_t>& batch) {
     const Word* pool = sets_.key(set);
     list_members(pool);
+    watch_.spend(static_cast<std::int64_t>(2 * members_.size() * batch.size()));
     std::copy(pool, pool + set_words_, child_.begin());
     if (columns_.empty()) {
       filter_values(batch);
@@ -310,16 +342,19 @@ class UsedCases {
       tolerance += tolerance_[c];
       for (std::size_t k = 0; k < members_.size(); ++k) sums_[k] += values_[c * copies_.size() + members_[k]];
     }
+    for (double& sum : sums_) {
+      if (std::isnan(sum)) sum = std::numeric_limits<double>::infinity();
+    }
     if (options_.tolerance == Tolerance::dynamic_mad) {
       spread_.clear();
       for (std::size_t k = 0; k < members_.size(); ++k) {
         spread_.insert(spread_.end(), static_cast<std::size_t>(copies_[members_[k]]), sums_[k]);
       }
-      tolerance = deviation(spread_);
+      tolerance = median_absolute_deviation(spread_);
     }
     const double limit = *std::min_element(sums_.begin(), sums_.end()) + tolerance;
     for (std::size_t k = 0; k < members_.size(); ++k) {
-      if (!(sums_[k] <= limit)) drop(child_.data(), members_[k]);
+      if (sums_[k] > limit) drop(child_.data(), members_[k]);
     }
   }
 
@@ -351,6 +386,7 @@ class UsedCases {
     for (const std::size_t i : members_) outcome_[i] += mass * copies_[i] / total;
   }
 
+  Watch& watch_;
   const KernelOptions& options_;
   std::size_t cases_;
   std::size_t set_words_;
@@ -380,8 +416,8 @@ class UsedCases {
 }  // namespace
 
 ExactOutcome solve_by_used_cases(const Matrix& matrix, const Pool& pool, std::vector<Column> columns,
-                                 const KernelOptions& options, std::uint64_t max_states) {
-  UsedCases model(matrix, pool, std::move(columns), options);
+                                 const KernelOptions& options, std::uint64_t max_states, Watch& watch) {
+  UsedCases model(matrix, pool, std::move(columns), options, watch);
   return propagate(model, max_states == 0 ? model.affordable() : max_states);
 }
 

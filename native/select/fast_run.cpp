@@ -182,19 +182,25 @@ void FastRun::end_event(std::uint8_t reason) {
   in_event_ = false;
 }
 
-FastRun::Status FastRun::advance(std::int64_t patience) {
+FastRun::Status FastRun::advance(std::int64_t budget) {
   while (event_ < call_.events) {
-    if (patience-- == 0) return Status::paused;
-    if (!in_event_) begin_event();
+    if (budget < 0) return Status::paused;
+    if (!in_event_) {
+      begin_event();
+      budget -= static_cast<std::int64_t>(pool_.size() + weights_.size());
+    }
     if (in_block_ && missing_ > 0) {
       next_request();
       return Status::needs_errors;
     }
+    budget -= 100;
     if (in_block_) {
       replay_block();
     } else if (pool_.size() == 1) {
       end_event(one_left);
-    } else if (!next_block()) {
+    } else if (next_block()) {
+      budget -= static_cast<std::int64_t>(4 * block_.errors.size());
+    } else {
       end_event(cases_exhausted);
     }
   }

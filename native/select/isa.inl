@@ -1,9 +1,9 @@
 // The selection kernels, compiled once per instruction set into namespace flexicase::FX_ISA.
 //
-// Nothing here may instantiate library templates that end up as shared symbols: the linker would
-// keep one copy for all instruction sets, perhaps one this processor cannot run.
+// Nothing here may call inline functions or templates of the library: without optimisation they end up as shared
+// symbols, of which the linker keeps one copy for all instruction sets, perhaps one this processor cannot run.
+// Constants and types are fine.
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -12,6 +12,7 @@
 #include <immintrin.h>
 #endif
 
+#include "flexicase/parallel.hpp"
 #include "flexicase/select.hpp"
 
 namespace flexicase::FX_ISA {
@@ -22,6 +23,9 @@ using i32 = std::int32_t;
 using u32 = std::uint32_t;
 using i64 = std::int64_t;
 using u64 = std::uint64_t;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 // clang-format off: these build on one another
 #include "simd.inl"
@@ -62,9 +66,9 @@ std::size_t list_scratch(const OrderPlan& order, i64 rows) {
 }
 
 void draw_planes(const Planes& planes, const OrderPlan& order, const Request& request, i64 begin, i64 end,
-                 Scratch scratch) {
+                 Scratch scratch, Watch& watch) {
   with_walker(order.kind, [&](auto tag) {
-    PlaneEvents<typename decltype(tag)::Walker> events(planes, order, request, scratch);
+    PlaneEvents<typename decltype(tag)::Walker> events(planes, order, request, scratch, watch);
     if (request.ended != nullptr) {
       events.template run<true>(begin, end);
     } else {
@@ -74,9 +78,9 @@ void draw_planes(const Planes& planes, const OrderPlan& order, const Request& re
 }
 
 void draw_list(const ListPlan& plan, const OrderPlan& order, const Request& request, i64 begin, i64 end,
-               Scratch scratch) {
+               Scratch scratch, Watch& watch) {
   with_walker(order.kind, [&](auto tag) {
-    ListEvents<typename decltype(tag)::Walker>(plan, order, request, scratch).run(begin, end);
+    ListEvents<typename decltype(tag)::Walker>(plan, order, request, scratch, watch).run(begin, end);
   });
 }
 
@@ -86,26 +90,26 @@ extern const Isa table;
 const Isa table = {
     .name = FX_ISA_NAME,
     .encode =
-        [](const MatrixView& m, u8* codes, CodeBook* book) {
-          return with_type(m.type, [&](auto zero) { return encode<decltype(zero)>(m, codes, book); });
+        [](const MatrixView& m, u8* codes, CodeBook* book, Watch& watch) {
+          return with_type(m.type, [&](auto zero) { return encode<decltype(zero)>(m, codes, book, watch); });
         },
     .column_minima =
-        [](const MatrixView& m, void* minima, i32* rows) {
-          return with_type(m.type, [&](auto zero) { return column_minima<decltype(zero)>(m, minima, rows); });
+        [](const MatrixView& m, void* minima, i32* rows, Watch& watch) {
+          return with_type(m.type, [&](auto zero) { return column_minima<decltype(zero)>(m, minima, rows, watch); });
         },
     .best_sets =
-        [](const Planes& p, const void* minima, u64* best) {
-          with_type(p.values.type, [&](auto zero) { best_sets<decltype(zero)>(p, minima, best); });
+        [](const Planes& p, const void* minima, u64* best, Watch& watch) {
+          with_type(p.values.type, [&](auto zero) { best_sets<decltype(zero)>(p, minima, best, watch); });
         },
     .widen_ranges = widen_ranges,
     .row_hashes =
-        [](const MatrixView& m, const u64* keys, u64* hashes) {
-          with_type(m.type, [&](auto zero) { row_hashes<decltype(zero)>(m, keys, hashes); });
+        [](const MatrixView& m, const u64* keys, u64* hashes, Watch& watch) {
+          with_type(m.type, [&](auto zero) { row_hashes<decltype(zero)>(m, keys, hashes, watch); });
         },
     .set_sizes = set_sizes,
     .count_zeros =
-        [](const MatrixView& m, const i32* rows, i64 count, i64* zeros) {
-          with_type(m.type, [&](auto zero) { count_zeros<decltype(zero)>(m, rows, count, zeros); });
+        [](const MatrixView& m, const i32* rows, i64 count, i64* zeros, Watch& watch) {
+          with_type(m.type, [&](auto zero) { count_zeros<decltype(zero)>(m, rows, count, zeros, watch); });
         },
     .planes_scratch = planes_scratch,
     .list_scratch = list_scratch,

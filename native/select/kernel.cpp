@@ -4,8 +4,8 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
-#include <system_error>
-#include <thread>
+
+#include "flexicase/parallel.hpp"
 
 namespace flexicase {
 
@@ -113,51 +113,35 @@ void Kernel::plan_list() {
   if (m.type == DType::f64 && m.col_stride == 1) list_.tile_offset = static_cast<std::int64_t>(past_line / 8);
 }
 
-void Kernel::ready(bool counts) {
-  if (exact_) {
-    planes_ = &matrix_->planes(counts);
-  } else if (counts && list_.kind == nullptr) {
-    const auto& kinds = matrix_->kinds();
-    if (matrix_->kind_count() < matrix_->original().rows) list_.kind = kinds.data();
+Scratch ScratchMemory::of_size(std::size_t size) {
+  constexpr std::size_t line = 64;
+  if (size_ < size + line) {
+    size_ = 0;
+    memory_.reset();
+    memory_ = allocate<std::byte>(size + line);
+    size_ = size + line;
   }
-}
-
-void Kernel::run(const Request& request, std::int64_t begin, std::int64_t end, Scratch scratch) const {
-  if (exact_) {
-    isa().draw_planes(*planes_, order_, request, begin, end, scratch);
-  } else {
-    isa().draw_list(list_, order_, request, begin, end, scratch);
-  }
+  const auto past_line = reinterpret_cast<std::uintptr_t>(memory_.get()) % line;
+  return {memory_.get() + (line - past_line) % line, size};
 }
 
 void Kernel::draw(const Request& request, std::int64_t n, int threads) {
-  const std::size_t size = 64 + (exact_ ? isa().planes_scratch(order_, planes_->kinds)
-                                        : isa().list_scratch(order_, matrix_->original().rows));
-  const std::int64_t workers = std::clamp<std::int64_t>(threads, 1, std::max<std::int64_t>(n, 1));
-  std::unique_lock lock(scratch_mutex_, std::try_to_lock);
-  std::vector<std::byte> spare;
-  std::vector<std::byte>& own = lock.owns_lock() ? scratch_ : spare;
-  if (own.size() < size) own.resize(size);
-  std::vector<std::vector<std::byte>> others(static_cast<std::size_t>(workers - 1));
-  for (auto& memory : others) memory.resize(size);
-
-  const auto work = [&](std::vector<std::byte>& memory, std::int64_t worker) noexcept {
-    const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
-    std::byte* aligned = memory.data() + (64 - address % 64) % 64;
-    run(request, n * worker / workers, n * (worker + 1) / workers, {aligned, size - 64});
-  };
-  std::vector<std::thread> running;
-  running.reserve(others.size());
-  std::int64_t started = 1;
-  try {
-    for (; started < workers; ++started) {
-      running.emplace_back([&, worker = started] { work(others[static_cast<std::size_t>(worker - 1)], worker); });
+  const bool counts = request.ended != nullptr;
+  const Planes* planes = exact_ ? &matrix_->planes(counts) : nullptr;
+  ListPlan list = list_;
+  const std::int64_t rows = matrix_->original().rows;
+  if (!exact_ && counts && matrix_->kind_count() < rows) list.kind = matrix_->kinds().data();
+  const std::size_t size = exact_ ? isa().planes_scratch(order_, planes->kinds) : isa().list_scratch(order_, rows);
+  const std::unique_lock kept(scratch_mutex_, std::try_to_lock);
+  in_parallel(n, 1, threads, [&](std::int64_t begin, std::int64_t end, Watch& watch) {
+    ScratchMemory own;
+    const Scratch scratch = (begin == 0 && kept.owns_lock() ? scratch_ : own).of_size(size);
+    if (exact_) {
+      isa().draw_planes(*planes, order_, request, begin, end, scratch, watch);
+    } else {
+      isa().draw_list(list, order_, request, begin, end, scratch, watch);
     }
-  } catch (const std::system_error&) {  // no more threads to be had: their share is done here
-  }
-  work(own, 0);
-  for (std::int64_t worker = started; worker < workers; ++worker) work(own, worker);
-  for (std::thread& thread : running) thread.join();
+  });
 }
 
 }  // namespace flexicase

@@ -42,7 +42,8 @@ struct Columns {
   double mad(i64 c, const double* column) {
     u8* flag = p.mad_ready + c;
     if (__atomic_load_n(flag, __ATOMIC_ACQUIRE) == 2) return p.mad[c];
-    const double value = median_absolute_deviation(column, p.values.rows, work);
+    if (in_place()) load_columns(p.values, c, 1, own);  // the caller may change what a median is taken of
+    const double value = median_absolute_deviation(in_place() ? own : column, p.values.rows, work);
     u8 seen = 0;
     if (__atomic_compare_exchange_n(flag, &seen, u8{1}, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
       p.mad[c] = value;
@@ -55,10 +56,11 @@ struct Columns {
 template <class Walker>
 class ListEvents {
  public:
-  ListEvents(const ListPlan& plan, const OrderPlan& order, const Request& request, Scratch scratch)
+  ListEvents(const ListPlan& plan, const OrderPlan& order, const Request& request, Scratch scratch, Watch& watch)
       : p(plan),
         request(request),
         cases(order.cases),
+        watch(watch),
         carver{scratch.memory},
         walker(order, carver),
         columns{plan, nullptr, nullptr},
@@ -69,12 +71,14 @@ class ListEvents {
     exact = carver.take<u64>(rows);
     columns.own = carver.take<double>(rows);
     columns.work = carver.take<double>(3 * (rows + 8));
+    batched = carver.take<u64>(words());
     stamps = carver.take<u32>(rows);
+    for (i64 w = 0; w < words(); ++w) batched[w] = 0;
     for (i64 r = 0; r < rows; ++r) stamps[r] = 0;
   }
 
   static std::size_t scratch(const OrderPlan& order, i64 rows) {
-    return Walker::scratch(order) + static_cast<std::size_t>(rows + 64) * 64;
+    return Walker::scratch(order) + static_cast<std::size_t>(rows + 64) * 64 + static_cast<std::size_t>(order.cases / 8);
   }
 
   void run(i64 begin, i64 end) {
@@ -108,6 +112,7 @@ class ListEvents {
         break;
       }
       const i64 batch = p.batch < depth - used ? p.batch : depth - used;
+      watch.spend(20 + 4 * size);
       if (counts) {
         const i64 distinct = kinds();
         evaluations += size * batch;
@@ -141,9 +146,10 @@ class ListEvents {
   }
 
   void filter(u64 state, i64 batch, i64 depth) {
+    if (batch > 1) return filter_batch(state, batch, depth);
     const i32 c = next_case(state, depth);
-    if (batch == 1 && p.tolerance == Tolerance::none) return keep_exact(c);
-    if (batch == 1 && p.tolerance == Tolerance::mad) {
+    if (p.tolerance == Tolerance::none) return keep_exact(c);
+    if (p.tolerance == Tolerance::mad) {
       const double* column = columns.get(c);
       const double epsilon = columns.mad(c, column);
       if (!whole) {
@@ -152,18 +158,39 @@ class ListEvents {
       }
       return keep_within(column, epsilon);
     }
-    double epsilon = tolerance_of(c);
-    load(c, false);
-    for (i64 b = 1; b < batch; ++b) {
-      const i32 more = next_case(state, depth);
-      epsilon += tolerance_of(more);
-      load(more, true);
+    load_doubles(p.values, c, members(), size, values);
+    keep_close(tolerance_of(c));
+  }
+
+  // Errors and tolerances of a batch are summed by ascending case, whatever order the cases were drawn in, so that
+  // the sums of a set of cases are always the same. A sum that is not a number counts as infinite.
+  void filter_batch(u64 state, i64 batch, i64 depth) {
+    for (i64 b = 0; b < batch; ++b) {
+      const i32 c = next_case(state, depth);
+      batched[c / 64] |= u64{1} << (c % 64);
     }
+    double epsilon = 0.0;
+    for (i64 k = 0; k < size; ++k) values[k] = 0.0;
+    for (i64 w = 0; w < words(); ++w) {
+      for (u64 bits = batched[w]; bits != 0; bits &= bits - 1) {
+        const i64 c = w * 64 + lowest_bit(bits);
+        watch.spend(4 * size);
+        epsilon += tolerance_of(c);
+        load_doubles(p.values, c, members(), size, columns.work);
+        for (i64 k = 0; k < size; ++k) values[k] += columns.work[k];
+      }
+      batched[w] = 0;
+    }
+    for (i64 k = 0; k < size; ++k) values[k] = values[k] == values[k] ? values[k] : infinity;
+    keep_close(epsilon);
+  }
+
+  void keep_close(double epsilon) {
     if (p.tolerance == Tolerance::dynamic_mad) epsilon = median_absolute_deviation(values, size, columns.work);
     keep_within(values, epsilon);
   }
 
-  double tolerance_of(i32 c) {
+  double tolerance_of(i64 c) {
     if (p.tolerance == Tolerance::fixed) return p.epsilon[c];
     if (p.tolerance == Tolerance::mad) return columns.mad(c, columns.get(c));
     return 0.0;
@@ -171,11 +198,7 @@ class ListEvents {
 
   const i32* members() const { return whole ? nullptr : pool; }
 
-  void load(i32 c, bool add) {
-    if (!add) return load_doubles(p.values, c, members(), size, values);
-    load_doubles(p.values, c, members(), size, columns.work);
-    for (i64 k = 0; k < size; ++k) values[k] += columns.work[k];
-  }
+  i64 words() const { return cases / 64 + 1; }
 
   void keep_exact(i32 c) {
     load_ordered(p.values, c, members(), size, exact);
@@ -194,9 +217,7 @@ class ListEvents {
     for (; k < size; ++k) lanes[0] = x[k] < lanes[0] ? x[k] : lanes[0];
     double least = lanes[0];
     for (int j = 1; j < 8; ++j) least = lanes[j] < least ? lanes[j] : least;
-    u64 undefined = 0;  // sums of a batch can overflow; then everybody is kept
-    for (i64 i = 0; i < size; ++i) undefined |= x[i] != x[i] ? 1 : 0;
-    const double limit = undefined != 0 ? std::numeric_limits<double>::infinity() : least + epsilon;
+    const double limit = least + epsilon;  // NaN, if the best sum of a batch is -inf and epsilon infinite, keeps all
     keep([&](i64 i) { return !(x[i] > limit); });
   }
 
@@ -237,6 +258,7 @@ class ListEvents {
   const ListPlan& p;
   const Request& request;
   i64 cases;
+  Watch& watch;
   Carver carver;
   Walker walker;
   Columns columns;
@@ -246,6 +268,7 @@ class ListEvents {
   i32* pool;
   double* values;
   u64* exact;
+  u64* batched;  // (cases / 64 + 1,) bits of the cases of a batch; none set between batches
   u32* stamps;
   u32 stamp = 0;
   i64 size = 0;

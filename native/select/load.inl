@@ -5,7 +5,7 @@ template <class T>
 FX_INLINE u64 ordered_bits(T v) {
   constexpr u64 sign = u64{1} << 63;
   if constexpr (std::is_floating_point_v<T>) {
-    const u64 bits = std::bit_cast<u64>(static_cast<double>(v) + 0.0);
+    const u64 bits = same_bits<u64>(static_cast<double>(v) + 0.0);
     return (bits & sign) != 0 ? ~bits : bits | sign;
   } else if constexpr (std::is_signed_v<T>) {
     return static_cast<u64>(static_cast<i64>(v)) ^ sign;
@@ -36,7 +36,8 @@ static void load_ordered(const MatrixView& m, i64 c, const i32* individuals, i64
 template <class T>
 FX_INLINE u8 code_of(T v) {
   if constexpr (sizeof(T) == 1) return static_cast<u8>(v);
-  return v < static_cast<T>(255) ? static_cast<u8>(v) : u8{255};
+  const T most = v < static_cast<T>(255) ? v : static_cast<T>(255);
+  return static_cast<u8>(most > 0 ? most : T{0});
 }
 
 // Codes of neighbouring entries of a row of the caller's matrix.
@@ -65,8 +66,16 @@ FX_INLINE u8 code_of(T v) {
   });
 }
 
+// An entry as a number. NaN, which is there only if the caller has changed the errors, counts as infinite.
+template <class T>
+FX_INLINE double as_double(T v) {
+  const auto x = static_cast<double>(v);
+  if constexpr (std::is_floating_point_v<T>) return x == x ? x : infinity;
+  return x;
+}
+
 static void load_doubles(const MatrixView& m, i64 c, const i32* individuals, i64 count, double* out) {
-  load_entries(m, c, individuals, count, out, [](auto v) { return static_cast<double>(v); });
+  load_entries(m, c, individuals, count, out, [](auto v) { return as_double(v); });
 }
 
 // Some neighbouring columns, each made contiguous: (count, rows).
@@ -77,7 +86,7 @@ static void load_columns(const MatrixView& m, i64 c, i64 count, double* out) {
     for (i64 r = 0; r < m.rows; ++r) {
       const T* x = data + r * m.row_stride;
       __builtin_prefetch(x + 16 * m.row_stride);
-      for (i64 j = 0; j < count; ++j) out[j * m.rows + r] = static_cast<double>(x[j * m.col_stride]);
+      for (i64 j = 0; j < count; ++j) out[j * m.rows + r] = as_double(x[j * m.col_stride]);
     }
   });
 }
@@ -117,7 +126,7 @@ static bool one_sided(const MatrixView& m, i64 left, i64 right, const u64* marks
     bool right_better = false;
     for (i64 start = 0; start < m.cols && !(left_better && right_better); start += 64) {
       for (u64 bits = marks[start / 64]; bits != 0; bits &= bits - 1) {
-        const i64 c = (start + std::countr_zero(bits)) * m.col_stride;
+        const i64 c = (start + lowest_bit(bits)) * m.col_stride;
         left_better |= a[c] < b[c];
         right_better |= b[c] < a[c];
       }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <limits>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 
 #include "flexicase/row_groups.hpp"
@@ -25,208 +26,252 @@ std::size_t entry_size(DType type) {
   }
 }
 
+// (rows,) the kind of each individual, numbered in the order in which they first come.
+std::vector<std::int32_t> numbers(const std::vector<std::int32_t>& kinds) {
+  std::vector<std::int32_t> number(kinds.size());
+  std::int32_t next = 0;
+  for (std::size_t r = 0; r < kinds.size(); ++r) {
+    const auto first = static_cast<std::size_t>(kinds[r]);
+    number[r] = first == r ? next++ : number[first];
+  }
+  return number;
+}
+
 }  // namespace
 
 Matrix::Matrix(const MatrixView& view) : original_(view), values_(view) {
   if (view.cols == 0) return;
-  only_best_.assign(static_cast<std::size_t>(view.cols), -1);
-  if (find_codes()) return;
+  Watch watch;
+  if (find_codes(watch)) return;
   minima_.resize((static_cast<std::size_t>(view.cols) * entry_size(view.type) + 7) / 8);
-  usable_ = isa().column_minima(view, minima_.data(), only_best_.data());
+  only_best_.resize(static_cast<std::size_t>(view.cols));
+  usable_ = isa().column_minima(view, minima_.data(), only_best_.data(), watch);
+  first_case_decides_ = std::all_of(only_best_.begin(), only_best_.end(), [](std::int32_t row) { return row >= 0; });
   if (view.type != DType::i8) return;
   const auto* least = reinterpret_cast<const std::int8_t*>(minima_.data());
   if (std::all_of(least, least + view.cols, [](std::int8_t v) { return v >= 0; })) values_.type = DType::u8;
 }
 
 // Codes take the place of wider entries.
-bool Matrix::find_codes() {
+bool Matrix::find_codes(Watch& watch) {
   if (entry_size(original_.type) == 1) return false;
   std::uint8_t first_row[64];
   CodeBook book;
   const MatrixView corner{original_.data,       original_.type,      1, std::min<std::int64_t>(original_.cols, 64),
                           original_.row_stride, original_.col_stride};
-  if (!isa().encode(corner, first_row, &book)) return false;
-  std::optional<Codes> codes = Codes::of(original_);
+  if (!isa().encode(corner, first_row, &book, watch)) return false;
+  std::optional<Codes> codes = Codes::of(original_, watch);
   if (!codes) return false;
   codes_ = std::move(*codes);
-  kind_ = std::move(codes_.kind);
-  kind_count_ = codes_.kinds;
+  kinds_.get([&] { return Kinds{std::move(codes_.kind), codes_.kinds}; });
   values_ = {codes_.bytes.get(), DType::u8, codes_.coded, original_.cols, original_.cols, 1};
   return true;
 }
 
+// Row and column of the first entry, by rows, that passes a test.
+template <class T, class Test>
+std::optional<std::pair<std::int64_t, std::int64_t>> Matrix::first_entry(Test&& test) const {
+  Watch watch;
+  const T* data = static_cast<const T*>(original_.data);
+  for (std::int64_t r = 0; r < original_.rows; ++r) {
+    for (std::int64_t c = 0; c < original_.cols; ++c) {
+      if (test(data[r * original_.row_stride + c * original_.col_stride])) return std::pair{r, c};
+    }
+    watch.spend(2 * original_.cols);
+  }
+  return std::nullopt;
+}
+
 std::optional<std::pair<std::int64_t, std::int64_t>> Matrix::bad_entry() const {
   if (usable_) return std::nullopt;
-  return with_type(original_.type, [&](auto zero) -> std::optional<std::pair<std::int64_t, std::int64_t>> {
-    using T = decltype(zero);
-    const T* data = static_cast<const T*>(original_.data);
-    for (std::int64_t r = 0; r < original_.rows; ++r) {
-      for (std::int64_t c = 0; c < original_.cols; ++c) {
-        const double v = static_cast<double>(data[r * original_.row_stride + c * original_.col_stride]);
-        if (!(v > -std::numeric_limits<double>::infinity())) return std::pair{r, c};
-      }
-    }
-    return std::nullopt;
+  return with_type(original_.type, [&](auto zero) {
+    return first_entry<decltype(zero)>(
+        [](auto v) { return !(static_cast<double>(v) > -std::numeric_limits<double>::infinity()); });
   });
+}
+
+std::optional<std::pair<std::int64_t, std::int64_t>> Matrix::inexact_entry() const {
+  const auto is_inexact = [](auto v) {
+    constexpr double beyond = std::is_signed_v<decltype(v)> ? 0x1p63 : 0x1p64;
+    const auto rounded = static_cast<double>(v);
+    return rounded >= beyond || static_cast<decltype(v)>(rounded) != v;
+  };
+  if (original_.type == DType::i64) return first_entry<std::int64_t>(is_inexact);
+  if (original_.type == DType::u64) return first_entry<std::uint64_t>(is_inexact);
+  return std::nullopt;
+}
+
+std::size_t Matrix::OwnPlanes::bytes() const {
+  const auto sum = [](const auto&... v) { return ((v.capacity() * sizeof(v[0])) + ...); };
+  return sum(row_of_kind, members, member_start, multiplicity, best, best_kinds, only_best, several);
 }
 
 std::size_t Matrix::memory() const {
   const auto bytes = [](const auto&... v) { return ((v.capacity() * sizeof(v[0])) + ...); };
-  return static_cast<std::size_t>(codes_.coded * original_.cols) +
-         bytes(minima_, kind_, row_of_kind_, members_, member_start_, multiplicity_, best_, best_kinds_, only_best_,
-               codes_.ranges.least, codes_.ranges.largest, codes_.ranges.several);
+  std::size_t sum = static_cast<std::size_t>(codes_.coded * original_.cols) +
+                    bytes(minima_, only_best_, codes_.ranges.least, codes_.ranges.largest, codes_.ranges.several);
+  if (const Kinds* kinds = kinds_.peek()) sum += bytes(kinds->first);
+  for (const Once<OwnPlanes>* part : {&first_cases_, &all_sets_}) {
+    if (const OwnPlanes* planes = part->peek()) sum += planes->bytes();
+  }
+  return sum;
 }
 
 std::vector<std::int64_t> Matrix::zeros() const {
+  Watch watch;
   std::vector<std::int64_t> counts(static_cast<std::size_t>(original_.cols));
   if (!codes_.bytes) {
-    if (original_.cols > 0) isa().count_zeros(original_, nullptr, original_.rows, counts.data());
+    if (original_.cols > 0) isa().count_zeros(original_, nullptr, original_.rows, counts.data(), watch);
     return counts;
   }
-  std::vector<std::int32_t> coded = numbers();
+  std::vector<std::int32_t> coded = numbers(kinds());
   std::vector<std::int32_t> others;
-  for (std::size_t r = 0; r < kind_.size(); ++r) {
+  for (std::size_t r = 0; r < coded.size(); ++r) {
     if (coded[r] >= codes_.coded) others.push_back(static_cast<std::int32_t>(r));
   }
   std::erase_if(coded, [&](std::int32_t kind) { return kind >= codes_.coded; });
-  isa().count_zeros(values_, coded.data(), static_cast<std::int64_t>(coded.size()), counts.data());
-  isa().count_zeros(original_, others.data(), static_cast<std::int64_t>(others.size()), counts.data());
+  isa().count_zeros(values_, coded.data(), static_cast<std::int64_t>(coded.size()), counts.data(), watch);
+  isa().count_zeros(original_, others.data(), static_cast<std::int64_t>(others.size()), counts.data(), watch);
   return counts;
 }
 
-const std::vector<std::int32_t>& Matrix::kinds() {
-  if (kind_.empty()) group_rows();
-  return kind_;
+const Matrix::Kinds& Matrix::grouped() const {
+  return kinds_.get([&] { return group_rows(); });
 }
 
-std::int64_t Matrix::kind_count() {
-  kinds();
-  return kind_count_;
-}
-
-void Matrix::group_rows() {
+Matrix::Kinds Matrix::group_rows() const {
   const auto rows = static_cast<std::size_t>(values_.rows);
+  Watch watch;
   std::vector<std::uint64_t> hashes(rows);
-  isa().row_hashes(values_, hash_keys(values_.cols).data(), hashes.data());
+  isa().row_hashes(values_, hash_keys(values_.cols).data(), hashes.data(), watch);
   RowGroups groups(rows);
-  kind_.resize(rows);
+  Kinds kinds;
+  kinds.first.resize(rows);
   for (std::size_t r = 0; r < rows; ++r) {
     const auto is_like = [&](std::int32_t kind) {
+      watch.spend(values_.cols);
       return same_rows(values_, groups.first()[static_cast<std::size_t>(kind)], static_cast<std::int64_t>(r));
     };
     const std::int32_t kind = groups.add(static_cast<std::int32_t>(r), hashes[r], is_like).first;
-    kind_[r] = groups.first()[static_cast<std::size_t>(kind)];
+    kinds.first[r] = groups.first()[static_cast<std::size_t>(kind)];
   }
-  kind_count_ = static_cast<std::int64_t>(groups.first().size());
+  kinds.count = static_cast<std::int64_t>(groups.first().size());
+  return kinds;
 }
 
-// (rows,) the kind of each individual, numbered in the order in which they first come.
-std::vector<std::int32_t> Matrix::numbers() const {
-  std::vector<std::int32_t> number(kind_.size());
-  std::int32_t next = 0;
-  for (std::size_t r = 0; r < kind_.size(); ++r) {
-    const auto first = static_cast<std::size_t>(kind_[r]);
-    number[r] = first == r ? next++ : number[first];
-  }
-  return number;
+// Every row is a kind of its own.
+void Matrix::list_everyone(OwnPlanes& out) const {
+  out.view.individuals = out.view.kinds = original_.rows;
+  out.member_start.resize(static_cast<std::size_t>(original_.rows) + 1);
+  std::iota(out.member_start.begin(), out.member_start.end(), 0);
+  out.view.members = out.view.member_start = out.member_start.data();
 }
 
-// Lists the individuals of each kind; if kinds are not known, or all rows differ, every row is one.
-void Matrix::list_members() {
+// Lists the individuals of each kind.
+void Matrix::list_members(const Kinds& kinds, OwnPlanes& out) const {
+  if (kinds.count == original_.rows) return list_everyone(out);
   const auto rows = static_cast<std::size_t>(original_.rows);
-  planes_.individuals = original_.rows;
-  if (kind_.empty() || kind_count_ == original_.rows) {
-    planes_.kinds = original_.rows;
-    member_start_.resize(rows + 1);
-    std::iota(member_start_.begin(), member_start_.end(), 0);
-    planes_.members = planes_.member_start = member_start_.data();
-    return;
-  }
-  planes_.kinds = kind_count_;
-  const std::vector<std::int32_t> number = numbers();
-  member_start_.assign(static_cast<std::size_t>(kind_count_) + 1, 0);
-  for (const std::int32_t kind : number) ++member_start_[static_cast<std::size_t>(kind) + 1];
-  std::partial_sum(member_start_.begin(), member_start_.end(), member_start_.begin());
-  members_.resize(rows);
-  std::vector<std::int32_t> at = member_start_;
+  out.view.individuals = original_.rows;
+  out.view.kinds = kinds.count;
+  const std::vector<std::int32_t> number = numbers(kinds.first);
+  out.member_start.assign(static_cast<std::size_t>(kinds.count) + 1, 0);
+  for (const std::int32_t kind : number) ++out.member_start[static_cast<std::size_t>(kind) + 1];
+  std::partial_sum(out.member_start.begin(), out.member_start.end(), out.member_start.begin());
+  out.members.resize(rows);
+  std::vector<std::int32_t> at = out.member_start;
   for (std::size_t r = 0; r < rows; ++r)
-    members_[static_cast<std::size_t>(at[static_cast<std::size_t>(number[r])]++)] = static_cast<std::int32_t>(r);
-  planes_.member_start = member_start_.data();
-  planes_.members = members_.data();
+    out.members[static_cast<std::size_t>(at[static_cast<std::size_t>(number[r])]++)] = static_cast<std::int32_t>(r);
+  out.view.member_start = out.member_start.data();
+  out.view.members = out.members.data();
 }
 
 // Where the errors of each kind are.
-void Matrix::list_rows() {
-  planes_.values = values_;
-  if (planes_.members == planes_.member_start && !codes_.bytes) {
-    planes_.row_of_kind = planes_.members;
+void Matrix::list_rows(OwnPlanes& out) const {
+  Planes& planes = out.view;
+  planes.values = values_;
+  if (planes.members == planes.member_start && !codes_.bytes) {
+    planes.row_of_kind = planes.members;
     return;
   }
-  row_of_kind_.resize(static_cast<std::size_t>(planes_.kinds));
-  for (std::int64_t k = 0; k < planes_.kinds; ++k) {
-    const std::int32_t first = planes_.members[planes_.member_start[k]];
+  out.row_of_kind.resize(static_cast<std::size_t>(planes.kinds));
+  for (std::int64_t k = 0; k < planes.kinds; ++k) {
+    const std::int32_t first = planes.members[planes.member_start[k]];
     const auto coded = static_cast<std::int32_t>(k < codes_.coded ? k : ~std::int64_t{first});
-    row_of_kind_[static_cast<std::size_t>(k)] = codes_.bytes ? coded : first;
+    out.row_of_kind[static_cast<std::size_t>(k)] = codes_.bytes ? coded : first;
   }
-  planes_.row_of_kind = row_of_kind_.data();
-  if (codes_.bytes && codes_.coded < planes_.kinds) planes_.uncoded = original_;
+  planes.row_of_kind = out.row_of_kind.data();
+  if (codes_.bytes && codes_.coded < planes.kinds) planes.uncoded = original_;
 }
 
 // The sizes of the kinds, digit by digit.
-void Matrix::list_sizes() {
-  const auto words = static_cast<std::size_t>(planes_.words);
+void Matrix::OwnPlanes::list_sizes() {
+  const auto words = static_cast<std::size_t>(view.words);
   const auto size = [&](std::int64_t k) {
-    return static_cast<std::uint32_t>(planes_.member_start[k + 1] - planes_.member_start[k]);
+    return static_cast<std::uint32_t>(view.member_start[k + 1] - view.member_start[k]);
   };
   std::uint32_t largest = 1;
-  for (std::int64_t k = 0; k < planes_.kinds; ++k) largest = std::max(largest, size(k));
-  planes_.multiplicity_bits = std::bit_width(largest);
-  multiplicity_.assign(static_cast<std::size_t>(planes_.multiplicity_bits) * words, 0);
-  for (std::int64_t k = 0; k < planes_.kinds; ++k) {
+  for (std::int64_t k = 0; k < view.kinds; ++k) largest = std::max(largest, size(k));
+  view.multiplicity_bits = std::bit_width(largest);
+  multiplicity.assign(static_cast<std::size_t>(view.multiplicity_bits) * words, 0);
+  for (std::int64_t k = 0; k < view.kinds; ++k) {
     for (std::uint32_t digits = size(k); digits != 0; digits &= digits - 1) {
       const auto b = static_cast<std::size_t>(std::countr_zero(digits));
-      multiplicity_[b * words + static_cast<std::size_t>(k / 64)] |= std::uint64_t{1} << (k % 64);
+      multiplicity[b * words + static_cast<std::size_t>(k / 64)] |= std::uint64_t{1} << (k % 64);
     }
   }
-  planes_.multiplicity = multiplicity_.data();
+  view.multiplicity = multiplicity.data();
 }
 
-void Matrix::build_sets() {
+// A set of best is never empty: where the caller has changed the errors so that no kind has the minimum any more,
+// all kinds are best.
+void Matrix::build_sets(Watch& watch, OwnPlanes& out) const {
   const auto cols = static_cast<std::size_t>(values_.cols);
-  best_.resize(cols * static_cast<std::size_t>(planes_.words));
-  best_kinds_.resize(cols);
-  only_best_.resize(cols);
+  Planes& planes = out.view;
+  out.best.resize(cols * static_cast<std::size_t>(planes.words));
+  out.best_kinds.resize(cols);
+  out.only_best.resize(cols);
   const void* minima = codes_.bytes ? static_cast<const void*>(codes_.ranges.least.data()) : minima_.data();
-  isa().best_sets(planes_, minima, best_.data());
-  isa().set_sizes(best_.data(), values_.cols, planes_.words, best_kinds_.data(), only_best_.data());
-  planes_.best = best_.data();
-  planes_.best_kinds = best_kinds_.data();
-  planes_.only_best = only_best_.data();
+  isa().best_sets(planes, minima, out.best.data(), watch);
+  isa().set_sizes(out.best.data(), values_.cols, planes.words, out.best_kinds.data(), out.only_best.data(), watch);
+  for (std::int64_t c = 0; c < values_.cols; ++c) {
+    if (out.best_kinds[static_cast<std::size_t>(c)] != 0) continue;
+    std::uint64_t* set = out.best.data() + c * planes.words;
+    for (std::int64_t k = 0; k < planes.kinds; ++k) set[k / 64] |= std::uint64_t{1} << (k % 64);
+    out.best_kinds[static_cast<std::size_t>(c)] = static_cast<std::int32_t>(planes.kinds);
+    out.only_best[static_cast<std::size_t>(c)] = planes.kinds == 1 ? 0 : -1;
+  }
+  planes.best = out.best.data();
+  planes.best_kinds = out.best_kinds.data();
+  planes.only_best = out.only_best.data();
 }
 
-const Planes& Matrix::planes(bool counts) {
-  if (counted_ || (ready_ && !counts)) return planes_;
-  if (!counts && values_.cols > 0) {
-    ready_ = std::none_of(only_best_.begin(), only_best_.end(), [](std::int32_t only) { return only < 0; });
-    if (ready_) {
-      list_members();
-      list_rows();
-      planes_.only_best = only_best_.data();
-      return planes_;
-    }
-  }
-  kinds();
-  list_members();
-  list_rows();
-  planes_.words = (planes_.kinds + 511) / 512 * 8;
-  list_sizes();
-  build_sets();
+// Planes for events that all end after their first case.
+Matrix::OwnPlanes Matrix::first_cases() const {
+  OwnPlanes out;
+  list_everyone(out);
+  list_rows(out);
+  out.view.only_best = only_best_.data();
+  return out;
+}
+
+Matrix::OwnPlanes Matrix::all_sets() const {
+  Watch watch;
+  OwnPlanes out;
+  list_members(grouped(), out);
+  list_rows(out);
+  out.view.words = (out.view.kinds + 511) / 512 * 8;
+  out.list_sizes();
+  build_sets(watch, out);
   if (values_.type == DType::u8 && values_.cols > 0) {
-    if (!codes_.bytes) codes_.ranges = CodeRanges::of(values_);
-    planes_.several = codes_.ranges.several.data();
+    if (!codes_.bytes) out.several = CodeRanges::of(values_, watch).several;
+    out.view.several = codes_.bytes ? codes_.ranges.several.data() : out.several.data();
   }
-  ready_ = counted_ = true;
-  return planes_;
+  return out;
+}
+
+const Planes& Matrix::planes(bool counts) const {
+  if (!counts && first_case_decides_) return first_cases_.get([&] { return first_cases(); }).view;
+  return all_sets_.get([&] { return all_sets(); }).view;
 }
 
 }  // namespace flexicase

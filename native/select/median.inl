@@ -1,4 +1,8 @@
 // Medians of small arrays, without branches that cannot be predicted.
+//
+// One rule for numbers that are not finite, here, in deviation.hpp and in flexicase/selection/epsilon.py: what is given
+// has no NaN (a sum that is one counts as +inf), a median between -inf and +inf is +inf, and a number
+// deviates by 0 from a median that is equal to it, also if both are infinite.
 
 template <int room, class Get>
 FX_INLINE void sort_small(int n, Get&& get, double* sorted) {
@@ -6,7 +10,6 @@ FX_INLINE void sort_small(int n, Get&& get, double* sorted) {
 }
 
 static double least_above(const double* x, i64 n, double v) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
   double least[16];
   for (double& l : least) l = infinity;
   i64 i = 0;
@@ -56,8 +59,8 @@ static Neighbours kth_and_next(const double* all, i64 total, i64 k, double* work
         probe = high - step > low ? high - step : low + 1;
       }
     }
-    const double from = low < 0 ? -std::numeric_limits<double>::infinity() : sample[low];
-    const double upto = high == sampled ? std::numeric_limits<double>::quiet_NaN() : sample[high];
+    const double from = low < 0 ? -infinity : sample[low];
+    const double upto = high == sampled ? not_a_number : sample[high];
     i64 kept = copy_between<false>(x, n, from, upto, to);
     k -= below_low;
     if (2 * kept > n) {  // perhaps because many numbers are equal
@@ -86,11 +89,12 @@ static Neighbours kth_and_next(const double* all, i64 total, i64 k, double* work
 static double median(const double* x, i64 n, double* work) {
   if (n == 1) return x[0];
   const Neighbours middle = kth_and_next(x, n, (n - 1) / 2, work);
-  return n % 2 != 0 ? middle.low : (middle.low + middle.high) / 2.0;
+  if (n % 2 != 0) return middle.low;
+  const double mean = (middle.low + middle.high) / 2.0;
+  return mean == mean ? mean : infinity;
 }
 
-// Median absolute deviation; an infinite number deviates by 0 from an infinite median. `work` has
-// room for 3 (n + 8).
+// Median absolute deviation. `work` has room for 3 (n + 8).
 static double median_absolute_deviation(const double* x, i64 n, double* work) {
   const double middle = median(x, n, work);
   double* deviation = work + 2 * (n + 8);

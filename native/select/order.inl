@@ -113,7 +113,7 @@ FX_INLINE void fill_keys(u64 lane, i64 cases, u32* __restrict keys, u32 limit, F
       mask |= u64{case_keys16(lane, static_cast<u32>(c + part), limit, keys + c + part)} << part;
     }
     if (wide < 64) mask &= (u64{1} << wide) - 1;
-    for (; mask != 0; mask &= mask - 1) found(c + std::countr_zero(mask));
+    for (; mask != 0; mask &= mask - 1) found(c + lowest_bit(mask));
   }
   for (i64 c = cases; c < (cases + 15) / 16 * 16; ++c) keys[c] = 0xFFFFFFFFu;
 }

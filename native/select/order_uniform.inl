@@ -51,7 +51,7 @@ struct UniformWalker {
     u64 least = ~u64{0};
     for (i64 c = 0; c < plan->cases; c += 64) {
       for (u64 bits = marks[c / 64]; bits != 0; bits &= bits - 1) {
-        const u64 at = static_cast<u64>(c + std::countr_zero(bits));
+        const u64 at = static_cast<u64>(c + lowest_bit(bits));
         const u64 entry = u64{case_key(lane, static_cast<u32>(at))} << 32 | at;
         least = entry < least ? entry : least;
       }
@@ -100,7 +100,7 @@ struct UniformWalker {
     window.clear();
     for (i64 c = 0; c < plan->cases; c += 16) {
       for (u32 mask = keys_within16(keys + c, low, width); mask != 0; mask &= mask - 1) {
-        const i64 at = c + std::countr_zero(mask);
+        const i64 at = c + lowest_bit(mask);
         window.add(keys[at], static_cast<i32>(at));
       }
     }

@@ -1,12 +1,12 @@
 // Weighted shuffle: a roulette wheel for the head, a race of exponential clocks for the tail.
 
 // A whole number below 2^52 as a double, with operations that vectors have everywhere.
-FX_INLINE double to_double(u64 x) { return std::bit_cast<double>(x | 0x4330000000000000u) - 0x1p52; }
+FX_INLINE double to_double(u64 x) { return same_bits<double>(x | 0x4330000000000000u) - 0x1p52; }
 
 // -log(v) for 0 < v < 1, the same bits as flexicase.rng.negative_log.
 FX_INLINE double negative_log(double v) {
-  const u64 bits = std::bit_cast<u64>(v);
-  const double half_to_one = std::bit_cast<double>((bits & 0x000FFFFFFFFFFFFFu) | 0x3FE0000000000000u);
+  const u64 bits = same_bits<u64>(v);
+  const double half_to_one = same_bits<double>((bits & 0x000FFFFFFFFFFFFFu) | 0x3FE0000000000000u);
   const bool small = half_to_one < 0.7071067811865476;
   const double mantissa = small ? half_to_one * 2.0 : half_to_one;
   const double exponent = to_double(bits >> 52) - (small ? 1023.0 : 1022.0);
@@ -79,10 +79,10 @@ struct WeightedWalker {
     for (i64 c = 0; c < n; c += 64) marked += count_ones(marks[c / 64]);
     if (marked > most) return -1;
     i64 found = -1;
-    double earliest = std::numeric_limits<double>::infinity();
+    double earliest = infinity;
     for (i64 start = 0; start < n; start += 64) {
       for (u64 bits = marks[start / 64]; bits != 0; bits &= bits - 1) {
-        const i64 c = start + std::countr_zero(bits);
+        const i64 c = start + lowest_bit(bits);
         const double t = clock(c);  // infinite for weight 0
         if (t < earliest) {
           earliest = t;
@@ -138,8 +138,7 @@ struct WeightedWalker {
   }
 
   void advance() {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    if (!filled) fill();
+      if (!filled) fill();
     window.clear();
     const i64 n = plan->cases;
     const double from = level == 0 ? 0.0 : plan->horizon[(level < window_levels ? level : window_levels) - 1];
@@ -156,7 +155,7 @@ struct WeightedWalker {
       const u32* reachable = plan->reachable[level];
       for (i64 c = 0; c < n; c += 16) {
         for (u32 mask = keys_up_to16(keys + c, reachable + c); mask != 0; mask &= mask - 1) {
-          const i64 at = c + std::countr_zero(mask);
+          const i64 at = c + lowest_bit(mask);
           if (at < n && !head.has(static_cast<i32>(at))) consider(at);
         }
       }

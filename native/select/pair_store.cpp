@@ -17,6 +17,12 @@ constexpr std::uint64_t nan_bits = std::bit_cast<std::uint64_t>(std::numeric_lim
 constexpr std::uint64_t unknown = 0;
 constexpr double bytes_per_pair = 16.0;  // its error, and its name in the log
 
+// Adds to a number that only this thread changes.
+template <class T>
+void add(std::atomic<T>& sum, T more) {
+  sum.store(sum.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+}
+
 double decoded(std::uint64_t bits) { return std::bit_cast<double>(bits ^ nan_bits); }
 std::uint64_t encoded(double error) { return std::bit_cast<std::uint64_t>(error) ^ nan_bits; }
 
@@ -43,7 +49,9 @@ PairStore::PairStore(std::int64_t individuals, std::int64_t cases, std::uint64_t
   matrix_bytes_ = entries * 8;
 }
 
-std::uint64_t PairStore::bytes() const { return is_matrix_ ? matrix_bytes_ : slots_ * sizeof(Entry); }
+std::uint64_t PairStore::bytes() const {
+  return is_matrix_ ? matrix_bytes_ : slots_.load(std::memory_order_relaxed) * sizeof(Entry);
+}
 
 std::uint64_t PairStore::name_of(std::int64_t individual, std::int64_t at_case) const {
   return static_cast<std::uint64_t>(at_case) * static_cast<std::uint64_t>(individuals_) +
@@ -51,8 +59,9 @@ std::uint64_t PairStore::name_of(std::int64_t individual, std::int64_t at_case) 
 }
 
 PairStore::Entry* PairStore::find(std::uint64_t name) const {
-  std::uint64_t slot = mix64(name) & (slots_ - 1);
-  while (table_[slot].name != 0 && table_[slot].name != name) slot = (slot + 1) & (slots_ - 1);
+  const std::uint64_t last = slots_.load(std::memory_order_relaxed) - 1;
+  std::uint64_t slot = mix64(name) & last;
+  while (table_[slot].name != 0 && table_[slot].name != name) slot = (slot + 1) & last;
   return &table_[slot];
 }
 
@@ -81,15 +90,15 @@ std::int64_t PairStore::lookup(const std::int64_t* individuals, std::int64_t cou
 }
 
 bool PairStore::make_room() {
-  if (slots_ != 0 && (used_ + 1) * 4 <= slots_ * 3) return true;
-  const std::uint64_t wider = slots_ == 0 ? 16 : slots_ * 2;
+  const std::uint64_t slots = slots_.load(std::memory_order_relaxed);
+  if (slots != 0 && (used_ + 1) * 4 <= slots * 3) return true;
+  const std::uint64_t wider = slots == 0 ? 16 : slots * 2;
   const std::uint64_t logged = wider * sizeof(std::uint64_t);
-  if ((slots_ + wider) * sizeof(Entry) + logged > most_bytes_) return false;  // both tables stand while one is copied
+  if ((slots + wider) * sizeof(Entry) + logged > most_bytes_) return false;  // both tables stand while one is copied
   std::unique_ptr<Entry[], Free> old(zeroed<Entry>(wider));
   old.swap(table_);
-  const std::uint64_t old_slots = slots_;
   slots_ = wider;
-  for (std::uint64_t s = 0; s < old_slots; ++s) {
+  for (std::uint64_t s = 0; s < slots; ++s) {
     if (old[s].name != 0) *find(old[s].name) = old[s];
   }
   return true;
@@ -105,13 +114,13 @@ void PairStore::touch(std::int64_t at_case) {
 
 bool PairStore::keep_in_table(std::uint64_t name, std::uint64_t bits) {
   if (!make_room()) {
-    ++refused_;
+    add<std::int64_t>(refused_, 1);
     return false;
   }
   if (logging_) log_.push_back(name);
   Entry* entry = find(name);
   used_ += entry->name == 0;
-  pairs_ += entry->bits == unknown;
+  add<std::int64_t>(pairs_, entry->bits == unknown);
   *entry = {name, bits};
   return true;
 }
@@ -135,12 +144,14 @@ void PairStore::keep_in_matrix(const std::vector<std::int64_t>& individuals, std
     for (const std::int64_t individual : individuals) log_.push_back(name_of(individual, at_case));
   }
   std::uint64_t* row = matrix_.get() + at_case * individuals_;
+  std::int64_t more = 0;
   for (const std::int64_t individual : individuals) {
     const std::uint64_t bits = encoded(*errors);
-    pairs_ += row[individual] == unknown;
+    more += row[individual] == unknown;
     row[individual] = bits;
     errors += step;
   }
+  add(pairs_, more);
 }
 
 void PairStore::clear() {
@@ -148,16 +159,19 @@ void PairStore::clear() {
     for (const std::int64_t c : touched_) std::fill_n(matrix_.get() + c * individuals_, individuals_, unknown);
   }
   table_.reset();
-  slots_ = used_ = 0;
+  slots_ = 0;
+  used_ = 0;
   for (const std::int64_t c : touched_) begun_[static_cast<std::size_t>(c) / 64] = 0;
   touched_.clear();
-  pairs_ = refused_ = refused_before_ = 0;
+  pairs_ = 0;
+  refused_ = 0;
+  refused_before_ = 0;
   commit();
 }
 
 void PairStore::forget(std::uint64_t name) {
   std::uint64_t& place = is_matrix_ ? matrix_[name - 1] : find(name)->bits;
-  pairs_ -= place != unknown;
+  add<std::int64_t>(pairs_, place != unknown ? -1 : 0);
   place = unknown;
 }
 

@@ -1,10 +1,9 @@
 #include "flexicase/parallel.hpp"
 
-#include <condition_variable>
-#include <mutex>
+#include <cstdlib>
 #include <new>
+#include <stdexcept>
 #include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -13,6 +12,14 @@ namespace flexicase {
 namespace {
 
 std::atomic<Poll> current_poll{nullptr};
+
+// Whether a thread that has just started has the memory to throw exceptions: the system ends the process where it
+// cannot give a thread the memory for that on the first occasion.
+bool can_throw() noexcept {
+  void* volatile room = std::malloc(std::size_t{1} << 16);
+  std::free(room);
+  return room != nullptr && std::uncaught_exceptions() >= 0;
+}
 
 bool is_cancelled() {
   const Poll poll = current_poll.load(std::memory_order_relaxed);
@@ -35,6 +42,30 @@ void Watch::look() {
   if (cancelled) throw Cancelled();
 }
 
+bool Turn::is_done() {
+  if (done_.load(std::memory_order_acquire)) return true;
+  const std::thread::id me = std::this_thread::get_id();
+  std::unique_lock guard(lock_);
+  while (!done_.load(std::memory_order_relaxed) && builder_ != std::thread::id{}) {
+    if (builder_ == me) throw std::runtime_error("a signal handler used an object that is still being prepared");
+    const bool timeout = changed_.wait_for(guard, poll_interval) == std::cv_status::timeout;
+    if (!timeout) continue;
+    guard.unlock();
+    if (is_cancelled()) throw Cancelled();
+    guard.lock();
+  }
+  if (done_.load(std::memory_order_relaxed)) return true;
+  builder_ = me;
+  return false;
+}
+
+void Turn::end(bool done) noexcept {
+  const std::lock_guard guard(lock_);
+  builder_ = {};
+  if (done) done_.store(true, std::memory_order_release);
+  changed_.notify_all();
+}
+
 // The parts of one call. Its threads have ended when it has.
 class Parts {
  public:
@@ -49,13 +80,18 @@ class Parts {
 
   void run() {
     threads_.reserve(static_cast<std::size_t>(parts_ - 1));
+    left_.assign(static_cast<std::size_t>(parts_), 0);
     std::int64_t started = 1;
     try {
       for (; started < parts_; ++started) {
         threads_.emplace_back([this, p = started]() noexcept {
-          Watch watch(&stop_, false);
-          attempt(p, watch);
+          const bool able = can_throw();
+          if (able) {
+            Watch watch(&stop_, false);
+            attempt(p, watch);
+          }
           const std::lock_guard guard(lock_);
+          left_[static_cast<std::size_t>(p)] = !able;
           ++ended_;
           changed_.notify_one();
         });
@@ -67,6 +103,9 @@ class Parts {
     attempt(0, watch);
     for (std::int64_t p = started; p < parts_; ++p) attempt(p, watch);
     await(started - 1);
+    for (std::int64_t p = 1; p < started; ++p) {
+      if (left_[static_cast<std::size_t>(p)] != 0) attempt(p, watch);
+    }
     if (thrown_) std::rethrow_exception(thrown_);
   }
 
@@ -108,6 +147,7 @@ class Parts {
   std::condition_variable changed_;
   std::int64_t ended_ = 0;
   std::exception_ptr thrown_;
+  std::vector<std::uint8_t> left_;  // (parts,) whether its thread could not do it
   std::vector<std::thread> threads_;
 };
 

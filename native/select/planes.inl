@@ -4,8 +4,8 @@
 template <class Walker>
 class PlaneEvents {
  public:
-  PlaneEvents(const Planes& planes, const OrderPlan& order, const Request& request, Scratch scratch)
-      : p(planes), request(request), words(planes.words), carver{scratch.memory}, walker(order, carver) {
+  PlaneEvents(const Planes& planes, const OrderPlan& order, const Request& request, Scratch scratch, Watch& watch)
+      : p(planes), request(request), words(planes.words), watch(watch), carver{scratch.memory}, walker(order, carver) {
     buffers = carver.take<u64>(2 * words);
     spare = buffers;
     where = carver.take<i32>(words);
@@ -24,6 +24,7 @@ class PlaneEvents {
   template <bool counts>
   void run(i64 begin, i64 end) {
     for (i64 i = begin; i < end; ++i) {
+      if ((i - begin) % together == 0) watch.spend(together * 20);
       state = event_state(request.key, request.first_event + static_cast<u64>(i) * request.event_step);
       request.indices[i] = member<counts>(p.kinds == 1 ? everyone_alike<counts>() : event<counts>());
       if constexpr (counts) store(i);
@@ -31,6 +32,7 @@ class PlaneEvents {
   }
 
  private:
+  static constexpr i64 together = 64;   // events that are short if their first case decides
   static constexpr i64 few_kinds = 8;   // few enough to compare their errors on all cases
   static constexpr i64 few_words = 16;  // few enough to go through all of them
   static constexpr i64 patience = 6;    // cases without effect before the differences are looked up
@@ -64,9 +66,11 @@ class PlaneEvents {
       if (may_jump && kinds <= few_kinds && walker.window_used_up()) {
         if constexpr (counts) count(skipped);
         skipped = 0;
-        if (jump<counts>()) continue;
-        may_jump = false;
+        const i64 before = kinds;
+        if (jump<counts>() && kinds < before) continue;
+        may_jump = false;  // nowhere to jump to, or the caller has changed the errors since they were looked up
       }
+      watch.spend(words + 16);
       c = walker.next();
       if (c < 0) break;
       if (idle >= patience && (marks[c / 64] >> (c % 64) & 1) == 0) {
@@ -89,7 +93,7 @@ class PlaneEvents {
     if constexpr (counts) count(skipped);
     i64 k = 0;
     while (pool[k] == 0) ++k;
-    return word_index(k) * i64{64} + std::countr_zero(pool[k]);
+    return word_index(k) * i64{64} + lowest_bit(pool[k]);
   }
 
   [[gnu::always_inline]] void keep_best(i32 c) {
@@ -142,7 +146,7 @@ class PlaneEvents {
     i64 count = 0;
     for (i64 k = 0; k < active; ++k) {
       const i32* row = p.row_of_kind + word_index(k) * 64;
-      for (u64 bits = pool[k]; bits != 0; bits &= bits - 1) rows[count++] = row[std::countr_zero(bits)];
+      for (u64 bits = pool[k]; bits != 0; bits &= bits - 1) rows[count++] = row[lowest_bit(bits)];
     }
     return count;
   }
@@ -150,6 +154,7 @@ class PlaneEvents {
   // No kind left is among the best of all on this case: compare those that are left.
   void keep_least(i32 c) {
     const i64 count = list_rows();
+    watch.spend(4 * count);
     if (p.uncoded.data != nullptr) {
       load_codes(p, c, rows, count, values);
     } else {
@@ -162,7 +167,7 @@ class PlaneEvents {
     for (i64 k = 0; k < active; ++k) {
       u64 left = 0;
       for (u64 bits = pool[k]; bits != 0; bits &= bits - 1) {
-        left |= static_cast<u64>(values[at++] == least) << std::countr_zero(bits);
+        left |= static_cast<u64>(values[at++] == least) << lowest_bit(bits);
       }
       spare[k] = left;
       kinds_left += count_ones(left);
@@ -191,11 +196,14 @@ class PlaneEvents {
   bool mark() {
     const i64 count = list_rows();
     const MatrixView errors = p.uncoded.data != nullptr ? copy_rows(count) : p.values;
+    watch.spend(p.values.cols);
     mark_differences(errors, rows, static_cast<int>(count), marks);
     if (counts || kinds != 2 || !one_sided(errors, rows[0], rows[1], marks)) return false;
+    const i64 last = (p.values.cols - 1) / 64;
     i64 w = 0;
-    while (marks[w] == 0) ++w;
-    keep_best(static_cast<i32>(w * 64 + std::countr_zero(marks[w])));
+    while (w < last && marks[w] == 0) ++w;
+    if (marks[w] == 0) return false;  // the caller has changed the errors: they tell the two apart no more
+    keep_best(static_cast<i32>(w * 64 + lowest_bit(marks[w])));
     return true;
   }
 
@@ -207,7 +215,9 @@ class PlaneEvents {
     i64 position = 0;
     const i32 c = walker.jump(marks, counts, &position);
     if (c < 0) return false;
-    if constexpr (counts) count(position + 1 - used);
+    if constexpr (counts) {
+      if (position >= used) count(position + 1 - used);  // always, unless the caller has changed the errors
+    }
     keep_best(c);
     return true;
   }
@@ -226,7 +236,7 @@ class PlaneEvents {
       for (i64 k = 0; k < active; ++k) {
         const i32* start = p.member_start + word_index(k) * 64;
         for (u64 bits = pool[k]; bits != 0; bits &= bits - 1) {
-          const int at = std::countr_zero(bits);
+          const int at = lowest_bit(bits);
           sum += start[at + 1] - start[at];
         }
       }
@@ -276,6 +286,7 @@ class PlaneEvents {
   const Planes& p;
   const Request& request;
   const i64 words;
+  Watch& watch;
   Carver carver;
   Walker walker;
   const u64* pool = nullptr;  // (active,) all words of the pool or, if sparse, those that were not empty

@@ -5,12 +5,13 @@ constexpr i64 segment_width = 2048;
 // Calls f(segment, row, col, count) with contiguous pieces of rows that cover the matrix, until it
 // returns false. Where rows are not contiguous, tiles are copied first.
 template <class T, class F>
-static void for_segments(const MatrixView& m, F&& f) {
+static void for_segments(const MatrixView& m, Watch& watch, F&& f) {
   const T* data = static_cast<const T*>(m.data);
   if (m.col_stride == 1) {
     for (i64 c = 0; c < m.cols; c += segment_width) {
       const i64 count = m.cols - c < segment_width ? m.cols - c : segment_width;
       for (i64 r = 0; r < m.rows; ++r) {
+        watch.spend(count);
         if (!f(data + r * m.row_stride + c, r, c, count)) return;
       }
     }
@@ -22,6 +23,7 @@ static void for_segments(const MatrixView& m, F&& f) {
     const i64 wide = m.cols - c < side ? m.cols - c : side;
     for (i64 r = 0; r < m.rows; r += side) {
       const i64 high = m.rows - r < side ? m.rows - r : side;
+      watch.spend(2 * high * wide);
       for (i64 j = 0; j < wide; ++j) {
         const T* column = data + r * m.row_stride + (c + j) * m.col_stride;
         for (i64 i = 0; i < high; ++i) tile[i * side + j] = column[i * m.row_stride];
@@ -52,7 +54,7 @@ static bool encode_segment(const T* __restrict x, i64 count, u8* __restrict code
         const T off = v - static_cast<T>(nearest);
         const T error = off < 0 ? -off : off;  // NaN stays NaN
         const bool is_penalty = penalised && v == penalty;
-        wrong |= is_penalty ? 0 : std::bit_cast<u64>(static_cast<double>(error));
+        wrong |= is_penalty ? 0 : same_bits<u64>(static_cast<double>(error));
         whole[i] = is_penalty ? 255 : nearest;
       }
       for (i64 i = 0; i < n; ++i) code[start + i] = static_cast<u8>(whole[i]);
@@ -71,9 +73,9 @@ static bool encode_segment(const T* __restrict x, i64 count, u8* __restrict code
 
 // Encodes all; on failure `culprit` is an entry that has no code.
 template <bool penalised, class T>
-static bool encode_all(const MatrixView& m, u8* codes, T penalty, T* culprit) {
+static bool encode_all(const MatrixView& m, u8* codes, T penalty, T* culprit, Watch& watch) {
   bool possible = true;
-  for_segments<T>(m, [&](const T* x, i64 r, i64 c, i64 count) {
+  for_segments<T>(m, watch, [&](const T* x, i64 r, i64 c, i64 count) {
     u8* code = codes + r * m.cols + c;
     possible = encode_segment<penalised>(x, count, code, penalty);
     for (i64 i = 0; i < count && !possible; ++i) {
@@ -85,17 +87,17 @@ static bool encode_all(const MatrixView& m, u8* codes, T penalty, T* culprit) {
 }
 
 template <class T>
-static bool encode(const MatrixView& m, u8* codes, CodeBook* book) {
+static bool encode(const MatrixView& m, u8* codes, CodeBook* book, Watch& watch) {
   T penalty{};
   if (!book->penalised) {
-    if (encode_all<false>(m, codes, T{}, &penalty)) return true;
+    if (encode_all<false>(m, codes, T{}, &penalty, watch)) return true;
     if (!(static_cast<double>(penalty) > 255.0)) return false;
     book->penalised = true;
     __builtin_memcpy(&book->penalty, &penalty, sizeof(T));
   }
   __builtin_memcpy(&penalty, &book->penalty, sizeof(T));
   T ignored;
-  return encode_all<true>(m, codes, penalty, &ignored);
+  return encode_all<true>(m, codes, penalty, &ignored, watch);
 }
 
 // An unsigned integer as wide as T, so that loops over T that collect flags stay in vectors.
@@ -106,7 +108,8 @@ using Flag =
 
 template <class T>
 FX_INLINE Flag<T> unusable(T v) {
-  if constexpr (std::is_floating_point_v<T>) return v > -std::numeric_limits<T>::infinity() ? 0 : 1;
+  constexpr T lowest = std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity() : T{};
+  if constexpr (std::is_floating_point_v<T>) return v > lowest ? 0 : 1;
   return 0;
 }
 
@@ -159,7 +162,8 @@ FX_INLINE T lesser(T a, T b) {
 // minimum, so a piece of them is only looked at closely if one of its entries is as small as any before.
 // Sets bits of `bad` if there is NaN; -inf shows in the minima.
 template <class T>
-static void minima_of_rows(const MatrixView& m, T* __restrict minima, i32* __restrict rows, Flag<T>* bad) {
+static void minima_of_rows(const MatrixView& m, T* __restrict minima, i32* __restrict rows, Flag<T>* bad,
+                           Watch& watch) {
   using Row = typename Holder<T>::Row;
   constexpr i64 piece = 64 / sizeof(T);
   Row who[segment_width];
@@ -183,6 +187,7 @@ static void minima_of_rows(const MatrixView& m, T* __restrict minima, i32* __res
       const T* __restrict d = b + m.row_stride;
       const T* __restrict e = d + m.row_stride;
       const Row first = static_cast<Row>(r);
+      watch.spend(4 * count);
       const auto look_closely = [&](i64 start, i64 end) {
         for (i64 i = start; i < end; ++i) {
           const Holder<T> left = Holder<T>{a[i], first}.better({b[i], Row(first + 1)});
@@ -225,23 +230,26 @@ static void minima_of_rows(const MatrixView& m, T* __restrict minima, i32* __res
 // The smallest entry of each column and the one row that has it (-1: several, or not looked for).
 // False if there is NaN or -inf.
 template <class T>
-static bool column_minima(const MatrixView& m, void* out, i32* rows) {
+static bool column_minima(const MatrixView& m, void* out, i32* rows, Watch& watch) {
   T* __restrict minima = static_cast<T*>(out);
   const T* data = static_cast<const T*>(m.data);
   Flag<T> bad = 0;
   for (i64 c = 0; c < m.cols; ++c) rows[c] = -1;
   if (m.row_stride == 1 && m.col_stride != 1) {
-    for (i64 c = 0; c < m.cols; ++c) minima[c] = minimum(data + c * m.col_stride, m.rows, &bad);
+    for (i64 c = 0; c < m.cols; ++c) {
+      minima[c] = minimum(data + c * m.col_stride, m.rows, &bad);
+      watch.spend(m.rows);
+    }
     return bad == 0;
   }
   for (i64 c = 0; c < m.cols; ++c) minima[c] = data[c * m.col_stride];
   if constexpr (sizeof(T) >= 4) {
     if (m.col_stride == 1) {
-      minima_of_rows(m, minima, rows, &bad);
+      minima_of_rows(m, minima, rows, &bad, watch);
       return bad == 0;
     }
   }
-  for_segments<T>(m, [&](const T* __restrict x, i64, i64 c, i64 count) {
+  for_segments<T>(m, watch, [&](const T* __restrict x, i64, i64 c, i64 count) {
     T* __restrict least = minima + c;
     Flag<T> here = 0;
     for (i64 i = 0; i < count; ++i) {
@@ -265,7 +273,7 @@ static bool column_minima(const MatrixView& m, void* out, i32* rows) {
 // One bit per entry: is it its column's minimum? Rows come in as masks over 64 cases and are
 // turned, 64 rows at a time, into masks over rows.
 template <class T>
-static void best_sets(const Planes& p, const void* minima_in, u64* best) {
+static void best_sets(const Planes& p, const void* minima_in, u64* best, Watch& watch) {
   const T* minima = static_cast<const T*>(minima_in);
   const MatrixView m = p.values;
   const T* data = static_cast<const T*>(m.data);
@@ -278,6 +286,7 @@ static void best_sets(const Planes& p, const void* minima_in, u64* best) {
       const i64 left = kinds - w * 64;
       const i64 high = left < 0 ? 0 : left < 64 ? left : 64;
       u64 block[64] = {};
+      watch.spend(20 + 8 * high);
       alignas(64) u8 flags[64] = {};
       for (i64 i = 0; i < high; ++i) {
         const i64 row = rows[w * 64 + i];
@@ -305,8 +314,8 @@ static void best_sets(const Planes& p, const void* minima_in, u64* best) {
 }
 
 // A code is a third one if the smallest and the largest so far differ from it and from each other.
-static void widen_ranges(const MatrixView& m, u8* least, u8* largest, u8* several) {
-  for_segments<u8>(m, [&](const u8* __restrict x, i64, i64 c, i64 count) {
+static void widen_ranges(const MatrixView& m, u8* least, u8* largest, u8* several, Watch& watch) {
+  for_segments<u8>(m, watch, [&](const u8* __restrict x, i64, i64 c, i64 count) {
     u8* __restrict low = least + c;
     u8* __restrict high = largest + c;
     u8* __restrict more = several + c;
@@ -324,9 +333,9 @@ static void widen_ranges(const MatrixView& m, u8* least, u8* largest, u8* severa
 template <class T>
 FX_INLINE u64 bits_of(T v) {
   if constexpr (std::is_same_v<T, double>) {
-    return std::bit_cast<u64>(v + 0.0);
+    return same_bits<u64>(v + 0.0);
   } else if constexpr (std::is_same_v<T, float>) {
-    return std::bit_cast<u32>(v + 0.0f);
+    return same_bits<u32>(v + 0.0f);
   } else {
     return static_cast<u64>(v);
   }
@@ -335,12 +344,12 @@ FX_INLINE u64 bits_of(T v) {
 // NH (Black et al., UMAC): a sum of products of halves, each word keyed by its place, so that the
 // pieces of a row can be added up in any order. Eight one-byte entries make one word.
 template <class T>
-static void row_hashes(const MatrixView& m, const u64* keys, u64* hashes) {
+static void row_hashes(const MatrixView& m, const u64* keys, u64* hashes, Watch& watch) {
   for (i64 r = 0; r < m.rows; ++r) hashes[r] = 0;
   const auto product = [](u64 word, u64 k) {
     return ((word + k) & 0xFFFFFFFFu) * (((word >> 32) + (k >> 32)) & 0xFFFFFFFFu);
   };
-  for_segments<T>(m, [&](const T* x, i64 r, i64 c, i64 count) {
+  for_segments<T>(m, watch, [&](const T* x, i64 r, i64 c, i64 count) {
     const u64* key = keys + c;
     u64 sum = 0;
     if constexpr (sizeof(T) == 1) {

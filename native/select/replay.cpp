@@ -1,27 +1,20 @@
 #include "flexicase/replay.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
-namespace flexicase {
+#include "deviation.hpp"
 
-double Replay::median(std::vector<double>& values) const {
-  const auto half = static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), values.begin() + half, values.end());
-  const double upper = values[static_cast<std::size_t>(half)];
-  if (values.size() % 2 == 1) return upper;
-  return (*std::max_element(values.begin(), values.begin() + half) + upper) / 2.0;
-}
+namespace flexicase {
 
 double Replay::limit(const double* errors, double best, std::int64_t at_case, const std::vector<std::int64_t>& pool) {
   if (!rule_.mad) return rule_.epsilon == nullptr ? best : best + rule_.epsilon[at_case];
   deviations_.clear();
-  for (const std::int64_t row : pool) deviations_.push_back(errors[row]);
-  const double middle = median(deviations_);
-  if (std::isnan(middle)) return std::numeric_limits<double>::infinity();  // halfway between -inf and +inf
-  for (double& value : deviations_) value = value == middle ? 0.0 : std::fabs(value - middle);
-  return best + median(deviations_);
+  for (const std::int64_t row : pool) {
+    const bool is_number = errors[row] == errors[row];  // unless an evaluator has changed its answer meanwhile
+    deviations_.push_back(is_number ? errors[row] : std::numeric_limits<double>::infinity());
+  }
+  return best + median_absolute_deviation(deviations_);  // NaN keeps all
 }
 
 double Replay::metric(std::int64_t zeros, std::int64_t size) const {

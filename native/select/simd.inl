@@ -1,4 +1,25 @@
-// Bit masks from vectors: the few things compilers do not find by themselves.
+// Bits, and bit masks from vectors: the few things compilers do not find by themselves.
+
+// How many bits are set, without a call where the processor may lack the instruction.
+FX_INLINE int count_ones(u64 x) {
+#if defined(__x86_64__) && !defined(__POPCNT__)
+  x -= x >> 1 & 0x5555555555555555u;
+  x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
+  x = (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0Fu;
+  return static_cast<int>(x * 0x0101010101010101u >> 56);
+#else
+  return __builtin_popcountll(x);
+#endif
+}
+
+// Position of the lowest bit that is set; one must be.
+FX_INLINE int lowest_bit(u64 x) { return __builtin_ctzll(x); }
+
+// The same bits as another type.
+template <class To, class From>
+FX_INLINE To same_bits(From x) {
+  return __builtin_bit_cast(To, x);
+}
 
 FX_INLINE u64 nonzero_bytes64(const u8* flags) {
 #if defined(__AVX512BW__)
@@ -142,7 +163,7 @@ FX_INLINE i64 copy_between(const double* x, i64 count, double low, double high, 
     const __mmask8 over = _mm512_cmp_pd_mask(v, _mm512_set1_pd(high), _CMP_GE_OQ);
     const unsigned inside = above & ~static_cast<unsigned>(over);
     _mm512_storeu_pd(out + kept, _mm512_maskz_compress_pd(static_cast<__mmask8>(inside), v));
-    kept += std::popcount(inside);
+    kept += count_ones(inside);
   }
 #endif
   for (; i < count; ++i) {
@@ -174,18 +195,6 @@ FX_INLINE u32 keys_within16(const u32* keys, u32 low, u32 width) {
 #endif
 }
 
-// How many bits are set, without a call where the processor may lack the instruction.
-FX_INLINE int count_ones(u64 x) {
-#if defined(__x86_64__) && !defined(__POPCNT__)
-  x -= x >> 1 & 0x5555555555555555u;
-  x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
-  x = (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0Fu;
-  return static_cast<int>(x * 0x0101010101010101u >> 56);
-#else
-  return std::popcount(x);
-#endif
-}
-
 // Calls word(w) for w = 0 … n-1, n a multiple of 8, and counts the bits set in what it returns.
 template <class Word>
 FX_INLINE i64 count_ones(i64 n, Word&& word) {
@@ -202,7 +211,7 @@ FX_INLINE i64 count_ones(i64 n, Word&& word) {
     bytes = (bytes & 0x00FF00FF00FF00FFu) + (bytes >> 8 & 0x00FF00FF00FF00FFu);
     sum += static_cast<i64>(bytes * 0x0001000100010001u >> 48);
 #else
-    for (i64 w = start; w < start + 8; ++w) sum += std::popcount(word(w));
+    for (i64 w = start; w < start + 8; ++w) sum += count_ones(word(w));
 #endif
   }
   return sum;
@@ -211,10 +220,10 @@ FX_INLINE i64 count_ones(i64 n, Word&& word) {
 // Position of the k-th set bit (k from 0) of a word that has more than k.
 FX_INLINE int select_bit(u64 word, int k) {
 #if defined(__BMI2__)
-  return std::countr_zero(_pdep_u64(u64{1} << k, word));
+  return lowest_bit(_pdep_u64(u64{1} << k, word));
 #else
   for (; k > 0; --k) word &= word - 1;
-  return std::countr_zero(word);
+  return lowest_bit(word);
 #endif
 }
 
@@ -281,7 +290,7 @@ FX_INLINE int take_least(u32* keys) {
   const __m512i least = _mm512_set1_epi32(static_cast<int>(_mm512_reduce_min_epu32(v)));
   const __mmask16 found = _mm512_cmpeq_epi32_mask(v, least);
   _mm512_store_si512(keys, _mm512_mask_set1_epi32(v, found, -1));
-  return std::countr_zero(static_cast<u32>(found));
+  return lowest_bit(static_cast<u32>(found));
 #elif defined(__AVX2__)
   const __m256i a = _mm256_load_si256(reinterpret_cast<const __m256i*>(keys));
   const __m256i b = _mm256_load_si256(reinterpret_cast<const __m256i*>(keys + 8));
@@ -294,7 +303,7 @@ FX_INLINE int take_least(u32* keys) {
   const __m256i in_b = _mm256_cmpeq_epi32(b, least);
   _mm256_store_si256(reinterpret_cast<__m256i*>(keys), _mm256_or_si256(a, in_a));
   _mm256_store_si256(reinterpret_cast<__m256i*>(keys + 8), _mm256_or_si256(b, in_b));
-  return std::countr_zero(static_cast<u32>(_mm256_movemask_ps(_mm256_castsi256_ps(in_a))) |
+  return lowest_bit(static_cast<u32>(_mm256_movemask_ps(_mm256_castsi256_ps(in_a))) |
                           static_cast<u32>(_mm256_movemask_ps(_mm256_castsi256_ps(in_b))) << 8);
 #else
   int at = 0;
@@ -310,7 +319,7 @@ FX_INLINE int lower_above16(i32* x, i32 limit) {
   const __m512i v = _mm512_load_si512(x);
   const __mmask16 above = _mm512_cmpgt_epi32_mask(v, _mm512_set1_epi32(limit));
   _mm512_store_si512(x, _mm512_mask_sub_epi32(v, above, v, _mm512_set1_epi32(1)));
-  return 16 - std::popcount(static_cast<u32>(above));
+  return 16 - count_ones(static_cast<u32>(above));
 #elif defined(__AVX2__)
   u32 above = 0;
   for (int i = 0; i < 2; ++i) {
@@ -319,7 +328,7 @@ FX_INLINE int lower_above16(i32* x, i32 limit) {
     *part = _mm256_add_epi32(*part, over);
     above |= static_cast<u32>(_mm256_movemask_ps(_mm256_castsi256_ps(over))) << (8 * i);
   }
-  return 16 - std::popcount(above);
+  return 16 - count_ones(above);
 #elif defined(__SSE2__)
   __m128i over[4];
   for (int i = 0; i < 4; ++i) {

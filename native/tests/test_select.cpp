@@ -131,7 +131,6 @@ Outcome draw(Kernel& kernel, std::int64_t n, DrawOptions how = {}) {
     request.cases_used = out.used.data();
     request.ended = out.ended.data();
   }
-  kernel.ready(how.counts);
   kernel.draw(request, n, how.threads);
   return out;
 }

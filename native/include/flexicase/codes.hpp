@@ -17,7 +17,7 @@ struct CodeRanges {
   std::vector<std::uint8_t> several;  // (cols,)
 
   // Ranges of a matrix of codes.
-  static CodeRanges of(const MatrixView& codes);
+  static CodeRanges of(const MatrixView& codes, Watch& watch);
 };
 
 // Codes keep the order of every column. All that is derived from a matrix shall take no more than a byte per
@@ -31,7 +31,7 @@ struct Codes {
   CodeRanges ranges;
 
   // Reads the matrix once. Nothing if its entries have no codes.
-  static std::optional<Codes> of(const MatrixView& m);
+  static std::optional<Codes> of(const MatrixView& m, Watch& watch);
 
  private:
   void fit(const MatrixView& m);

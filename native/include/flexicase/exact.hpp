@@ -17,6 +17,6 @@ struct ExactOutcome {
 
 // Probabilities that an event selects each individual. Meets `max_states` different states at most; 0
 // allows as many as take a few seconds and less than a gigabyte.
-ExactOutcome exact_probabilities(Matrix& matrix, const KernelOptions& options, std::uint64_t max_states);
+ExactOutcome exact_probabilities(const Matrix& matrix, const KernelOptions& options, std::uint64_t max_states);
 
 }  // namespace flexicase

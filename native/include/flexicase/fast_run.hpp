@@ -55,8 +55,8 @@ class FastRun {
   explicit FastRun(const FastPlan& plan);
 
   void start(const FastCall& call);
-  // Goes on until all events are done, errors are needed, or `patience` blocks were replayed.
-  Status advance(std::int64_t patience);
+  // Goes on until all events are done, errors are needed, or work of about so many nanoseconds was done.
+  Status advance(std::int64_t budget);
 
   // The errors needed next: of these individuals on these cases. All needed cases on which the same
   // candidates are unknown are asked for together.

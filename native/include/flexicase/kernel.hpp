@@ -23,19 +23,26 @@ struct KernelOptions {
   double slippage = 0.0;
 };
 
+// Scratch space for one thread.
+class ScratchMemory {
+ public:
+  Scratch of_size(std::size_t size);
+
+ private:
+  Memory<std::byte> memory_;
+  std::size_t size_ = 0;
+};
+
 class Kernel {
  public:
   Kernel(std::shared_ptr<Matrix> matrix, KernelOptions options);
   Kernel(const Kernel&) = delete;
   Kernel& operator=(const Kernel&) = delete;
 
-  Matrix& matrix() { return *matrix_; }
+  const Matrix& matrix() const { return *matrix_; }
   const KernelOptions& options() const { return options_; }
 
-  // Computes what the draw needs from the matrix; call before draw, one thread at a time.
-  void ready(bool counts);
-
-  // Runs events 0 … n-1 of the request. Safe to call from several threads at once.
+  // Runs events 0 … n-1 of the request, with counts if it has room for them. Safe to call from several threads at once.
   void draw(const Request& request, std::int64_t n, int threads);
 
  private:
@@ -43,14 +50,12 @@ class Kernel {
   void plan_ranks();
   void plan_wheel();
   void plan_list();
-  void run(const Request& request, std::int64_t begin, std::int64_t end, Scratch scratch) const;
 
   std::shared_ptr<Matrix> matrix_;
   KernelOptions options_;
   bool exact_;
   OrderPlan order_;
   ListPlan list_;
-  const Planes* planes_ = nullptr;
   std::vector<double> wheel_;
   std::vector<std::int32_t> guide_;
   std::vector<std::uint32_t> reachable_;
@@ -59,7 +64,7 @@ class Kernel {
   std::vector<std::uint8_t> flags_;
   Memory<double> columns_;
   std::mutex scratch_mutex_;
-  std::vector<std::byte> scratch_;
+  ScratchMemory scratch_;  // kept from draw to draw
 };
 
 }  // namespace flexicase

@@ -2,6 +2,7 @@
 // budget, otherwise a hash table that stops growing when the budget is used up. NaN is unknown.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -26,8 +27,9 @@ class PairStore {
   void rollback();
 
   std::int64_t individuals() const { return individuals_; }
-  std::int64_t pairs() const { return pairs_; }
-  std::int64_t refused() const { return refused_; }
+  // What another thread may ask for at any time.
+  std::int64_t pairs() const { return pairs_.load(std::memory_order_relaxed); }
+  std::int64_t refused() const { return refused_.load(std::memory_order_relaxed); }
   std::uint64_t bytes() const;
   bool is_matrix() const { return is_matrix_; }
 
@@ -57,10 +59,10 @@ class PairStore {
   std::unique_ptr<Entry[], Free> table_;
   std::vector<std::uint64_t> begun_;   // a bit per case: whether anything may be known of it
   std::vector<std::int64_t> touched_;  // those cases
-  std::uint64_t slots_ = 0;            // a power of two
+  std::atomic<std::uint64_t> slots_ = 0;  // a power of two
   std::uint64_t used_ = 0;
-  std::int64_t pairs_ = 0;
-  std::int64_t refused_ = 0;
+  std::atomic<std::int64_t> pairs_ = 0;
+  std::atomic<std::int64_t> refused_ = 0;
   bool logging_ = false;
   std::vector<std::uint64_t> log_;  // names of the pairs stored since `begin`
   std::int64_t refused_before_ = 0;

@@ -4,8 +4,12 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <exception>
+#include <mutex>
+#include <optional>
+#include <thread>
 
 namespace flexicase {
 
@@ -49,6 +53,49 @@ class Watch {
   Clock::time_point polled_{};  // when the poll was asked last, or when the first quantum was spent
 };
 
+// Lets one thread at a time build something that others wait for.
+class Turn {
+ public:
+  // Whether it is done; otherwise the caller shall do it and then call `end`. Waits while another thread does it, and
+  // throws Cancelled if that wait is cancelled. A signal handler that comes back to what its own thread is building
+  // gets an exception.
+  bool is_done();
+  bool was_done() const { return done_.load(std::memory_order_acquire); }
+  void end(bool done) noexcept;
+
+ private:
+  std::atomic<bool> done_{false};
+  std::mutex lock_;
+  std::condition_variable changed_;
+  std::thread::id builder_;  // none if nobody builds
+};
+
+// A value that threads share: built when first asked for, by the thread that asks, and never changed afterwards. If
+// building it throws, the next thread that asks builds it.
+template <class T>
+class Once {
+ public:
+  template <class Build>
+  const T& get(Build&& build) {
+    if (turn_.is_done()) return *value_;
+    try {
+      value_.emplace(build());
+    } catch (...) {
+      turn_.end(false);
+      throw;
+    }
+    turn_.end(true);
+    return *value_;
+  }
+
+  // The value if it has been built, else null.
+  const T* peek() const { return turn_.was_done() ? &*value_ : nullptr; }
+
+ private:
+  Turn turn_;
+  std::optional<T> value_;
+};
+
 // One part of the work: part(work, begin, end, watch).
 using Part = void (*)(const void* work, std::int64_t begin, std::int64_t end, Watch& watch);
 
@@ -56,8 +103,8 @@ using Part = void (*)(const void* work, std::int64_t begin, std::int64_t end, Wa
 void run_parts(std::int64_t n, std::int64_t parts, const void* work, Part part);
 
 // Calls work(begin, end, watch) for parts of 0 … n-1, each on a thread of its own if it has at least
-// `worth_a_thread` to do. The calling thread does the first part, and those for which no thread can be
-// started. The first exception of any part ends the others and is thrown here, when all have ended.
+// `worth_a_thread` to do. The calling thread does the first part, and those for which there is no thread or no
+// memory. The first exception of any part ends the others and is thrown here, when all have ended.
 template <class F>
 void in_parallel(std::int64_t n, std::int64_t worth_a_thread, int threads, const F& work) {
   const std::int64_t parts = std::clamp<std::int64_t>(n / worth_a_thread, 1, std::max(threads, 1));

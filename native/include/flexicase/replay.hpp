@@ -43,7 +43,6 @@ class Replay {
  private:
   double limit(const double* errors, double best, std::int64_t at_case, const std::vector<std::int64_t>& pool);
   double metric(std::int64_t zeros, std::int64_t size) const;  // of a pool of which this many solve the case
-  double median(std::vector<double>& values) const;
 
   PoolRule rule_;
   std::vector<double> deviations_;

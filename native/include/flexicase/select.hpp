@@ -11,6 +11,8 @@
 
 namespace flexicase {
 
+class Watch;
+
 enum class DType { u8, i8, u16, i16, u32, i32, u64, i64, f32, f64 };
 
 // Calls f(T{}) with the entry type of a matrix.
@@ -132,37 +134,40 @@ struct CodeBook {
   std::uint64_t penalty = 0;  // bytes of that entry
 };
 
-// The inner loops for one instruction set.
+// The inner loops for one instruction set. Each tells a watch how far it has come, which may end it.
 struct Isa {
   const char* name;
 
   // Codes of a matrix, or false if it has none; may add a penalty to the book.
-  bool (*encode)(const MatrixView&, std::uint8_t* codes, CodeBook* book);
+  bool (*encode)(const MatrixView&, std::uint8_t* codes, CodeBook* book, Watch&);
 
   // Smallest entry per column, in the matrix's own type, and the one row that has it (-1 if there
   // may be several); false if there is NaN or -inf.
-  bool (*column_minima)(const MatrixView&, void* minima, std::int32_t* rows);
+  bool (*column_minima)(const MatrixView&, void* minima, std::int32_t* rows, Watch&);
 
   // For every kind, bits of the entries equal to their column's minimum: (cols, words).
-  void (*best_sets)(const Planes&, const void* minima, std::uint64_t* best);
+  void (*best_sets)(const Planes&, const void* minima, std::uint64_t* best, Watch&);
 
   // Updates smallest and largest code per column, and whether there are others, with more rows.
-  void (*widen_ranges)(const MatrixView& codes, std::uint8_t* least, std::uint8_t* largest, std::uint8_t* several);
+  void (*widen_ranges)(const MatrixView& codes, std::uint8_t* least, std::uint8_t* largest, std::uint8_t* several,
+                       Watch&);
 
   // Per-row hashes; equal rows have equal hashes. `keys` has cols + 16 entries.
-  void (*row_hashes)(const MatrixView&, const std::uint64_t* keys, std::uint64_t* hashes);
+  void (*row_hashes)(const MatrixView&, const std::uint64_t* keys, std::uint64_t* hashes, Watch&);
 
   // Sizes of some sets, and the one member of those that have just one (else -1).
   void (*set_sizes)(const std::uint64_t* sets, std::int64_t count, std::int64_t words, std::int32_t* sizes,
-                    std::int32_t* alone);
+                    std::int32_t* alone, Watch&);
 
   // Adds the exact zeros per column of some rows (null: the first `count`).
-  void (*count_zeros)(const MatrixView&, const std::int32_t* rows, std::int64_t count, std::int64_t* zeros);
+  void (*count_zeros)(const MatrixView&, const std::int32_t* rows, std::int64_t count, std::int64_t* zeros, Watch&);
 
   std::size_t (*planes_scratch)(const OrderPlan&, std::int64_t kinds);
   std::size_t (*list_scratch)(const OrderPlan&, std::int64_t rows);
-  void (*draw_planes)(const Planes&, const OrderPlan&, const Request&, std::int64_t begin, std::int64_t end, Scratch);
-  void (*draw_list)(const ListPlan&, const OrderPlan&, const Request&, std::int64_t begin, std::int64_t end, Scratch);
+  void (*draw_planes)(const Planes&, const OrderPlan&, const Request&, std::int64_t begin, std::int64_t end, Scratch,
+                      Watch&);
+  void (*draw_list)(const ListPlan&, const OrderPlan&, const Request&, std::int64_t begin, std::int64_t end, Scratch,
+                    Watch&);
 };
 
 // The best the processor has, or the one asked for by FLEXICASE_ISA (base, avx2, avx512).

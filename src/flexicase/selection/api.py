@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -70,8 +71,12 @@ class Selection:
 class Selector:
     """Selection from one error matrix: prepared once, then drawn from as often as needed.
 
-    ``draw(3)`` and then ``draw(2)`` gives the same five parents as ``draw(5)``. The selector may
-    read ``errors`` at every draw; do not change the array while it is in use.
+    ``draw(3)`` and then ``draw(2)`` gives the same five parents as ``draw(5)``. A draw that fails, also by Ctrl-C,
+    uses up no events, unless another one has started meanwhile. Threads may share a selector: each
+    draw gets events of its own.
+
+    The selector may read ``errors`` at every draw. If the array changes while the selector is in use, parents are
+    still valid indices, but their distribution and the counts mean nothing; make a new selector for new errors.
 
     Args:
         errors: (n_individuals, n_cases) numbers, lower is better.
@@ -88,7 +93,7 @@ class Selector:
         [0, 1]
     """
 
-    __slots__ = ("_kernel", "_key", "_next_event")
+    __slots__ = ("_kernel", "_key", "_lock", "_next_event")
 
     def __init__(
         self,
@@ -105,6 +110,7 @@ class Selector:
         self._key = key_from_seed(seed)
         self._kernel: Kernel = chosen.prepare(as_error_matrix(errors, nan), self._key, resolved)
         self._next_event = 0
+        self._lock = threading.Lock()
 
     def draw(self, n: int = 1, *, counts: bool = True, threads: int = 1) -> Selection:
         """Select ``n`` parents, with replacement.
@@ -116,9 +122,16 @@ class Selector:
         """
         n = check_count(n, "n", 0, MOST_EVENTS)
         counts, threads = check_flag(counts, "counts"), check_threads(threads)
-        start = self._next_event
-        self._next_event = start + n
-        out = self._kernel.draw(self._key, range(start, start + n), counts, threads)
+        with self._lock:
+            start = self._next_event
+            self._next_event = start + n
+        try:
+            out = self._kernel.draw(self._key, range(start, start + n), counts, threads)
+        except BaseException:
+            with self._lock:
+                if self._next_event == start + n:
+                    self._next_event = start
+            raise
         if not out.counted:
             return Selection(out.indices)
         return Selection(out.indices, out.evaluations, out.evaluations_distinct, out.cases_used, out.ended)

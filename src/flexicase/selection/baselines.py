@@ -216,7 +216,11 @@ def summed_errors(matrix: ErrorMatrix, batches: Sequence[NDArray[np.int64]], bac
 
     Returns:
         (n_batches, n_individuals) sums.
+
+    Raises:
+        ValueError: An error is not exactly a float64.
     """
+    matrix.check_float64("sums")
     sums = np.zeros((len(batches), matrix.n_individuals))
     if backend == "native":
         starts = np.cumsum([0, *map(len, batches)], dtype=np.int64)

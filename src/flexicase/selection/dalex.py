@@ -16,6 +16,9 @@ from flexicase.selection.kernel import Events, Kernel
 from flexicase.selection.matrix import ErrorMatrix
 
 
+BLOCK_ENTRIES = 1 << 20
+
+
 @dataclass(frozen=True, slots=True)
 class DALex:
     """Diversely aggregated lexicase selection (Ni, Ding and Spector, EuroGP 2024).
@@ -119,9 +122,14 @@ def errors_above_best(matrix: ErrorMatrix) -> NDArray[np.float64]:
     Returns:
         (n_cases, n_individuals) finite or infinite numbers, not negative.
     """
-    columns = np.ascontiguousarray(matrix.values.T, dtype=np.float64)
-    best = columns.min(axis=1, keepdims=True)
-    with np.errstate(over="ignore", invalid="ignore"):
-        above = columns - best
-    above[np.isinf(best).reshape(-1)] = 0.0
-    return np.asarray(above)
+    matrix.check_float64("DALex")
+    above = np.empty((matrix.n_cases, matrix.n_individuals))
+    step = max(1, BLOCK_ENTRIES // matrix.n_individuals)
+    for start in range(0, matrix.n_cases, step):  # a huge matrix can be interrupted
+        columns = above[start : start + step]
+        columns[...] = matrix.values[:, start : start + step].T
+        best = columns.min(axis=1, keepdims=True)
+        with np.errstate(over="ignore", invalid="ignore"):
+            columns -= best
+        columns[np.isinf(best).reshape(-1)] = 0.0
+    return above

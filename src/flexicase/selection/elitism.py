@@ -12,6 +12,7 @@ from flexicase.selection.matrix import ErrorMatrix
 
 def total_errors(matrix: ErrorMatrix) -> NDArray[np.float64]:
     """(n_individuals,) errors summed case by case, whatever the memory layout."""
+    matrix.check_float64("elitism")
     totals = np.zeros(matrix.n_individuals)
     with np.errstate(over="ignore", invalid="ignore"):
         for column in matrix.values.T:

@@ -7,6 +7,7 @@ epsilon-lexicase selection" (ECJ 2019), which names the three variants.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -86,13 +87,18 @@ def _mad_by_name(name: str) -> Mad:
 
 
 def median(values: NDArray[np.float64]) -> float:
-    """The median; the mean of the two middle values for an even number."""
+    """The median; the mean of the two middle values for an even number.
+
+    ``values`` must not contain NaN (a sum of errors that is NaN counts as infinite). A median between -inf and inf
+    is inf. The native twins are native/select/median.inl and deviation.hpp.
+    """
     ordered = np.sort(values)
     k = len(ordered)
     if k % 2:
         return float(ordered[k // 2])
-    with np.errstate(over="ignore"):
-        return float((ordered[k // 2 - 1] + ordered[k // 2]) / 2.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = float((ordered[k // 2 - 1] + ordered[k // 2]) / 2.0)
+    return math.inf if math.isnan(mean) else mean
 
 
 def median_absolute_deviation(values: NDArray[np.float64]) -> float:

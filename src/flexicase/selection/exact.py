@@ -124,8 +124,7 @@ def probabilities(
 
     All ways that an event can go are followed at once, as one flow of probability through sets of
     survivors. Elites are left out of account: the probabilities are those of the events after them.
-    With a `DownSample` they are the mean over all samples. The errors of a batch are summed in one
-    order, so batches whose sums differ only by rounding are equal here.
+    With a `DownSample` they are the mean over all samples.
 
     Args:
         errors: (n_individuals, n_cases) numbers, lower is better.

@@ -7,6 +7,7 @@ order, and for nothing else; what it sees becomes the weights that order the cas
 from __future__ import annotations
 
 import dataclasses
+import threading
 from typing import Any, Literal
 
 import numpy as np
@@ -36,7 +37,8 @@ class FastLexicase:
     """Lexicase selection that evaluates only what it needs (Algorithm 1).
 
     The errors are asked for in blocks: the candidates left × the next cases. Look-ahead and memo
-    change what is computed when, never the outcome.
+    change what is computed when, never the outcome. Threads may share a selector: its calls run one after another. An
+    evaluator may call the selector that calls it, on the thread on which it is called.
 
     Args:
         n_cases: Number of cases.
@@ -115,6 +117,7 @@ class FastLexicase:
         self._memo: Memo | None = None
         self._spare: Memo | None = None
         self._population: Any = None
+        self._lock = threading.RLock()
 
     @property
     def backend(self) -> Backend:
@@ -158,9 +161,10 @@ class FastLexicase:
     @lookahead.setter
     def lookahead(self, lookahead: LookAhead) -> None:
         checked = check_lookahead(lookahead)
-        if checked != self._rule.lookahead:
-            self._rule = dataclasses.replace(self._rule, lookahead=checked)
-            self._native = None
+        with self._lock:
+            if checked != self._rule.lookahead:
+                self._rule = dataclasses.replace(self._rule, lookahead=checked)
+                self._native = None
 
     @property
     def memo(self) -> MemoReport:
@@ -178,13 +182,20 @@ class FastLexicase:
 
     def new_generation(self) -> None:
         """Forget the errors of the last population; the weights stay."""
-        self._retire()
-        self._memo = self._population = None
+        with self._lock:
+            self._retire()
+            self._memo = self._population = None
 
     def __getstate__(self) -> dict[str, Any]:
         """What a copy or a pickle takes along: all but the memo."""
-        apart = {"_weights": self._weights.copy(), "_native": None, "_memo": None, "_spare": None, "_population": None}
-        return self.__dict__ | apart
+        with self._lock:
+            empty = dict.fromkeys(("_native", "_memo", "_spare", "_population", "_lock"))
+            return self.__dict__ | {"_weights": self._weights.copy()} | empty
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what `__getstate__` gave."""
+        self.__dict__.update(state)
+        self._lock = threading.RLock()
 
     def select(
         self,
@@ -228,6 +239,12 @@ class FastLexicase:
         n = check_count(n, "n", 0, MOST_EVENTS)
         if not callable(evaluate):
             raise TypeError(f"evaluate must be callable, got {shown(evaluate)}")
+        with self._lock:
+            return self._select(evaluate, n_individuals, n, seed, population)
+
+    def _select(
+        self, evaluate: CaseEvaluator, n_individuals: int, n: int, seed: Seed, population: Any
+    ) -> FastSelection:
         key, first = (self._key, self._next_event) if seed is None else (key_from_seed(seed), 0)
         weights = self._weights.settled(n_individuals)
         generation = evaluate.generation if isinstance(evaluate, PipelinedEvaluator) else None
@@ -338,10 +355,11 @@ class FastLexicase:
             raise TypeError(f"key in state must be two integers, got {shown(key)}")
         k0, k1 = (check_count(word, "key in state", 0, 2**64 - 1) for word in key)
         next_event = check_count(state["next_event"], "next_event in state", 0, MAX_COUNT // 2)
-        self._weights = self._weights.copy()
-        self._weights.values, self._weights.w_max = values, w_max
-        self._key, self._next_event = Key(k0, k1), next_event
-        self.new_generation()
+        with self._lock:
+            self._weights = self._weights.copy()
+            self._weights.values, self._weights.w_max = values, w_max
+            self._key, self._next_event = Key(k0, k1), next_event
+            self.new_generation()
 
     def _settings(self) -> dict[str, Any]:
         bias, epsilon = self._weights.bias, self._rule.epsilon

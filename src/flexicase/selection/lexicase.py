@@ -94,14 +94,19 @@ class Lexicase:
         """
         weights = self._weights(matrix, cases)
         tolerance, fixed = Tolerance.NONE, None
+        if self.batch > 1:
+            matrix.check_float64("batch")
         if isinstance(self.epsilon, Mad):
+            matrix.check_float64("epsilon")
             if self.epsilon.mode == "static":
                 matrix = pass_fail(matrix)
             else:
                 tolerance = Tolerance.DYNAMIC_MAD if self.epsilon.mode == "dynamic" else Tolerance.MAD
         elif self.epsilon is not None:
             fixed = self._fixed_epsilon(matrix.n_cases, cases)
-            tolerance = Tolerance.FIXED if fixed.any() else Tolerance.NONE
+            if fixed.any():
+                matrix.check_float64("epsilon")
+                tolerance = Tolerance.FIXED
         return matrix, KernelSpec(
             weights=weights,
             ranked=isinstance(self.order, Ranked),

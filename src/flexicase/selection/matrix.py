@@ -54,6 +54,23 @@ class ErrorMatrix:
         """(n_individuals,) the first individual with the same error vector."""
         return self.native.groups()
 
+    def check_float64(self, user: str) -> None:
+        """Refuse errors that are not exactly float64 numbers.
+
+        Args:
+            user: What computes with float64, for the message.
+
+        Raises:
+            ValueError: An int64 or uint64 error beyond 2⁵³ would be rounded.
+        """
+        found = self.native.inexact_entry()
+        if found is not None:
+            row, case = found
+            raise ValueError(
+                f"errors must be exactly float64 numbers for {user}, "
+                f"but individual {row}, case {case} has {self.values[row, case]}"
+            )
+
     def take(self, individuals: NDArray[np.int64] | None, cases: NDArray[np.int64] | None) -> ErrorMatrix:
         """The part of the matrix with these rows and columns (None: all)."""
         values = self.values if individuals is None else self.values[individuals]
@@ -101,10 +118,21 @@ def _as_numeric(errors: Any) -> NDArray[Any]:
     values = as_number_array(errors, "errors")
     dtype = values.dtype
     if dtype.kind == "f" and dtype.itemsize not in (4, 8):
-        return values.astype(np.float32 if dtype.itemsize == 2 else np.float64)
+        return values.astype(np.float32) if dtype.itemsize == 2 else _as_float64(values)
     flags = values.flags
     if dtype.isnative and flags.aligned and (flags.c_contiguous or flags.f_contiguous):
         return values
     if not dtype.isnative or not flags.aligned or any(stride % dtype.itemsize for stride in values.strides):
         return values.astype(dtype.newbyteorder("="))
     return values
+
+
+def _as_float64(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Numbers of a wider type, none of which may be rounded."""
+    with np.errstate(over="ignore"):
+        converted = values.astype(np.float64)
+    rounded = (converted != values) & ~np.isnan(values)
+    if rounded.any():
+        at = tuple(int(i[0]) for i in np.nonzero(rounded))
+        raise ValueError(f"errors must be exactly float64 numbers, but {values.dtype} {values[at]!r} is at {at}")
+    return converted

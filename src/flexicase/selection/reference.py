@@ -82,13 +82,17 @@ class ReferenceKernel:
         return (ranked_order if self.spec.ranked else weighted_order)(key, event, weights)
 
     def _survivors(self, pool: NDArray[np.int64], batch: list[int]) -> NDArray[np.int64]:
+        # A batch is summed by ascending case, whatever order the cases were drawn in, so that the sums of a
+        # set of cases are always the same; a sum that is not a number counts as infinite.
+        batch = sorted(batch)
         values = self.errors[pool, batch[0]]
         if len(batch) > 1:
             values = values.astype(np.float64)
             for case in batch[1:]:
                 values = values + self.errors[pool, case].astype(np.float64)
+            values[np.isnan(values)] = np.inf
         if self.spec.tolerance is Tolerance.NONE:
-            best: NDArray[np.bool_] = ~(values > values.min())
+            best: NDArray[np.bool_] = values == values.min()
             return pool[best]
         values = values.astype(np.float64)
         if self.spec.tolerance is Tolerance.DYNAMIC_MAD:
@@ -97,5 +101,5 @@ class ReferenceKernel:
             tolerance = float(self.tolerance[batch[0]])
             for case in batch[1:]:
                 tolerance += float(self.tolerance[case])
-        close: NDArray[np.bool_] = ~(values > values.min() + tolerance)  # everybody, if sums overflow to NaN
+        close: NDArray[np.bool_] = ~(values > values.min() + tolerance)  # all, if that is -inf + inf
         return pool[close]
