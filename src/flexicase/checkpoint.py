@@ -103,8 +103,10 @@ class WriteFailures:
         folder: Where the checkpoints go.
 
     >>> failures = WriteFailures(Path("checkpoints"))
-    >>> with warnings.catch_warnings(record=True) as caught, failures:
-    ...     raise OSError(28, "No space left on device")
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     with failures:
+    ...         raise OSError(28, "No space left on device")
     """
 
     def __init__(self, folder: Path) -> None:

@@ -74,7 +74,7 @@ def test_a_run_goes_on_from_its_checkpoint_and_from_the_beginning_if_that_is_dam
     with pytest.raises(Stop):
         GpJob().run(task, tmp_path / "broken", stop)
     rest = GpJob().run(task, tmp_path / "broken", lambda progress: seen.append(progress.step))
-    assert seen == [4, 5, 6]
+    assert seen == [5, 6]
     assert (digest(rest.rows), rest.summary) == (digest(whole.rows), whole.summary)
     for path in (tmp_path / "broken" / "evolution").iterdir():
         path.write_bytes(path.read_bytes()[:100])
