@@ -42,13 +42,19 @@ def same_counts(a: fx.Selection, b: fx.Selection) -> bool:
     return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in COUNTS)
 
 
+def readable_by(method: fx.Lexicase, errors: np.ndarray) -> np.ndarray:
+    """The errors, rounded if the method computes with float64 and refuses integers that are not exactly that."""
+    computes = method.batch > 1 or method.epsilon is not None
+    return errors.astype(np.float64) if computes and errors.dtype in (np.int64, np.uint64) else errors
+
+
 @given(errors=any_numbers, method=methods, seed=SEEDS)
 def test_somebody_is_always_selected_and_counts_are_within_bounds(
     errors: np.ndarray, method: fx.Lexicase, seed: int
 ) -> None:
     """The pool never empties: every event ends with a member of the population."""
     n, m = errors.shape
-    s = fx.select(errors, 8, method, seed=seed)
+    s = fx.select(readable_by(method, errors), 8, method, seed=seed)
     assert ((s.indices >= 0) & (s.indices < n)).all()
     assert ((s.cases_used >= 0) & (s.cases_used <= m)).all()
     assert (s.evaluations >= 2 * s.cases_used).all()
@@ -59,8 +65,7 @@ def test_somebody_is_always_selected_and_counts_are_within_bounds(
 
 @given(errors=any_numbers, method=methods, seed=SEEDS)
 def test_native_and_reference_agree(errors: np.ndarray, method: fx.Lexicase, seed: int) -> None:
-    if errors.dtype.kind == "f" and method.batch > 1:
-        errors = np.clip(errors, -1e30, 1e30)
+    errors = readable_by(method, errors)
     native = fx.select(errors, 5, method, seed=seed, backend="native")
     reference = fx.select(errors, 5, method, seed=seed, backend="reference")
     assert np.array_equal(native.indices, reference.indices)

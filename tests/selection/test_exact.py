@@ -385,3 +385,25 @@ def test_nan_is_refused_or_counts_as_worst() -> None:
     with pytest.raises(ValueError, match="individual 0, case 0"):
         fx.probabilities(errors)
     assert fx.probabilities(errors, nan="worst").tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("order", ["uniform", fx.Weighted([3, 1, 2, 1, 1]), fx.Ranked([1, 5, 2, 2, 3])], ids=str)
+@pytest.mark.parametrize("epsilon", [None, [0.1, 0.2, 0.3, 0.1, 0.7], "mad", "mad-dynamic"], ids=str)
+def test_batches_of_ordinary_floats_have_the_probabilities_they_are_drawn_with(order: Any, epsilon: Any) -> None:
+    """Sums are rounded, so it matters that a set of cases is summed in one order everywhere."""
+    rows = np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.2, 0.1, 0.3]])
+    errors = np.hstack([rows, rows[:, [1, 0]]])  # equal cases, but not side by side
+    method = fx.Lexicase(order=order, batch=3, epsilon=epsilon)
+    exact = fx.probabilities(errors, method)
+    indices = fx.select(errors, 20_000, method, seed=2).indices
+    np.testing.assert_array_equal(fx.select(errors, 300, method, seed=2, backend="reference").indices, indices[:300])
+    seen = np.bincount(indices, minlength=3) / len(indices)
+    np.testing.assert_allclose(seen, exact, atol=0.02)
+    assert not seen[exact == 0].any()
+
+
+def test_three_cases_in_any_order_are_one_batch() -> None:
+    errors = [[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.2, 0.1, 0.3]]
+    method = fx.Lexicase(batch=3)
+    exact = fx.probabilities(errors, method)
+    assert set(fx.select(errors, 300, method, seed=1).indices.tolist()) == set(np.flatnonzero(exact).tolist())

@@ -163,7 +163,8 @@ def test_memory_layout_changes_neither_draws_nor_the_input(kind: str, layout: st
     errors = KINDS[kind](np.random.default_rng(1), 23, 17)
     view = LAYOUTS[layout](errors)
     before = view.copy()
-    for method in ("lexicase", "epsilon-lexicase", fx.Lexicase(elitism=3)):
+    computing = () if kind == "int64-huge" else ("epsilon-lexicase", fx.Lexicase(elitism=3))
+    for method in ("lexicase", *computing):
         a, b = fx.select(view, 50, method, seed=5), fx.select(errors, 50, method, seed=5)
         assert (a.indices == b.indices).all()
         assert (a.evaluations == b.evaluations).all()
@@ -276,3 +277,61 @@ def test_bfloat16_tensors_are_read() -> None:
 def test_bfloat16_arrays_are_read() -> None:
     ml_dtypes = pytest.importorskip("ml_dtypes")
     assert as_error_matrix(GRID.astype(ml_dtypes.bfloat16)).values.tolist() == GRID.tolist()
+
+
+BEYOND = np.array([[2**53 + 1, 0], [2**53, 1], [2**53 + 2, 3]])
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        fx.Lexicase(epsilon=1),
+        fx.Lexicase(epsilon="mad"),
+        fx.Lexicase(epsilon="mad-static"),
+        fx.Lexicase(epsilon="mad-dynamic"),
+        fx.Lexicase(batch=2),
+        fx.Lexicase(elitism=1),
+        fx.Lexicase(epsilon=1, sample=fx.DownSample(1.0)),
+        fx.Tournament(),
+        fx.BatchTournament(),
+        fx.FitnessProportionate(),
+        fx.DALex(),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_methods_that_compute_refuse_integers_that_float64_rounds(
+    method: fx.Method, dtype: type, backend: Any
+) -> None:
+    with pytest.raises(ValueError, match=r"^errors must be exactly float64 .* individual 0, case 0 has 9007199254740993$"):
+        fx.select(BEYOND.astype(dtype), 1, method, seed=1, backend=backend)
+    exact = BEYOND.copy()
+    exact[0, 0] = 2**60
+    assert len(fx.select(exact.astype(dtype), 3, method, seed=1, backend=backend)) == 3
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_the_largest_integers_are_not_taken_for_exact(dtype: type) -> None:
+    """Rounded up to a power of two, they are beyond the type they came from."""
+    errors = np.array([[np.iinfo(dtype).max], [0]], dtype=dtype)
+    with pytest.raises(ValueError, match=f"individual 0, case 0 has {np.iinfo(dtype).max}$"):
+        fx.select(errors, 1, fx.Lexicase(epsilon=1))
+
+
+@pytest.mark.parametrize("method", ["lexicase", fx.Lexicase(depth=1), fx.Lexicase(epsilon=0), "plexicase"], ids=str)
+def test_methods_that_only_compare_read_all_integers_exactly(method: fx.Method | str, backend: Any) -> None:
+    only = BEYOND[:, :1]
+    assert set(fx.select(only, 20, method, seed=1, backend=backend).indices.tolist()) == {1}
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant <= 52, reason="long double is a double here")
+def test_long_doubles_are_read_if_none_is_rounded() -> None:
+    errors = np.array([[0.5, 1.0], [np.inf, 0.25]], dtype=np.longdouble)
+    expected = fx.select(errors.astype(np.float64), 20, seed=1).indices
+    np.testing.assert_array_equal(fx.select(errors, 20, seed=1).indices, expected)
+    for beyond in (np.longdouble(1) / 3, np.longdouble(10) ** 400):
+        errors[1, 1] = beyond
+        with pytest.raises(ValueError, match=r"^errors must be exactly float64 numbers, but \w+ .* is at \(1, 1\)$"):
+            fx.select(errors, 1)
+    errors[1, 1] = np.nan
+    assert len(fx.select(errors, 2, nan="worst")) == 2
