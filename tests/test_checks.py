@@ -88,7 +88,7 @@ def test_checked_weights_are_a_copy() -> None:
     "values", [None, "1", ["1", "2"], [b"1"], 1j, np.array([1j]), np.array(["2020"], "M8[Y]"), np.zeros(2, "V4"), {1}]
 )
 def test_text_dates_and_complex_numbers_are_not_numbers(values: object) -> None:
-    with pytest.raises(TypeError, match="^errors must be real numbers, got "):
+    with pytest.raises(TypeError, match=r"^errors must be real numbers, got "):
         checks.as_number_array(values, "errors")
 
 
@@ -128,13 +128,11 @@ class NAType:
         np.ma.masked_array([[1, 2]], mask=[[False, True]]),
         [np.ma.masked_array([1, 2], mask=[False, True])],
         ([1.0, np.nan], np.ma.masked_array([1.0, 2.0], mask=[False, True]))[1:],
-        [[1, np.ma.masked_array(2, mask=True)]],
         np.array([[1, None]], dtype=object),
         np.array([[1, NAType()]], dtype=object),
         [[1, None]],
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*masked element:UserWarning")
 def test_missing_numbers_become_nan(values: object) -> None:
     """What lies under a mask must not be read."""
     np.testing.assert_array_equal(checks.as_number_array(values, "errors"), [[1, np.nan]])

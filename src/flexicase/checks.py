@@ -256,7 +256,7 @@ def _to_numpy(values: Any, name: str) -> NDArray[Any]:
     try:
         if hasattr(values, "detach"):  # a torch tensor that may require a gradient
             values = values.detach()
-            if str(values.dtype) == "torch.bfloat16":
+            if str(getattr(values, "dtype", "")) == "torch.bfloat16":
                 values = values.float()
         if not hasattr(values, "__array__") and hasattr(values, "__dlpack__"):
             return np.from_dlpack(values)
@@ -276,7 +276,9 @@ def _unmasked(values: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
     """The entries, with None for masked ones."""
     if not np.ma.is_masked(values):
         return np.asarray(values)
-    return np.asarray(values.astype(object).filled(None))
+    entries = np.array(values.data, dtype=object)
+    entries[np.ma.getmaskarray(values)] = None
+    return entries
 
 
 def _from_objects(values: NDArray[Any], name: str) -> NDArray[Any]:
@@ -291,7 +293,7 @@ def _from_objects(values: NDArray[Any], name: str) -> NDArray[Any]:
     integers = [number for number in flat if isinstance(number, int)]
     if len(integers) == len(flat) and flat:
         low, high = min(integers), max(integers)
-        if -(2**63) <= low and high < 2**64 and (low >= 0 or high < 2**63):
+        if low >= -(2**63) and high < 2**64 and (low >= 0 or high < 2**63):
             return np.array(flat, dtype=np.int64 if high < 2**63 else np.uint64).reshape(values.shape)
     for position, number in enumerate(flat):
         if isinstance(number, int) and not is_float(number):

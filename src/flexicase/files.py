@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.lib import format
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from flexicase.checks import EXACT_INTEGERS, check_choice, check_text, is_float, shown
@@ -35,8 +35,8 @@ LONG_INTEGER = re.compile(r"(?<![\d.])\d{16,}(?![\d.eE])")
 TO_BE_ROUNDED = "the integer {} cannot be stored as a float without rounding, as the other errors are"
 BEYOND_64_BITS = "the integer {} does not fit 64 bits together with the others; write 1e20 for a float"
 HEADER_READERS: dict[tuple[int, int], Callable[..., Any]] = {
-    (1, 0): format.read_array_header_1_0,
-    (2, 0): format.read_array_header_2_0,
+    (1, 0): npy.read_array_header_1_0,
+    (2, 0): npy.read_array_header_2_0,
 }
 
 
@@ -109,10 +109,7 @@ def _read(file: IO[bytes], header: Header, name: str) -> NDArray[Any]:
     if not start:
         raise ValueError(f"{name}: the file is empty")
     kind = _kind(start, name)
-    if kind == "text":
-        values = _read_text(file.read(), header, name)
-    else:
-        values = _read_binary(file, kind, name)
+    values = _read_text(file.read(), header, name) if kind == "text" else _read_binary(file, kind, name)
     if values.dtype.kind not in "biuf":
         raise ValueError(f"{name}: expected real numbers, got an array of {values.dtype}")
     if values.ndim != 2:
@@ -150,7 +147,7 @@ def _read_binary(file: IO[bytes], kind: str, name: str) -> NDArray[Any]:
     readers = {"npy": _read_npy, "npz": _read_npz, "Parquet": _read_parquet}
     try:
         return readers[kind](file)
-    except _Refused as refusal:
+    except _RefusedError as refusal:
         raise ValueError(f"{name}: {refusal}") from None
     except MemoryError:
         raise MemoryError(f"{name}: the errors do not fit into memory") from None
@@ -159,7 +156,7 @@ def _read_binary(file: IO[bytes], kind: str, name: str) -> NDArray[Any]:
         raise ValueError(f"{name}: not a readable {sort} file: {str(error) or type(error).__name__}") from error
 
 
-class _Refused(ValueError):
+class _RefusedError(ValueError):
     """A file can be read, but is not a matrix of numbers."""
 
 
@@ -174,7 +171,7 @@ def _read_npy(file: IO[bytes], available: int | None = None) -> NDArray[Any]:
     if available is None:
         available = file.seek(0, os.SEEK_END) - start
         file.seek(start)
-    version = format.read_magic(file)
+    version = npy.read_magic(file)
     if version not in HEADER_READERS:
         raise ValueError(f"version {version} of the format is not supported")
     try:
@@ -186,7 +183,7 @@ def _read_npy(file: IO[bytes], available: int | None = None) -> NDArray[Any]:
     if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize > available:
         raise ValueError(f"the header says {dtype}, shape {shape}, but the file has {available} bytes")
     file.seek(start)
-    return format.read_array(file, allow_pickle=False)
+    return npy.read_array(file, allow_pickle=False)
 
 
 def _read_npz(file: IO[bytes]) -> NDArray[Any]:
@@ -194,7 +191,7 @@ def _read_npz(file: IO[bytes]) -> NDArray[Any]:
         members = {member.filename.removesuffix(".npy"): member for member in archive.infolist()}
         if "errors" not in members and len(members) != 1:
             found = ", ".join(members) or "nothing"
-            raise _Refused(f"expected one array, or one called 'errors', in the archive; found {found}")
+            raise _RefusedError(f"expected one array, or one called 'errors', in the archive; found {found}")
         member = members["errors"] if "errors" in members else next(iter(members.values()))
         with archive.open(member) as inner:
             return _read_npy(inner, member.file_size)
@@ -206,12 +203,12 @@ def _read_parquet(file: IO[bytes]) -> NDArray[Any]:
 
     table = parquet.read_table(file)
     columns: dict[str, NDArray[Any]] = {}
-    for column, values in zip(table.column_names, table.columns, strict=True):
+    for column, found in zip(table.column_names, table.columns, strict=True):
         if INDEX_COLUMN.fullmatch(column):
             continue
-        kind = values.type
+        kind, values = found.type, found
         if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
-            raise _Refused(f"column {column!r}: expected numbers, got {kind}")
+            raise _RefusedError(f"column {column!r}: expected numbers, got {kind}")
         if values.null_count and not pa.types.is_floating(kind):
             known = values.drop_null().cast(pa.int8() if pa.types.is_boolean(kind) else kind).to_numpy()
             _check_floats(column, known)
@@ -234,7 +231,7 @@ def _side_by_side(columns: dict[str, NDArray[Any]]) -> NDArray[Any]:
         elif whole[lowest].min() >= 0:
             dtype = np.dtype(np.uint64)
         else:
-            raise _Refused(
+            raise _RefusedError(
                 f"columns {lowest!r} and {highest!r} do not fit one type of integers: "
                 "the first has negative ones, the second some of 2**63 or more"
             )
@@ -248,7 +245,7 @@ def _check_floats(column: str, values: NDArray[Any]) -> None:
     """Refuse integers that a float64 would round."""
     for value in values[np.abs(values.astype(np.float64)) >= EXACT_INTEGERS].tolist():
         if not is_float(value):
-            raise _Refused(f"column {column!r}: {TO_BE_ROUNDED.format(value)}")
+            raise _RefusedError(f"column {column!r}: {TO_BE_ROUNDED.format(value)}")
 
 
 def _read_text(raw: bytes, header: Header, name: str) -> NDArray[Any]:
@@ -265,7 +262,7 @@ def _read_text(raw: bytes, header: Header, name: str) -> NDArray[Any]:
     skipped = first[0][0] if has_header else 0
     try:
         return _parse(raw, skipped, delimiter, name)
-    except _Refused as refusal:
+    except _RefusedError as refusal:
         raise ValueError(str(refusal)) from None
     except ValueError as error:
         _explain(_lines(raw, skipped), delimiter, name)
@@ -297,7 +294,7 @@ def _cells(row: tuple[int, str], delimiter: str | None, name: str) -> list[str]:
             cells = [cell.strip() for cell in line.split(delimiter)]
     longest = max(cells, key=len, default="")
     if len(longest) > MAX_CELL:
-        raise _Refused(
+        raise _RefusedError(
             f"{name}: line {number}, column {cells.index(longest) + 1}: the cell has {len(longest)} characters, "
             f"at most {MAX_CELL} are read"
         )
@@ -370,7 +367,7 @@ def _refuse_wide(
             for column, cell in enumerate(_cells(row, delimiter, name), 1):
                 if INTEGER.fullmatch(cell) and (len(cell) > 400 or not fits(int(cell))):
                     found = cell if len(cell) <= 40 else f"{cell[:37]}..."
-                    raise _Refused(f"{name}: line {row[0]}, column {column}: {reason.format(found)}")
+                    raise _RefusedError(f"{name}: line {row[0]}, column {column}: {reason.format(found)}")
 
 
 def _explain(lines: Iterator[tuple[int, str]], delimiter: str | None, name: str) -> None:

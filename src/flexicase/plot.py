@@ -19,8 +19,8 @@ from flexicase.rng import check_seed
 from flexicase.selection.api import Method, Selection, select
 from flexicase.selection.bias import Bias, check_bias
 from flexicase.selection.bias import case_weights as weigh
-from flexicase.selection.matrix import as_error_matrix
 from flexicase.selection.lexicase import Lexicase
+from flexicase.selection.matrix import as_error_matrix
 from flexicase.selection.registry import PAPER_METHODS, resolve_method
 from flexicase.selection.trace import trace
 

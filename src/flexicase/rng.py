@@ -78,7 +78,7 @@ def check_seed(seed: Seed) -> Seed:
     """
     if type(seed) is int or isinstance(seed, np.integer):
         if seed < 0:
-            raise ValueError(f"seed must not be negative, got {shown(seed)}")
+            raise ValueError(f"seed must not be negative, got {shown(int(seed))}")
     elif not (seed is None or isinstance(seed, np.random.Generator | np.random.SeedSequence)):
         raise TypeError(
             "seed must be an int, a numpy.random.Generator, a numpy.random.SeedSequence or None, "

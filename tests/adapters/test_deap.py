@@ -158,9 +158,9 @@ def test_bad_arguments_are_refused_with_a_reason():
         adapter.selLexicase([], 1)
     with pytest.raises(ValueError, match="k must be at least 0"):
         adapter.selLexicase(population, -1)
-    with pytest.raises(ValueError, match=r"solved must be one number or one per case: expected shape \(5,\)"):
+    with pytest.raises(ValueError, match=r"solved must have one number per case: expected shape \(5,\)"):
         adapter.selWeightedLexicase(population, 1, solved=[1.0, 2.0])
-    with pytest.raises(TypeError, match="solved must be a number"):
+    with pytest.raises(TypeError, match="solved must be real numbers"):
         adapter.selWeightedLexicase(population, 1, solved="best")
     with pytest.raises(ValueError, match="order must be one of"):
         adapter.selWeightedLexicase(population, 1, "rankd")

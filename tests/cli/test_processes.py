@@ -142,6 +142,6 @@ def test_ctrl_c_while_starting_up_is_quiet_and_exits_130(start, tmp_path):
         capture_output=True,
         check=False,
         timeout=60,
-        preexec_fn=heed_ctrl_c,  # noqa: PLW1509
+        preexec_fn=heed_ctrl_c,
     )
     assert (done.returncode, done.stderr, done.stdout) == (130, b"", b"")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -135,7 +136,15 @@ def _picture(draw: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _methods() -> Iterator[Call]:
-    lexicase = {"order": "weighted", "epsilon": 0.5, "sample": None, "batch": 1, "depth": 3, "slippage": 0.1, "elitism": 1}
+    lexicase = {
+        "order": "weighted",
+        "epsilon": 0.5,
+        "sample": None,
+        "batch": 1,
+        "depth": 3,
+        "slippage": 0.1,
+        "elitism": 1,
+    }
     yield Call("Lexicase", _use(fx.Lexicase), lexicase)
     yield Call("Weighted", _use(lambda bias: fx.Lexicase(order=fx.Weighted(bias))), {"bias": "average"})
     yield Call("Ranked", _use(lambda bias: fx.Lexicase(order=fx.Ranked(bias))), {"bias": [1, 2, 3]})
@@ -197,8 +206,16 @@ def _partial() -> Iterator[Call]:
     yield Call("ProcessEvaluator", evaluation.ProcessEvaluator, {"function": np.subtract.outer, "workers": 1})
     cluster = {"evaluate": _evaluate, "workers": 2, "pair_seconds": 1.0, "piece_seconds": 0.1, "send_seconds": 0.1}
     yield Call("SimulatedCluster", _cluster, cluster)
-    ray = {"function": lambda *asked: _evaluate(*asked[-2:]), "population": None, "workers": 1, "address": None, "attempts": 3, "options": None}
-    yield Call("RayEvaluator", evaluation.RayEvaluator, ray)
+    ray = {
+        "function": lambda *asked: _evaluate(*asked[-2:]),
+        "population": None,
+        "workers": 1,
+        "address": None,
+        "attempts": 3,
+        "options": None,
+    }
+    if find_spec("ray"):
+        yield Call("RayEvaluator", evaluation.RayEvaluator, ray)
     made = {"n_individuals": 4, "n_cases": 3, "copies": 0.5, "seed": 1}
     yield Call("Population", synthetic.Population, made)
     yield Call("Population()", synthetic.Population(4, 3), asked)
@@ -245,4 +262,5 @@ def _readers() -> Iterator[Call]:
 
 def calls() -> list[Call]:
     """Every call."""
-    return [*_selection(), *_partial(), *_deap(), *_pictures(), *_readers()]
+    pictures = _pictures() if find_spec("matplotlib") else ()
+    return [*_selection(), *_partial(), *_deap(), *pictures, *_readers()]

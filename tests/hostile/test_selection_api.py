@@ -90,9 +90,11 @@ def test_hostile_arguments_are_refused_by_name(name: str) -> None:
 
 
 def raised_by(call: Any) -> BaseException:
-    with pytest.raises(BaseException) as caught:
+    try:
         call()
-    return caught.value
+    except Exception as error:
+        return error
+    raise AssertionError("no error")
 
 
 def test_errors_of_other_packages_are_raw() -> None:
@@ -106,6 +108,6 @@ def test_errors_of_other_packages_are_raw() -> None:
     assert is_raw(raised_by(lambda: fx.select([[1]], -1)), "method") == "does not name method"
     assert is_raw(raised_by(lambda: _native.Matrix("x"))) == "native text"
     assert is_raw(raised_by(lambda: np.ones(2).reshape(3))) == "not raised by the package"
-    assert is_raw(raised_by(lambda: fx.select())) == "not raised by the package"
-    assert is_raw(raised_by(lambda: [][0])) == "a IndexError"
+    assert is_raw(raised_by(fx.select)) == "not raised by the package"
+    assert is_raw(raised_by(lambda: {}[0])) == "a KeyError"
     assert is_raw(MemoryError()) == "no text"

@@ -67,6 +67,17 @@ def _numbers() -> Iterator[int]:
     yield from (0, 1)
 
 
+def _contains_itself() -> list[Any]:
+    values: list[Any] = [1]
+    values.append(values)
+    return values
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array
+
+
 POOL: dict[str, Callable[[], Any]] = {
     "None": lambda: None,
     "True": lambda: True,
@@ -119,7 +130,7 @@ POOL: dict[str, Callable[[], Any]] = {
     "[nan]": lambda: [math.nan] * 3,
     "[-1]": lambda: [-1] * 3,
     "deep": lambda: [[[[[[1]]]]]],
-    "itself": lambda: _contains_itself(),
+    "itself": _contains_itself,
     "()": lambda: (),
     "{}": lambda: {},
     "dict": lambda: {"a": 1},
@@ -174,17 +185,6 @@ POOL: dict[str, Callable[[], Any]] = {
 }
 
 
-def _contains_itself() -> list[Any]:
-    values: list[Any] = [1]
-    values.append(values)
-    return values
-
-
-def _read_only(array: np.ndarray) -> np.ndarray:
-    array.flags.writeable = False
-    return array
-
-
 def is_raw(error: BaseException, argument: str | None = None) -> str | None:
     """Why an error is not fit for a user, or None if it is.
 
@@ -207,20 +207,22 @@ def is_raw(error: BaseException, argument: str | None = None) -> str | None:
         The rule that is broken, in a few words, or None.
     """
     text = str(error)
-    if not isinstance(error, TypeError | ValueError | MemoryError | OSError) and not _is_own(error):
-        return f"a {type(error).__name__}"
-    if isinstance(error, OSError) and error.filename is None:
-        return "an OSError without a file"
-    if NATIVE_TEXT.search(text):
-        return "native text"
-    if not text.strip():
-        return "no text"
-    if not isinstance(error, OSError) and not _raised_by_package(error):
-        return "not raised by the package"
-    if argument is None or isinstance(error, MemoryError | OSError) or _is_own(error):
-        return None
-    named = re.search(rf"(?<![a-z]){re.escape(argument).removesuffix('s')}s?(?![a-z])", text, re.IGNORECASE)
-    return None if named else f"does not name {argument}"
+    expected = isinstance(error, TypeError | ValueError | MemoryError | OSError) or _is_own(error)
+    argument_matters = isinstance(error, TypeError | ValueError) and not _is_own(error)
+    broken = {
+        f"a {type(error).__name__}": not expected,
+        "an OSError without a file": isinstance(error, OSError) and error.filename is None,
+        "native text": NATIVE_TEXT.search(text),
+        "no text": not text.strip(),
+        "not raised by the package": not isinstance(error, OSError) and not _raised_by_package(error),
+        f"does not name {argument}": argument is not None and argument_matters and not _names(text, argument),
+    }
+    return next((rule for rule, is_broken in broken.items() if is_broken), None)
+
+
+def _names(text: str, argument: str) -> bool:
+    name = re.escape(argument).removesuffix("s")
+    return re.search(rf"(?<![a-z]){name}s?(?![a-z])", text, re.IGNORECASE) is not None
 
 
 def _is_own(error: BaseException) -> bool:

@@ -396,7 +396,8 @@ def test_what_does_not_fit_into_memory_is_refused_at_once(arguments: dict) -> No
 
         resource.setrlimit(resource.RLIMIT_AS, (4 * 2**30, resource.RLIM_INFINITY))
         try:
-            fx.FastLexicase(3, seed=1).select(lambda i, c: np.zeros((len(i), len(c))), **{{"n_individuals": 4}} | {arguments})
+            arguments = {{"n_individuals": 4}} | {arguments}
+            fx.FastLexicase(3, seed=1).select(lambda i, c: np.zeros((len(i), len(c))), **arguments)
         except MemoryError as error:
             print(error)
     """

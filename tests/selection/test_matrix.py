@@ -90,7 +90,7 @@ def test_plus_infinity_is_an_error_like_others() -> None:
 
 
 def test_ragged_rows_are_refused() -> None:
-    refused([[1, 2], [3]], ValueError, r"errors must be a matrix with rows of equal length: ")
+    refused([[1, 2], [3]], ValueError, r"errors must be an array with rows of equal length: ")
 
 
 @pytest.mark.parametrize(

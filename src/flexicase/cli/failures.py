@@ -14,9 +14,9 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from flexicase.__main__ import INTERRUPTED
+from flexicase import __main__ as command
 
-FAILED, MISUSED = 1, 2
+FAILED, MISUSED, INTERRUPTED = 1, 2, command.INTERRUPTED
 TRACEBACK_VARIABLE = "FLEXICASE_TRACEBACK"
 
 

@@ -65,9 +65,7 @@ def check_epsilon(epsilon: Epsilon) -> NDArray[np.float64] | Mad | None:
         if given.dtype == np.bool_:
             raise TypeError
     except TypeError:
-        raise TypeError(
-            f"epsilon must be a number, one number per case, 'mad' or None, got {shown(epsilon)}"
-        ) from None
+        raise TypeError(f"epsilon must be a number, one number per case, 'mad' or None, got {shown(epsilon)}") from None
     if given.ndim > 1:
         raise ValueError(f"epsilon must be a number or one number per case, got shape {given.shape}")
     values = given.astype(np.float64)

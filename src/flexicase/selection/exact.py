@@ -170,8 +170,7 @@ def _own_probabilities(method: HasProbabilities, matrix: ErrorMatrix) -> NDArray
     found = as_number_array(method.probabilities(matrix), name).astype(np.float64)
     if found.shape != (matrix.n_individuals,):
         raise ValueError(
-            f"{name} must give one number per individual: "
-            f"expected shape ({matrix.n_individuals},), got {found.shape}"
+            f"{name} must give one number per individual: expected shape ({matrix.n_individuals},), got {found.shape}"
         )
     return found
 

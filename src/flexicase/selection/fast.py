@@ -63,9 +63,9 @@ class FastLexicase:
             ``"patient"`` up to 16 cases or more.
         memory: Budget in bytes for blocks and memo; of an old memo, up to an eighth of it is kept as room for the next.
         seed: An int, a `numpy.random.Generator`, a `SeedSequence`, or None for fresh randomness.
-        backend: ``"native"`` or ``"reference"``, as for `flexicase.Selector`. The native one does not support a callable
-            bias, ``on_all_fail="stop"`` and evaluators that work on many pieces at a time: None chooses the reference for
-            these, ``"native"`` refuses them. The attribute ``backend`` says which it is.
+        backend: ``"native"`` or ``"reference"``, as for `flexicase.Selector`. The native one does not support a
+            callable bias, ``on_all_fail="stop"`` and evaluators that work on many pieces at a time: None chooses the
+            reference for these, ``"native"`` refuses them. The attribute ``backend`` says which it is.
 
     Example:
         Of 5 × 1000 pairs, few are computed:

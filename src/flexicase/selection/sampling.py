@@ -134,7 +134,7 @@ def check_sample(sample: Any) -> Sample | None:
             "sample must be DownSample, InformedDownSample, Cohorts, another object with parts(), or None, "
             f"got {shown(sample)}"
         )
-    return sample  # type: ignore[no-any-return]
+    return sample
 
 
 def check_sample_size(size: Any, name: str) -> float | int:
