@@ -165,9 +165,10 @@ def check_indices(values: ArrayLike, name: str, length: int = MAX_COUNT) -> NDAr
     array = as_number_array(values, name)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise TypeError(f"{name} must be a one-dimensional array of integers, got {shown(values)}")
-    outside = (array < 0) | (array >= np.uint64(length))
-    if outside.any():
-        raise ValueError(f"{name} must be from 0 to {length - 1}, got {array[np.argmax(outside)]}")
+    if array.size:
+        low, high = int(array.min()), int(array.max())
+        if low < 0 or high >= length:
+            raise ValueError(f"{name} must be from 0 to {length - 1}, got {low if low < 0 else high}")
     return array.astype(np.int64)
 
 

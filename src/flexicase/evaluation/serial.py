@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexicase.checks import check_function, check_indices
-from flexicase.evaluation.protocol import Closing, EvaluationError, evaluate_block
+from flexicase.evaluation.protocol import Closing, EvaluationError, checked_block, evaluate_block
 
 
 class PairEvaluator(Closing):
@@ -51,8 +52,9 @@ class PairEvaluator(Closing):
         except Exception as cause:
             problem = f"the evaluator raised {type(cause).__name__}: {cause}"
             raise EvaluationError(problem, [individual], [case]) from cause
-        block = evaluate_block(lambda i, c: [[found]], np.array([individual]), np.array([case]))
-        return float(block[0, 0])
+        if type(found) is float and found > -math.inf:  # what `checked_block` would say of it
+            return found
+        return float(checked_block([[found]], np.array([individual]), np.array([case]))[0, 0])
 
 
 class BlockEvaluator(Closing):

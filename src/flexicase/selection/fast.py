@@ -110,7 +110,7 @@ class FastLexicase:
             stops=check_choice(on_all_fail, "on_all_fail", ("keep", "stop")) == "stop",
         )
         self._asked_backend = backend
-        self._backend = self._choose_backend(self._not_native())
+        self._backend = self._plain_backend = self._choose_backend(self._not_native())
         self._key = key_from_seed(seed)
         self._next_event = 0
         self._native: FastRun | None = None
@@ -248,8 +248,9 @@ class FastLexicase:
         key, first = (self._key, self._next_event) if seed is None else (key_from_seed(seed), 0)
         weights = self._weights.settled(n_individuals)
         generation = evaluate.generation if isinstance(evaluate, PipelinedEvaluator) else None
-        obstacle = None if generation is None else f"a {type(evaluate).__name__}"
-        backend = self._choose_backend(self._not_native() or obstacle)
+        backend = self._plain_backend
+        if generation is not None:
+            backend = self._choose_backend(f"a {type(evaluate).__name__}")
         natively = backend == "native"
         if not natively:
             weights = weights.copy()
