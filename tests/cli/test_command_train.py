@@ -188,6 +188,20 @@ def test_a_folder_that_cannot_be_used_is_noticed_before_training(run, tmp_path):
     assert "generation 1" not in done.stderr
 
 
+def test_a_disk_that_fills_up_costs_a_warning_and_not_the_training(run, tmp_path, monkeypatch):
+    from flexicase.torch import checkpoint
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(checkpoint, "write_atomically", full)
+    done = run("train", *SMALL, "--save", tmp_path, "--save-every", "0")
+    assert done.exit_code == 0
+    assert done.stderr.count("flexicase: warning: no checkpoint was written") == 1
+    assert "No space left on device" in done.stderr
+    assert done.stdout.startswith("3 generations")
+
+
 def test_what_has_changed_since_the_checkpoint_is_refused_or_allowed(run, tmp_path):
     assert run("train", *SMALL, "--save", tmp_path).exit_code == 0
     longer = ["5" if a == "3" else a for a in SMALL]

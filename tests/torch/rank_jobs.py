@@ -6,6 +6,7 @@ import functools
 import os
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import torch
@@ -14,7 +15,7 @@ from torch.utils.data import TensorDataset
 
 import flexicase.torch as ft
 from flexicase.torch.checkpoint import NEWEST
-from tests.torch.training_runs import fingerprint, network, search
+from tests.torch.training_runs import Averaging, Poison, cases, fingerprint, network, search, small
 
 RANK = int(os.environ.get("RANK", "0"))
 RESTART = int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0"))
@@ -58,6 +59,18 @@ def alike(**changes):
     )
 
 
+def poisoned(output, target):
+    """Cross-entropy with a gradient of NaN for some candidates, by the seed of their training."""
+    poisons = torch.initial_seed() % 3 == 0
+    return nn.functional.cross_entropy(Poison.apply(output) if poisons else output, target)
+
+
+def broken(**changes):
+    """Some candidates have parameters that are not finite; the warning about it is not what is tested."""
+    warnings.simplefilter("ignore", RuntimeWarning)
+    return small(loss=poisoned, **changes)
+
+
 TRAININGS = {
     "float64": in_float64,
     "four": search,
@@ -69,6 +82,8 @@ TRAININGS = {
     ),
     "regression": regression,
     "alike": alike,
+    "broken": broken,
+    "buffers": functools.partial(small, Averaging, population=3, test_set=cases()),
 }
 
 

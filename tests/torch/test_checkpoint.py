@@ -20,7 +20,7 @@ import flexicase.torch as ft
 from flexicase.checkpoint import CheckpointError
 from flexicase.torch.checkpoint import MAGIC, NEWEST, PREVIOUS, load
 from flexicase.torch.training import Trainer, TrainingError, sgd
-from tests.torch.training_runs import cases, fingerprint, search, small
+from tests.torch.training_runs import Averaging, cases, fingerprint, search, small
 
 CHANGES = [
     {},
@@ -324,19 +324,6 @@ def test_data_that_are_augmented_when_read_can_be_resumed(draw):
     assert torch.equal(torch.get_rng_state(), before)
 
 
-class Averaging(nn.Linear):
-    """Subtracts a running mean, kept in a buffer that is no part of state_dict."""
-
-    def __init__(self):
-        super().__init__(4, 3)
-        self.register_buffer("mean", torch.zeros(4), persistent=False)
-
-    def forward(self, inputs):
-        if self.training:
-            self.mean.lerp_(inputs.mean(0), 0.3)
-        return super().forward(inputs - self.mean)
-
-
 def test_buffers_that_are_not_persistent_are_resumed_too(tmp_path):
     """Resumed training began with new buffers, and ended with other parameters."""
     whole, first, second = (small(Averaging, optimizer_state="inherit") for _ in range(3))
@@ -348,6 +335,20 @@ def test_buffers_that_are_not_persistent_are_resumed_too(tmp_path):
     second.fit(4)
     assert torch.equal(second.parent.mean, whole.parent.mean)
     assert fingerprint(second) == fingerprint(whole)
+
+
+@pytest.mark.parametrize("name", ["Adam", "NAdam", "RMSprop", "Adafactor", "SparseAdam"])
+def test_any_optimiser_can_be_inherited_and_resumed(name):
+    """The checks of a state know no optimiser by name."""
+    sparse = name == "SparseAdam"
+    data = TensorDataset(torch.arange(20) % 5, torch.arange(20) % 3) if sparse else cases()
+    model = (lambda: nn.Embedding(5, 3, sparse=True)) if sparse else (lambda: nn.Linear(4, 3))
+    settings = {"optimizer": getattr(torch.optim, name), "optimizer_state": "inherit", "generations": 3}
+    whole, resumed = (small(model, data, **settings) for _ in range(2))
+    whole.step(), whole.step()
+    resumed.load_state_dict(whole.state_dict())
+    whole.step(), resumed.step()
+    assert fingerprint(resumed) == fingerprint(whole)
 
 
 class Caching(nn.Linear):

@@ -22,7 +22,7 @@ from flexicase.torch.errors import wrong
 from flexicase.torch.gradient import GradientLexicase
 from flexicase.torch.state import State
 from flexicase.torch.training import deal
-from tests.torch.training_runs import cases, fingerprint, network, search, small
+from tests.torch.training_runs import Poison, cases, fingerprint, network, search, small
 
 
 def test_every_case_is_trained_on_once_and_shares_differ_by_a_batch_at_most():
@@ -220,18 +220,6 @@ def test_compiled_networks_select_the_same_parents():
     assert outcome(compile=True) == outcome()
 
 
-class Poison(torch.autograd.Function):
-    """Passes outputs on unchanged, and gives NaN as their gradient."""
-
-    @staticmethod
-    def forward(ctx, outputs):
-        return outputs.clone()
-
-    @staticmethod
-    def backward(ctx, gradient):
-        return gradient * float("nan")
-
-
 class Fragile(nn.Linear):
     """A linear network whose gradients are NaN in some passes of every four; its losses are finite."""
 
@@ -263,7 +251,7 @@ def test_a_candidate_with_parameters_that_are_no_numbers_is_no_parent(fragile, c
     """Its losses are finite, since they come before the step that breaks it; NaN outputs even looked right."""
     for seed in range(6):
         found = fragile([0, 1, 3], seed=seed, **changes)
-        with pytest.warns(RuntimeWarning, match=r"candidate 0, 1, 3 of generation \d cannot become the parent"):
+        with pytest.warns(RuntimeWarning, match=r"candidates 0, 1, 3 of generation \d cannot become the parent"):
             records = found.fit(3)
         assert [record.parent for record in records] == [2, 2, 2]
         assert all(value.isfinite().all() for value in found.parent.state_dict().values())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -133,7 +134,9 @@ def _fit(
 
     # torchrun ends its processes by SIGTERM when one dies, and there a checkpoint is written after every generation
     stopping = contextlib.nullcontext() if under_torchrun() else terminations_as_interrupts()
-    with stopping, LiveLine(quiet=quiet) as line:
+    with stopping, LiveLine(quiet=quiet) as line, warnings.catch_warnings():
+        warnings.simplefilter("always", RuntimeWarning)
+        warnings.showwarning = lambda message, *_: line.note(f"flexicase: warning: {message}")
         search.callbacks.append(lambda record: line.show(in_a_line(record), always=record.accuracy is not None))
         if writer is not None:
             search.callbacks.append(lambda record: _log(writer, record))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import functools
 import hashlib
+import inspect
 import types
 from collections.abc import Iterable
 from pathlib import PurePath
@@ -76,12 +77,24 @@ def describe_network(model: nn.Module) -> str:
 
 
 def describe_optimizer(optimizer: Optimizer) -> str:
-    """The class and settings of an optimiser; the learning rate is left out."""
+    """The class of an optimiser and its settings other than the class's own; the learning rate is left out.
+
+    Example:
+        >>> import torch
+        >>> from flexicase.torch.fingerprint import describe_optimizer
+        >>> describe_optimizer(torch.optim.SGD(torch.nn.Linear(1, 1).parameters(), lr=0.1, momentum=0.9))
+        'SGD momentum=0.9'
+    """
+    usual = {name: each.default for name, each in inspect.signature(type(optimizer)).parameters.items()}
     groups = [
-        {name: value for name, value in group.items() if name not in ("params", "lr", "initial_lr")}
+        "".join(
+            f" {name}={value}"
+            for name, value in group.items()
+            if name not in ("params", "lr") and not (name in usual and str(value) == str(usual[name]))
+        )
         for group in optimizer.param_groups
     ]
-    return f"{type(optimizer).__name__} " + "; ".join(map(str, groups))
+    return type(optimizer).__name__ + ";".join(groups)
 
 
 def _digest(text: str) -> str:

@@ -225,12 +225,12 @@ class Trainer:
                 f"the parameters of all {len(models)} candidates in generation {generation} are not finite: {diverged}"
             )
         if len(sound) < len(models) and self.ranks.rank == 0:
-            broken = ", ".join(str(which) for which in range(len(models)) if which not in sound)
+            broken = [str(which) for which in range(len(models)) if which not in sound]
+            names = f"{'candidates' if len(broken) > 1 else 'candidate'} {', '.join(broken)}"
             warnings.warn(
-                f"parameters are not finite, so that candidate {broken} of generation {generation} cannot become the "
-                "parent; a lower learning rate may help",
+                f"{names} of generation {generation} cannot become the parent: parameters are not finite; a lower learning rate may help",
                 RuntimeWarning,
-                stacklevel=2,
+                stacklevel=4,
             )
         return sum(loss for loss, _ in done) / len(done), optimizers, sound
 
