@@ -332,3 +332,11 @@ def test_an_error_function_that_gives_no_tensor():
     found = small(error_fn=lambda o, t: [0.0] * len(o), loss=nn.functional.cross_entropy)
     with pytest.raises(fx.EvaluationError, match=r"error_fn must return a tensor, got list"):
         found.fit(1)
+
+
+@pytest.mark.parametrize("seconds", ["often", float("nan"), True])
+def test_a_time_between_checkpoints_that_is_no_number(tmp_path, seconds):
+    found = small()
+    with pytest.raises((TypeError, ValueError), match="save_every must be a number, got"):
+        found.fit(2, save=tmp_path, save_every=seconds)
+    assert found.generation == 0

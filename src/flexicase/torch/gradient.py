@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import nn
 from torch.nn import functional
 
-from flexicase.checks import check_choice, check_count
+from flexicase.checks import check_choice, check_count, check_number
 from flexicase.rng import Key, Lane, Seed
 from flexicase.selection.fast import FastLexicase
 from flexicase.selection.lookahead import LookAhead
@@ -49,7 +49,7 @@ class GradientLexicase:
     selection on all training cases then chooses the parent, and its copies are the next candidates.
 
     Args:
-        model_fn: Makes a network; called ``population`` times, each with its own random parameters.
+        model_fn: Makes a network, each time a new one with random parameters of its own.
         train_set: A map-style data set of (input, target).
         population: Candidates.
         selection: ``"lexicase"``: cases in uniformly random order; ``"fast"``: in weighted order, weights learnt while
@@ -238,6 +238,7 @@ class GradientLexicase:
         folder = None if save is None else Path(save)
         if resume and folder is None:
             raise ValueError("resume needs save: the folder of the checkpoint")
+        seconds = self._ranks.seconds_between_saves if save_every is None else check_number(save_every, "save_every")
         self._ranks.agree(lambda: {"generations": generations, "resume": resume})
         if folder is not None:
             is_own = self._folder == folder.resolve()
@@ -246,7 +247,6 @@ class GradientLexicase:
                 self.load_state_dict(found, allow_changed=allow_changed)
             self._folder = folder.resolve()
         self.generations = generations
-        seconds = self._ranks.seconds_between_saves if save_every is None else save_every
         saver = checkpoint.Saver(self, None if self.rank else folder, seconds)
         try:
             while self.generation < generations:
@@ -261,8 +261,8 @@ class GradientLexicase:
     def step(self) -> Generation:
         """One generation: train, select, copy.
 
-        If it fails or is interrupted, `generation` is as before and it can be called again, with the same outcome as
-        without the failure.
+        One that fails or is interrupted leaves nothing behind: `generation` says whether it is done, and if not, calling
+        this again gives the same outcome as without the interruption.
 
         Raises:
             TrainingError: A loss is not finite, or the parameters of no candidate are.

@@ -228,7 +228,8 @@ class Trainer:
             broken = [str(which) for which in range(len(models)) if which not in sound]
             names = f"{'candidates' if len(broken) > 1 else 'candidate'} {', '.join(broken)}"
             warnings.warn(
-                f"{names} of generation {generation} cannot become the parent: parameters are not finite; a lower learning rate may help",
+                f"{names} of generation {generation} cannot become the parent: parameters are not finite; a lower "
+                "learning rate may help",
                 RuntimeWarning,
                 stacklevel=4,
             )
