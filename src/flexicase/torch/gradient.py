@@ -261,7 +261,7 @@ class GradientLexicase:
     def step(self) -> Generation:
         """One generation: train, select, copy.
 
-        One that fails or is interrupted leaves nothing behind: `generation` says whether it is done, and if not, calling
+        If it fails or is interrupted, `generation` says whether it is done. If not, nothing is left of it, and calling
         this again gives the same outcome as without the interruption.
 
         Raises:
