@@ -168,7 +168,8 @@ def test_places():
 @pytest.fixture
 def slurm(tmp_path, monkeypatch):
     """The commands of Slurm, played by a script that starts an array's jobs on this machine."""
-    pytest.importorskip("submitit", reason="submitit is not installed (the cluster extra)")
+    submitit = pytest.importorskip("submitit", reason="submitit is not installed (the cluster extra)")
+    monkeypatch.setattr(submitit.SlurmJob, "watcher", type(submitit.SlurmJob.watcher)(delay_s=600))  # ids repeat here
     slurm_stand_in.install(tmp_path / "slurm")
     monkeypatch.setenv("PATH", f"{tmp_path / 'slurm'}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setattr("flexicase.experiments.slurm_executor.SECONDS_BETWEEN_CHECKS", 1.0)
@@ -201,6 +202,55 @@ def test_a_job_that_slurm_loses_is_made_again(slurm, run_on, undisturbed, visits
     assert "job 1_0 was lost" in notes[0]
     assert (slurm / "jobs").read_text().splitlines()[0] == "2"
     assert results(study) == undisturbed(**SLOW)
+
+
+@pytest.mark.parametrize("patience", [None, 1.0])
+def test_a_job_that_slurm_does_not_know_is_given_up(patience, slurm, run_on, undisturbed, monkeypatch):
+    """It was awaited for ever, with `--patience` as well."""
+    monkeypatch.setattr("flexicase.experiments.slurm_executor.SECONDS_UNKNOWN", 600.0 if patience else 1.0)
+    (slurm / "forgetful").touch()
+
+    def remember():
+        wait_until(lambda: (slurm / "jobs").read_text() == "2\n")
+        (slurm / "forgetful").unlink()
+
+    thread = threading.Thread(target=remember)
+    thread.start()
+    options = Options(workers=2, patience=patience)
+    study = {"seeds": 1, "length": 3}
+    ending, notes, made = run_on(lambda s, o: SlurmExecutor(s, o.workers), options, **study)
+    thread.join()
+    assert ending == "complete"
+    assert sum("job 1_0 was lost, UNKNOWN" in note for note in notes) == 1
+    assert results(made) == undisturbed(**study)
+
+
+def test_a_submission_that_fails_leaves_running_jobs_alone(slurm, run_on, undisturbed, visits, monkeypatch):
+    """One failing sbatch cancelled every job of the study."""
+    monkeypatch.setattr("flexicase.experiments.slurm_executor.SECONDS_TO_RESUBMIT", 0.1)
+    study = {"seeds": 2, "length": 6, "pause": 0.25}
+
+    def refuse():
+        wait_until(visits)
+        (slurm / "refusals").write_text("1")
+
+    thread = threading.Thread(target=refuse)
+    thread.start()
+    ending, notes, made = run_on(lambda s, o: SlurmExecutor(s, o.workers), Options(workers=2), **study)
+    thread.join()
+    assert ending == "complete"
+    assert all("could not be submitted: " in note and "Unable to contact slurm controller" in note for note in notes)
+    assert 1 <= len(notes) <= 2
+    assert all(len({process for _, process in steps}) == 1 for steps in visits().values())
+    assert results(made) == undisturbed(**study)
+
+
+def test_a_slurm_that_refuses_every_submission_ends_the_study(slurm, run_on, monkeypatch):
+    monkeypatch.setattr("flexicase.experiments.slurm_executor.SECONDS_TO_RESUBMIT", 0.1)
+    (slurm / "refusals").write_text("100")
+    ending, _, made = run_on(lambda s, o: SlurmExecutor(s, o.workers), Options(workers=2, attempts=2), seeds=1)
+    assert ending == "incomplete"
+    assert {entry.state for entry in entries(made)} == {"quarantined"}
 
 
 def test_jobs_of_a_coordinator_that_was_killed_are_cancelled(slurm, tmp_path, visits):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -12,12 +13,17 @@ from typing import Any
 from flexicase.atomic import write_atomically
 from flexicase.experiments.executor import Event, Failed, LocalExecutor, Moved, waiting
 from flexicase.experiments.jobs import Progress, Task
+from flexicase.experiments.outcomes import one_line
 from flexicase.experiments.study import Study
+from flexicase.experiments.worker import FULL_DISK
 from flexicase.extras import require
 
 POLL_SECONDS = 0.2
 SECONDS_BETWEEN_CHECKS = 60.0
 SECONDS_TO_SPEAK = 15.0
+SECONDS_UNKNOWN = 600.0
+SECONDS_TO_RESUBMIT = 30.0
+UNKNOWN = "UNKNOWN"
 PROGRESS = "progress.json"
 JOBS = "jobs.txt"
 
@@ -65,6 +71,9 @@ class SlurmExecutor:
         self._jobs: dict[str, Any] = {}
         self._progress: dict[str, Progress] = {}
         self._ended_at: dict[str, float] = {}
+        self._killed_at: dict[str, float] = {}
+        self._unknown_since: dict[str, float] = {}
+        self._next_submission = 0.0
         self._next_check = time.monotonic() + SECONDS_BETWEEN_CHECKS
         self._cancel_leftovers()
 
@@ -86,15 +95,17 @@ class SlurmExecutor:
 
     def events(self, timeout: float) -> list[Event]:
         """What has happened since the last call; waits for something to happen, at most ``timeout`` seconds."""
-        self._submit()
+        found = self._submit()
         deadline = time.monotonic() + timeout
-        while not (found := self._look()) and time.monotonic() < deadline:
+        while not found and not (found := self._look()) and time.monotonic() < deadline:
             time.sleep(POLL_SECONDS)
-        return found or [*waiting(self._jobs.keys() - self._progress.keys())]
+        queued = self._jobs.keys() - self._progress.keys() - self._unknown_since.keys()
+        return found or [*waiting(queued), *waiting(task.id for task in self._waiting)]
 
     def kill(self, run_id: str) -> None:
-        """End a run; it fails when the batch system says that it is gone."""
+        """End a run; it fails when the batch system says that it is gone, or a little later."""
         self._jobs[run_id].cancel(check=False)
+        self._killed_at.setdefault(run_id, time.monotonic())
 
     def stop(self) -> None:
         """End all runs; what they have saved stays."""
@@ -103,15 +114,22 @@ class SlurmExecutor:
             job.cancel(check=False)
         (self._folder / JOBS).unlink(missing_ok=True)
 
-    def _submit(self) -> None:
-        if not self._waiting:
-            return
+    def _submit(self) -> list[Event]:
+        """Submit what waits; if that fails, those runs fail, and the next submission waits a little."""
+        if not self._waiting or time.monotonic() < self._next_submission:
+            return []
         folder = str(self.study.folder.resolve())
-        with self._submitter.batch():
-            jobs = [self._submitter.submit(make_on_node, folder, task, self.nice) for task in self._waiting]
-        self._jobs.update({task.id: job for task, job in zip(self._waiting, jobs, strict=True)})
-        self._waiting.clear()
+        tasks, self._waiting = self._waiting, []
+        try:
+            with self._submitter.batch():
+                jobs = [self._submitter.submit(make_on_node, folder, task, self.nice) for task in tasks]
+        except Exception as error:
+            self._next_submission = time.monotonic() + SECONDS_TO_RESUBMIT
+            full = isinstance(error, OSError) and error.errno in FULL_DISK
+            return [Failed(task.id, f"could not be submitted: {one_line(error)}", full) for task in tasks]
+        self._jobs.update({task.id: job for task, job in zip(tasks, jobs, strict=True)})
         write_atomically(self._folder / JOBS, "".join(f"{job.job_id}\n" for job in self._jobs.values()).encode())
+        return []
 
     def _look(self) -> list[Event]:
         found: list[Event] = []
@@ -124,9 +142,23 @@ class SlurmExecutor:
             if progress is not None and progress != self._progress.get(run_id):
                 self._progress[run_id] = progress
                 found.append(Moved(run_id, progress))
-            if done and self._has_spoken(run_id, job):
+                self._unknown_since.pop(run_id, None)
+            if (done and self._has_spoken(run_id, job)) or (not done and self._is_lost(run_id, job, thorough)):
                 found.append(self._ended(run_id, job))
         return found
+
+    def _is_lost(self, run_id: str, job: Any, thorough: bool) -> bool:
+        """Whether a job has not ended after it was killed, or the batch system has not known it for long."""
+        now = time.monotonic()
+        if now > self._killed_at.get(run_id, now) + SECONDS_TO_SPEAK:
+            return True
+        if job.state.upper() != UNKNOWN or (thorough and is_queued(job.job_id)):
+            self._unknown_since.pop(run_id, None)
+            return False
+        if now <= self._unknown_since.setdefault(run_id, now) + SECONDS_UNKNOWN:
+            return False
+        job.cancel(check=False)  # if it should be there after all
+        return True
 
     def _has_spoken(self, run_id: str, job: Any) -> bool:
         """Whether a job that has ended has left its result, or had the time to: file systems may be slow."""
@@ -134,15 +166,17 @@ class SlurmExecutor:
         return job.paths.result_pickle.exists() or time.monotonic() > self._ended_at[run_id] + SECONDS_TO_SPEAK
 
     def _ended(self, run_id: str, job: Any) -> Event:
-        del self._jobs[run_id], self._ended_at[run_id]
+        del self._jobs[run_id]
         self._progress.pop(run_id, None)
+        for moments in (self._ended_at, self._killed_at, self._unknown_since):
+            moments.pop(run_id, None)
         if not job.paths.result_pickle.exists():
             return Failed(run_id, f"job {job.job_id} was lost, {job.state}; its output is in {self._folder}")
-        failure = job.exception()
-        if failure is not None:
+        try:
+            event: Event = job.result()
+        except Exception as failure:  # of the job, or of reading what it has left
             lines = str(failure).strip().splitlines() or [type(failure).__name__]
-            return Failed(run_id, f"job {job.job_id} failed: {lines[-1]}; its output is in {self._folder}")
-        event: Event = job.result()
+            return Failed(run_id, f"job {job.job_id} failed: {one_line(lines[-1])}; its output is in {self._folder}")
         for path in self._folder.glob(f"{job.job_id}_*"):
             path.unlink()
         return event
@@ -156,6 +190,17 @@ class SlurmExecutor:
             for job_id in listed.read_text(encoding="utf-8").split():
                 job_class(self._folder, job_id).cancel(check=False)
             listed.unlink()
+
+
+def is_queued(job_id: str) -> bool:
+    """Whether a job that accounting does not know, if there is accounting at all, is in the queue."""
+    try:
+        asked = subprocess.run(["squeue", "-h", "-j", job_id], capture_output=True, text=True, timeout=60, check=False)
+    except FileNotFoundError:
+        return False
+    except (OSError, subprocess.TimeoutExpired):
+        return True  # no answer
+    return bool(asked.stdout.strip()) if asked.returncode == 0 else "Invalid job id" not in asked.stderr
 
 
 def make_on_node(folder: str, task: Task, nice: int) -> Event:
