@@ -1,5 +1,6 @@
 """Of a damaged file nothing must be read as if it were true, and nothing written to it."""
 
+import random
 import shutil
 import sqlite3
 import subprocess
@@ -75,6 +76,23 @@ def test_one_changed_byte_in_a_value_is_named(value, byte, written):
     written.write_bytes(content[:where] + byte + content[where + 1 :])
     with pytest.raises(DamagedLedgerError, match=r"run [0-9a-f]{16} was changed|the study was changed"):
         Ledger(written, read_only=True)
+
+
+def test_random_changes_are_named_or_change_nothing(written):
+    """One bit anywhere in the file: in a value, in the schema, in the header, or where nothing is."""
+    chance, content = random.Random(4), written.read_bytes()
+    with Ledger(written) as ledger:
+        expected = ledger.entries(), ledger.text, ledger.counts()
+    damaged = 0
+    for _ in range(150):
+        where = chance.randrange(len(content))
+        written.write_bytes(content[:where] + bytes([content[where] ^ 1 << chance.randrange(8)]) + content[where + 1 :])
+        try:
+            with Ledger(written, read_only=True) as ledger:
+                assert (ledger.entries(), ledger.text, ledger.counts()) == expected
+        except DamagedLedgerError:
+            damaged += 1
+    assert damaged > 10
 
 
 @pytest.mark.parametrize("change", ["DELETE FROM runs WHERE position = 3", "DELETE FROM study", "DROP TABLE runs"])

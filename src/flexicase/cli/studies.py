@@ -225,6 +225,7 @@ def rerun(
     Exit code 1 if anything but times differs.
     """
     from flexicase.experiments import DamagedLedgerError, find_run
+    from flexicase.experiments.outcomes import one_line
 
     try:
         found = [find_run(root, run_id) for run_id in ids]
@@ -234,7 +235,7 @@ def rerun(
         raise typer.BadParameter(str(error), param_hint="RUN_ID") from None
     comparisons = []
     for study, entry in found:
-        name = f"{entry.task.id} ({entry.task.problem}, {entry.task.method}, seed {entry.task.seed})"
+        name = one_line(f"{entry.task.id} ({entry.task.problem}, {entry.task.method}, seed {entry.task.seed})")
         quiet = as_json or not sys.stderr.isatty()
         with terminations_as_interrupts():
             comparison = _made_again(study, entry, name, quiet=quiet, allow_code=allow_code)
@@ -294,13 +295,14 @@ def _unsettled(study: Study) -> list[dict[str, Any]]:
 
 def _news(entry: Entry) -> str:
     from flexicase.cli.study_progress import duration
+    from flexicase.experiments.outcomes import one_line
 
     if entry.state != "running" or entry.heartbeat is None:
-        return f"{entry.attempts} attempts; {entry.failure}"
+        return one_line(f"{entry.attempts} attempts; {entry.failure}")
     task, progress = entry.task, entry.progress
     ago = duration(time.time() - entry.heartbeat)
     where = f"{task.problem}, {task.method}, seed {task.seed}, step {progress.step} of {progress.steps or '?'}"
-    return f"{where}; last sign of life {ago} ago"
+    return one_line(f"{where}; last sign of life {ago} ago")
 
 
 def _as_dict(view: Overview) -> dict[str, Any]:

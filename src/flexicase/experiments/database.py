@@ -16,6 +16,7 @@ from typing import Any
 PATIENCE_SECONDS = 30.0
 COPIES = 20
 SEAL_BYTES = 8
+SIGNS_OF_DAMAGE = ("no such ", "unsupported file format", "malformed ", "near ")
 
 
 class DamagedLedgerError(ValueError):
@@ -60,7 +61,7 @@ def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     connection.row_factory = sqlite3.Row
     connection.text_factory = _text
     try:
-        with _naming_damage(path):
+        with naming_damage(path):
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute(f"PRAGMA query_only = {int(read_only)}")
@@ -100,7 +101,7 @@ def _connect_to_copy(path: Path) -> sqlite3.Connection:
         memory = sqlite3.connect(":memory:", isolation_level=None)
         source_connection = sqlite3.connect(copy)
         try:
-            with _naming_damage(path):
+            with naming_damage(path):
                 source_connection.backup(memory)
         except BaseException:
             memory.close()
@@ -115,12 +116,11 @@ def _stamps(path: Path) -> dict[Path, tuple[int, int]]:
     return {file: (file.stat().st_size, file.stat().st_mtime_ns) for file in files}
 
 
-def check_sound(connection: sqlite3.Connection, path: Path) -> None:
-    """Raise `DamagedLedgerError` if a part of the file is missing or overwritten."""
-    with _naming_damage(path):
-        (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+def check_sound(connection: sqlite3.Connection) -> None:
+    """Raise `sqlite3.DatabaseError` if a part of the file is missing or overwritten."""
+    (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if found != "ok":
-        raise DamagedLedgerError(path, found)
+        raise sqlite3.DatabaseError(found)
 
 
 @contextmanager
@@ -137,10 +137,13 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextmanager
-def _naming_damage(path: Path) -> Iterator[None]:
+def naming_damage(path: Path) -> Iterator[None]:
+    """Raise `DamagedLedgerError` where SQLite says in other words that the file is damaged."""
     try:
         yield
-    except sqlite3.OperationalError:  # a full disk, a lock: the file is not to blame
-        raise
-    except sqlite3.DatabaseError as error:
+    except sqlite3.OperationalError as error:
+        if not str(error).startswith(SIGNS_OF_DAMAGE):
+            raise  # a full disk, a lock: the file is not to blame
+        raise DamagedLedgerError(path, error) from error
+    except (sqlite3.DatabaseError, IndexError, UnicodeDecodeError) as error:  # names in it were changed
         raise DamagedLedgerError(path, error) from error

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, TypeAlias
 
-from flexicase.experiments.database import DamagedLedgerError, check_sound, connect, seal, transaction
+from flexicase.experiments.database import DamagedLedgerError, check_sound, connect, naming_damage, seal, transaction
 from flexicase.experiments.jobs import Progress, Scalar, Task
 from flexicase.experiments.plan import plan
 from flexicase.experiments.provenance import Provenance
@@ -124,9 +124,10 @@ class Ledger:
         self.path = path
         self._connection = connect(path, read_only=read_only)
         try:
-            check_sound(self._connection, path)
-            self._check_format()
-            self._check_seals()
+            with naming_damage(path):
+                check_sound(self._connection)
+                self._check_format()
+                self._check_seals()
         except BaseException:
             self.close()
             raise
