@@ -94,9 +94,16 @@ def read_tables(folder: Path, *needed: str) -> dict[str, Any]:
 
 
 def locate(folder: Path, name: str) -> Path:
-    """Where the newest complete version of a file that `write_tables` wrote is."""
+    """Where the newest complete version of a file that `write_tables` wrote is, or would be.
+
+    Raises:
+        ValueError: There is something else of this name, such as a folder or a pipe.
+    """
     staged = folder / COMPLETE / name
-    return staged if staged.is_file() else folder / name
+    path = staged if staged.is_file() else folder / name
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path} must be a file")
+    return path
 
 
 def _read_table(folder: Path, name: str, types: Mapping[str, str]) -> Any:
