@@ -108,8 +108,8 @@ def shell(command, **options):
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("flexicase select - <&-", "standard input: it is closed"),
-        ("flexicase select {errors} >&-", "standard output: it is closed"),
+        ("flexicase select - <&-", "standard input: closed"),
+        ("flexicase select {errors} >&-", "standard output: closed"),
         ("flexicase select {errors} -n 5 > /dev/full", "standard output: No space left on device"),
         ("flexicase select {errors} -n 200000 --counts > /dev/full", "standard output: No space left on device"),
         ("flexicase select - < /dev/zero", "standard input: not a text, NumPy or Parquet file (it holds a zero byte)"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -31,6 +32,10 @@ def demo(
     from flexicase.data import example_errors
 
     errors = example_errors()
+    with contextlib.suppress(ImportError):
+        import matplotlib.figure  # noqa: F401
+
+        out.mkdir(parents=True, exist_ok=True)  # before the work: it may fail
     results = [measure(errors, method, n, seed) for method in PAPER_METHODS]
     if not as_json:
         emit(_report(errors, results, n))
@@ -87,7 +92,7 @@ def draw(errors: NDArray[Any], out: Path, n: int, seed: int) -> list[Path]:
 
     Args:
         errors: (n_individuals, n_cases) the example.
-        out: Folder to write to; made if need be.
+        out: Folder to write to.
         n: Selection events per method.
         seed: Their seed.
 
@@ -100,7 +105,6 @@ def draw(errors: NDArray[Any], out: Path, n: int, seed: int) -> list[Path]:
         return []
     from flexicase import plot
 
-    out.mkdir(parents=True, exist_ok=True)
     paths = [out / "funnel.png", out / "weights.png"]
     for path in paths:
         figure = Figure(figsize=(7.0, 4.2), layout="constrained")

@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from flexicase import __main__ as command
+from flexicase.cli.output import abandon_output
 
 FAILED, MISUSED, INTERRUPTED = 1, 2, command.INTERRUPTED
 TRACEBACK_VARIABLE = "FLEXICASE_TRACEBACK"
@@ -33,7 +34,11 @@ class Group(TyperGroup):
             if os.environ.get(TRACEBACK_VARIABLE):
                 raise
             text, code = explain(error)
-            sys.stderr.write(f"{text}\n")
+            with contextlib.suppress(OSError):  # there is nowhere else to say it
+                sys.stderr.write(f"{text}\n")
+                sys.stderr.flush()
+        if sys.stdout is not None:
+            abandon_output()
         sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import typer
 
@@ -19,36 +19,54 @@ def emit(text: str) -> None:
     """Write to standard output; a reader that has gone away ends the program in silence.
 
     Raises:
-        OSError: Standard output is closed, or cannot be written to.
+        OSError: It is closed, or on a disk that is full.
     """
     if sys.stdout is None:
-        raise OSError(errno.EBADF, "it is closed", "standard output")
+        raise OSError(errno.EBADF, "closed", "standard output")
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
+    except BrokenPipeError:
+        abandon_output()
+        raise typer.Exit(0) from None
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
-        if isinstance(error, BrokenPipeError):
-            raise typer.Exit(0) from None
+        abandon_output()
         raise OSError(error.errno, error.strerror, "standard output") from None
 
 
-def replace_closed_streams() -> None:
-    """Let standard streams that were closed go nowhere; otherwise the next files that are opened take their places."""
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is None:
-            stream = open(os.devnull, "r" if number == 0 else "w", encoding="utf-8")  # noqa: SIM115
-            if stream.fileno() != number and not _is_open(number):
-                os.dup2(stream.fileno(), number)
-            setattr(sys, name, stream)
-
-
-def _is_open(number: int) -> bool:
+def abandon_output() -> None:
+    """Drop what standard output could not take, which would fail once more at exit."""
     try:
-        os.fstat(number)
-    except OSError:
-        return False
-    return True
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
+
+
+def standard_input() -> BinaryIO:
+    """Standard input, as bytes.
+
+    Raises:
+        OSError: It is closed.
+    """
+    if sys.stdin is None:
+        raise OSError(errno.EBADF, "closed", "standard input")
+    return sys.stdin.buffer
+
+
+def replace_closed_streams() -> None:
+    """Let nothing that is opened later take the place of a standard stream that was closed.
+
+    Errors then go nowhere. Commands that need another closed stream say so.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
 def emit_json(value: Any) -> None:

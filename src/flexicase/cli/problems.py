@@ -94,7 +94,7 @@ def _load(name: str) -> Problem:
 def _read(source: str, n_inputs: int) -> Program:
     where = "standard input" if source == "-" else source
     try:
-        data = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
+        data = standard_input().read() if source == "-" else Path(source).read_bytes()
         return problems.read_program(data.decode("utf-8-sig"), n_inputs)
     except OSError as error:
         raise typer.BadParameter(f"{where}: {error.strerror}", param_hint="--program") from None

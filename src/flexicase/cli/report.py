@@ -25,12 +25,15 @@ def report(
 
     Works on what is finished, also while the study runs.
     """
-    from flexicase.report.write import write_report
+    from flexicase.report.write import check_folder, write_report
 
     export = Path(source)
-    if not locate(export, MANIFEST).exists():
-        export = write_results(find_study(root, source)).folder
-    written = write_report(export, out or export.parent / "report")
+    study = None if locate(export, MANIFEST).exists() else find_study(root, source)
+    folder = out or (export.parent if study is None else study.folder) / "report"
+    check_folder(folder)
+    if study is not None:
+        export = write_results(study).folder
+    written = write_report(export, folder)
     if as_json:
         emit_json({"page": str(written.page), "files": [str(path) for path in written.files]})
     else:

@@ -29,6 +29,8 @@ from flexicase.cli.studies import (
     write_results,
 )
 
+REPORT = "report"
+
 
 def reproduce(
     targets: Annotated[
@@ -61,6 +63,7 @@ def reproduce(
     """
     from flexicase.experiments import Options, load_spec, preset_path
     from flexicase.experiments.presets import PAPER_TARGETS, PRESETS, TARGETS
+    from flexicase.report.write import check_folder
 
     for target in targets or ():
         if target not in TARGETS:
@@ -69,12 +72,14 @@ def reproduce(
         raise typer.BadParameter(f"unknown preset {preset!r}{nearest(preset, PRESETS)}", param_hint="--preset")
     wanted = dict.fromkeys(study for target in targets or PAPER_TARGETS for study in TARGETS[target])
     studies = _studies(wanted, preset, cifar, bool(targets))
+    specs = [load_spec(preset_path(study, preset)) for study in studies]
+    for spec in specs:
+        check_folder(root / spec.name / REPORT)
     code = 0
     pages: dict[str, Path] = {}
     with terminations_as_interrupts(), place_for(cluster, cluster_option) as place:
         options = Options(workers or place.workers, attempts, nice)
-        for study in studies:
-            spec = load_spec(preset_path(study, preset))
+        for spec in specs:
             code = max(code, conduct(spec, options, root, place, quiet=as_json))
             if code > FAILED:  # stopped
                 break
@@ -113,4 +118,4 @@ def publish(folder: Path) -> Path:
     from flexicase.experiments import Study
     from flexicase.report.write import write_report
 
-    return write_report(write_results(Study(folder)).folder, folder / "report").page
+    return write_report(write_results(Study(folder)).folder, folder / REPORT).page

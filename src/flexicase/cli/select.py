@@ -102,9 +102,7 @@ def _choice(value: str, option: str, choices: tuple[str, ...]) -> None:
 
 def _read(errors: str, header: str) -> NDArray[Any]:
     if errors == "-":
-        if sys.stdin is None:
-            raise OSError(errno.EBADF, "it is closed", "standard input")
-        return read_errors(sys.stdin.buffer, header=header, name="standard input")  # type: ignore[arg-type]
+        return read_errors(standard_input(), header=header, name="standard input")  # type: ignore[arg-type]
     return read_errors(errors, header=header)  # type: ignore[arg-type]
 
 

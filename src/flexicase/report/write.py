@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import os
 import shutil
@@ -23,6 +24,7 @@ from flexicase.report.results import Results, read_results
 from flexicase.report.successes import success_table
 from flexicase.report.webpage import render
 
+PACKAGES = ("jinja2", "matplotlib", "pyarrow", "pydantic", "scipy")
 PAGE = "report.html"
 #: Subfolder of a report's folder, for files that are not complete yet.
 PARTIAL = ".flexicase-report.partial"
@@ -56,7 +58,10 @@ def write_report(export: Path, folder: Path) -> Report:
             report.
         OSError: The folder cannot be written to.
     """
-    partial = prepare_folder(folder)
+    require("reports need", *PACKAGES)
+    partial = folder / PARTIAL
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
     try:
         results = read_results(export)
         with np.errstate(all="ignore"):  # infinite values are gaps in charts
@@ -71,24 +76,19 @@ def write_report(export: Path, folder: Path) -> Report:
     return Report(folder / PAGE, [folder / name for name in names])
 
 
-def prepare_folder(folder: Path) -> Path:
-    """Check that a report can be written to a folder, before the work that it takes.
-
-    Args:
-        folder: The folder; made if need be.
-
-    Returns:
-        An empty subfolder for files that are not complete yet.
+def check_folder(folder: Path) -> None:
+    """Check that a report can be written to a folder, before the work that it takes; writes nothing.
 
     Raises:
         ImportError: A package that reports need is missing.
-        OSError: The folder cannot be written to.
+        OSError: The folder cannot be made or written to.
     """
-    require("reports need", "jinja2", "matplotlib", "pyarrow", "pydantic", "scipy")
-    partial = folder / PARTIAL
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    return partial
+    require("reports need", *PACKAGES)
+    existing = next(path for path in (folder, *folder.absolute().parents) if os.path.lexists(path))
+    if not existing.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(existing))
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(existing))
 
 
 def _refuse_foreign(folder: Path, names: list[str]) -> None:
