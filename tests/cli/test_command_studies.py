@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import sys
 import time
 from dataclasses import replace
 
@@ -242,3 +243,27 @@ def test_durations():
         "2 h 30 min",
         "?",
     ]
+
+
+def test_reproduce_and_report_check_their_folder_and_packages_before_the_work(run, spec, tmp_path, monkeypatch):
+    """Hours of runs or a long export, and then no report."""
+    made = []
+    monkeypatch.setattr("flexicase.cli.reproduce.conduct", lambda spec, *_, **__: made.append(spec.name) or 0)
+    monkeypatch.setattr("flexicase.cli.report.write_results", made.append)
+    (tmp_path / "studies" / "tiny").mkdir(parents=True)
+    Ledger.create(tmp_path / "studies" / "tiny" / "ledger.sqlite", parse_spec(STUDY)).close()
+    (tmp_path / "file").write_text("")
+    for arguments in (
+        ("reproduce", "fig1", "--dir", "file"),
+        ("report", "tiny", "--out", "file"),
+        ("report", "tiny", "--out", "file/x"),
+    ):
+        refused = run(*arguments)
+        assert (refused.exit_code, refused.stderr) == (
+            1,
+            f"flexicase: error: {refused.stderr.split()[2]} Not a directory\n",
+        )
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    for arguments in (("reproduce", "fig1"), ("report", "tiny")):
+        assert "reports need scipy: pip install 'flexicase[report]'" in run(*arguments).stderr
+    assert made == []

@@ -110,7 +110,7 @@ def changed_table(draw: random.Random, table: Any) -> Any:  # noqa: PLR0911
             return pa.concat_tables([table, table.slice(draw.randrange(len(table) + 1))])
         case 4:
             return table.take(draw.sample(range(len(table)), len(table)))
-        case 5 if isinstance(values[0], str):
+        case 5 if values and isinstance(values[0], str):
             odd = draw.choice(NAMES)
             return table.set_column(place, column, [[odd if draw.random() < 0.5 else value for value in values]])
         case 6:
