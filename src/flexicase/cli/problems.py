@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +11,7 @@ import typer
 
 from flexicase import problems
 from flexicase.cli.failures import FAILED
-from flexicase.cli.output import aligned, emit, emit_json
+from flexicase.cli.output import aligned, emit, emit_json, standard_input
 from flexicase.problems import Cases, Measure, Problem, Score
 from flexicase.push import Program, Symbol, unparse
 from flexicase.push.generators import Generator

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import errno
 import secrets
 import sys
 from typing import Annotated, Any
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 import flexicase
 from flexicase.checks import check_choice
-from flexicase.cli.output import aligned, emit, emit_json, tab_separated
+from flexicase.cli.output import aligned, emit, emit_json, standard_input, tab_separated
 from flexicase.files import HEADERS, read_errors
 from flexicase.selection.api import MOST_EVENTS, Method, Selection
 from flexicase.selection.epsilon import MAD_MODES, Epsilon
@@ -141,4 +140,4 @@ def _count_table(outcome: Selection, method: str) -> str:
             f"method {method!r} does not look at case after case and has none", param_hint="--counts"
         )
     rows = list(zip(outcome.indices.tolist(), *columns.values(), strict=True))
-    return (aligned if sys.stdout.isatty() else tab_separated)(("index", *columns), rows)
+    return (aligned if sys.stdout is not None and sys.stdout.isatty() else tab_separated)(("index", *columns), rows)

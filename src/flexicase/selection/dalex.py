@@ -15,7 +15,6 @@ from flexicase.selection.backend import Backend
 from flexicase.selection.kernel import Events, Kernel
 from flexicase.selection.matrix import ErrorMatrix
 
-
 BLOCK_ENTRIES = 1 << 20
 
 
