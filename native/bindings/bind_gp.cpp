@@ -5,7 +5,9 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
+#include <new>
 #include <numeric>
 
 #include "push/population.hpp"
@@ -34,14 +36,14 @@ std::size_t position(const Names& names, const std::string& name, const char* wh
 }
 
 Item gene_item(nb::handle value, Arena& arena) {
-  const Item item = push_values::from_python(value, arena);
+  const Item item = push_values::from_python(value, arena, {"a gene"});
   if (is_list(item)) throw nb::type_error("a gene must be a literal or a symbol, not code in parentheses");
   return item;
 }
 
 std::u16string characters(nb::handle value) {
   Arena arena{1024};
-  const Item text = push_values::from_python(value, arena);
+  const Item text = push_values::from_python(value, arena, {"characters"});
   if (text.kind != Kind::string || !text.length) throw nb::value_error("characters must be text that is not empty");
   return {text.text, text.length};
 }
@@ -146,7 +148,7 @@ nb::list genes_of(const Population& all, std::size_t index) {
   if (index >= all.genomes.size()) throw nb::index_error("no such genome");
   nb::list genes;
   for (const Gene& gene : all.genomes[index]) {
-    genes.append(nb::make_tuple(push_values::to_python(gene.item), gene.close, static_cast<int>(gene.silence)));
+    genes.append(nb::make_tuple(push_values::ToPython()(gene.item), gene.close, static_cast<int>(gene.silence)));
   }
   return genes;
 }
@@ -166,6 +168,14 @@ struct PopulationCode : Code {
   std::shared_ptr<const Programs> programs;
 };
 
+// Whether there is memory for that many objects: nanobind ends the process where it cannot register one.
+void check_room(std::size_t objects) {
+  constexpr std::size_t kObject = 512;
+  void* volatile room = std::malloc(objects * kObject);
+  std::free(room);
+  if (objects && !room) throw std::bad_alloc();
+}
+
 nb::list translate_population(std::shared_ptr<Population> all, std::int64_t max_points, int threads, Numbers sizes) {
   check_size(sizes, all->genomes.size());
   std::shared_ptr<Programs> programs;
@@ -173,6 +183,7 @@ nb::list translate_population(std::shared_ptr<Population> all, std::int64_t max_
     const nb::gil_scoped_release released;
     programs = translate(*all, max_points, threads);
   }
+  check_room(programs->items.size());
   nb::list codes;
   for (std::size_t i = 0; i < programs->items.size(); ++i) {
     auto code = std::make_shared<PopulationCode>();
@@ -270,7 +281,8 @@ void bind_gp(nb::module_& m) {
   m.def("gp_variation", &variation, "source"_a, "pipelines"_a, "probabilities"_a, "rates"_a, "max_points"_a,
         "max_initial_genome"_a, "too_big"_a, "silent_marker"_a);
   m.def("gp_population", &population, "genomes"_a);
-  m.def("gp_population_from_bytes", [](nb::bytes bytes) { return from_bytes({bytes.c_str(), bytes.size()}); });
+  m.def("gp_population_from_bytes",
+        [](nb::bytes bytes) { return population_from_bytes({bytes.c_str(), bytes.size()}); });
   m.def("gp_random_population", &random_genomes, "variation"_a, "size"_a, "k0"_a, "k1"_a, "threads"_a);
   m.def("gp_translate", &translate_population, "population"_a, "max_points"_a, "threads"_a, "sizes"_a.noconvert());
   m.def("gp_plan", &plan, "variation"_a, "parents"_a, "k0"_a, "k1"_a, "pipelines"_a.noconvert(), "first"_a.noconvert());

@@ -4,10 +4,12 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <utility>
 
 #include "push/genome.hpp"
+#include "push/population.hpp"
 #include "push/table.hpp"
 #include "push/text.hpp"
 #include "push_values.hpp"
@@ -15,6 +17,7 @@
 namespace nb = nanobind;
 using namespace nb::literals;
 using namespace flexicase::push;
+using push_values::ToPython;
 
 namespace {
 
@@ -51,9 +54,9 @@ class Lease {
 };
 thread_local bool Lease::leased = false;
 
-std::shared_ptr<Code> compile(nb::handle value) {
+std::shared_ptr<Code> compile(nb::handle value, const char* name) {
   auto code = std::make_shared<Code>();
-  code->item = push_values::from_python(value, code->arena);
+  code->item = push_values::from_python(value, code->arena, {name});
   return code;
 }
 
@@ -63,7 +66,8 @@ std::shared_ptr<Genome> genome(nb::list items, const std::vector<int>& close, co
   if (close.size() != size || silent.size() != size) throw nb::value_error("one close and one silent for each gene");
   for (std::size_t i = 0; i < size; ++i) {
     if (silent[i] < 0 || silent[i] > 2) throw nb::value_error("silent must be 0, 1 or 2");
-    made->genes.push_back({push_values::from_python(items[i], made->arena), close[i], static_cast<Silence>(silent[i])});
+    const Item item = push_values::from_python(items[i], made->arena, {"genes", static_cast<std::int64_t>(i)});
+    made->genes.push_back({item, close[i], static_cast<Silence>(silent[i])});
   }
   return made;
 }
@@ -76,21 +80,26 @@ struct Translated : Code {
 
 std::shared_ptr<Code> translate_genome(std::shared_ptr<Genome> source, std::int64_t max_points) {
   auto code = std::make_shared<Translated>(2 * sizeof(Item) * (source->genes.size() + 8));
-  code->item = translate(source->genes, max_points, code->arena);
+  {
+    const nb::gil_scoped_release released;
+    flexicase::Watch watch;
+    code->item = translate(source->genes, max_points, code->arena, watch);
+  }
   code->genome = std::move(source);
   return code;
 }
 
-nb::list items_of(const Stack& stack) {
+nb::list items_of(const Stack& stack, ToPython& to_python) {
+  to_python.count(static_cast<std::size_t>(stack.size) * sizeof(PyObject*));
   nb::list items;
-  for (std::int64_t i = 0; i < stack.size; ++i) items.append(push_values::to_python(stack.top(i)));
+  for (std::int64_t i = 0; i < stack.size; ++i) items.append(to_python(stack.top(i)));
   return items;
 }
 
-nb::dict state_of(const Machine& m) {
+nb::dict state_of(const Machine& m, ToPython& to_python) {
   nb::dict state;
   for (int s = 0; s < kStacks; ++s) {
-    if (m.stacks[s].size) state[kStackNames[s]] = items_of(m.stacks[s]);
+    if (m.stacks[s].size) state[kStackNames[s]] = items_of(m.stacks[s], to_python);
   }
   if (m.has_output) {
     nb::list output;
@@ -99,7 +108,7 @@ nb::dict state_of(const Machine& m) {
   }
   if (!m.tags.empty()) {
     nb::list tags;
-    for (const auto& [number, item] : m.tags) tags.append(nb::make_tuple(number, push_values::to_python(item)));
+    for (const auto& [number, item] : m.tags) tags.append(nb::make_tuple(number, to_python(item)));
     state["tag"] = tags;
   }
   return state;
@@ -107,7 +116,7 @@ nb::dict state_of(const Machine& m) {
 
 void load_output(Machine& m, nb::list items, Arena& arena) {
   if (items.size() == 0) return;
-  const Item text = push_values::from_python(items[0], arena);
+  const Item text = push_values::from_python(items[0], arena, {"output"});
   if (text.kind != Kind::string) throw nb::type_error("the output must be a str");
   m.output.assign(text.text, text.text + text.length);
   m.has_output = true;
@@ -124,7 +133,7 @@ bool belongs(const Item& item, int stack) {
 
 void load_stack(Machine& m, int stack, nb::list items, Arena& arena) {
   for (std::size_t i = items.size(); i-- > 0;) {
-    const Item item = push_values::from_python(items[i], arena);
+    const Item item = push_values::from_python(items[i], arena, {kStackNames[stack], static_cast<std::int64_t>(i)});
     if (!belongs(item, stack)) {
       throw nb::type_error((std::string("an item of another kind on the stack ") + kStackNames[stack]).c_str());
     }
@@ -140,12 +149,12 @@ void load(Machine& m, nb::dict state, Arena& arena) {
     if (found != std::end(kStackNames)) {
       load_stack(m, static_cast<int>(found - kStackNames), items, arena);
     } else if (name == "input") {
-      for (nb::handle item : items) m.inputs.push_back(push_values::from_python(item, arena));
+      for (nb::handle item : items) m.inputs.push_back(push_values::from_python(item, arena, {"input"}));
     } else if (name == "output") {
       load_output(m, items, arena);
     } else if (name == "tag") {
       for (nb::handle entry : items) {
-        m.tags.emplace_back(nb::cast<std::int64_t>(entry[0]), push_values::from_python(entry[1], arena));
+        m.tags.emplace_back(nb::cast<std::int64_t>(entry[0]), push_values::from_python(entry[1], arena, {"tag"}));
       }
       std::sort(m.tags.begin(), m.tags.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     } else {
@@ -154,23 +163,38 @@ void load(Machine& m, nb::dict state, Arena& arena) {
   }
 }
 
-nb::tuple finished(Machine& m, Status status) {
+// What states of a run may take in Python.
+std::size_t python_limit(const Limits& limits) {
+  constexpr std::size_t kLeast = std::size_t{64} << 20, kMost = SIZE_MAX / 16;
+  return kLeast + 8 * std::min(static_cast<std::size_t>(limits.memory), kMost);
+}
+
+nb::tuple finished(Machine& m, Status status, ToPython& to_python) {
   const nb::object error = push_values::error_to_python(std::exchange(m.failure, nullptr));
-  return nb::make_tuple(state_of(m), kStatusNames[static_cast<int>(status)], m.steps, error);
+  return nb::make_tuple(state_of(m, to_python), kStatusNames[static_cast<int>(status)], m.steps, error);
 }
 
 // A machine for one call from Python, and room for what comes with it.
 struct Call {
-  explicit Call(const Limits& limits) { machine.reset(limits); }
+  explicit Call(const Limits& limits) : to_python(python_limit(limits)) { machine.reset(limits); }
 
-  void give(nb::sequence inputs) {
+  void give(nb::list inputs) {
     machine.has_output = true;
-    for (nb::handle input : inputs) machine.inputs.push_back(push_values::from_python(input, arena));
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const push_values::Place place{"inputs", static_cast<std::int64_t>(i)};
+      machine.inputs.push_back(push_values::from_python(inputs[i], arena, place));
+    }
+  }
+  // Other Python threads go on meanwhile.
+  Status run() {
+    const nb::gil_scoped_release released;
+    return machine.run();
   }
 
   const Lease lease;
   Machine& machine = *lease;
   Arena arena{1024};
+  ToPython to_python;
 };
 
 nb::tuple run(const Code& program, nb::dict state, const Limits& limits) {
@@ -179,19 +203,20 @@ nb::tuple run(const Code& program, nb::dict state, const Limits& limits) {
   try {
     load(call.machine, state, call.arena);
     call.machine.stacks[kExec].push(program.item);
-    status = call.machine.run();
+    status = call.run();
   } catch (const LimitReached& reached) {
     status = reached.status;
   }
-  return finished(call.machine, status);
+  return finished(call.machine, status, call.to_python);
 }
 
-nb::tuple run_on(const Code& program, nb::sequence inputs, const Limits& limits) {
+nb::tuple run_on(const Code& program, nb::list inputs, const Limits& limits) {
   Call call(limits);
   call.give(inputs);
-  if (limits.stack < 1) return finished(call.machine, Status::stack_limit);
+  if (limits.stack < 1) return finished(call.machine, Status::stack_limit, call.to_python);
   call.machine.stacks[kExec].push(program.item);
-  return finished(call.machine, call.machine.run());
+  const Status status = call.run();
+  return finished(call.machine, status, call.to_python);
 }
 
 nb::tuple execute(const Code& item, nb::dict state, const Limits& limits) {
@@ -204,11 +229,28 @@ nb::tuple execute(const Code& item, nb::dict state, const Limits& limits) {
   } catch (const LimitReached& reached) {
     status = reached.status;
   }
-  return finished(call.machine, status);
+  return finished(call.machine, status, call.to_python);
 }
 
+// Lets other Python threads go on, and signals be handled, while much is converted.
+class Turns {
+ public:
+  void offer() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_ < std::chrono::milliseconds(10)) return;
+    {
+      const nb::gil_scoped_release released;
+    }
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    last_ = std::chrono::steady_clock::now();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
 // The item that each step executes and the state after it, as of a run that goes no further.
-nb::tuple trace(const Code& program, nb::sequence inputs, const Limits& limits) {
+nb::tuple trace(const Code& program, nb::list inputs, const Limits& limits) {
   Call call(limits);
   call.give(inputs);
   Machine& m = call.machine;
@@ -216,6 +258,7 @@ nb::tuple trace(const Code& program, nb::sequence inputs, const Limits& limits) 
   Stack& exec = m.stacks[kExec];
   if (limits.stack > 0) exec.push(program.item);
   Status status = limits.stack > 0 ? Status::normal : Status::stack_limit;
+  Turns turns;
   while (exec.size && m.steps < limits.steps && status == Status::normal) {
     const Item item = exec.pop();
     ++m.steps;
@@ -224,7 +267,8 @@ nb::tuple trace(const Code& program, nb::sequence inputs, const Limits& limits) 
     } catch (const LimitReached& reached) {
       status = reached.status;
     }
-    steps.append(nb::make_tuple(push_values::to_python(item), finished(m, status)));
+    steps.append(nb::make_tuple(call.to_python(item), finished(m, status, call.to_python)));
+    turns.offer();
   }
   if (exec.size && status == Status::normal) status = Status::step_limit;
   return nb::make_tuple(steps, kStatusNames[static_cast<int>(status)]);
@@ -259,12 +303,20 @@ void bind_push(nb::module_& m) {
              std::uint64_t seed) { new (self) Limits{steps, points, stack, memory, code, keep_nan, seed}; },
           "steps"_a, "points"_a, "stack"_a, "memory"_a, "code"_a, "keep_nan"_a, "seed"_a);
   nb::class_<Code>(m, "PushCode")
-      .def("to_python", [](const Code& self) { return push_values::to_python(self.item); })
+      .def("to_python", [](const Code& self) { return ToPython()(self.item); })
+      .def("to_bytes",
+           [](const Code& self) {
+             const std::string bytes = to_bytes(self.item);
+             return nb::bytes(bytes.data(), bytes.size());
+           })
       .def("text", &text)
       .def("points", [](const Code& self) { return points(self.item); });
   nb::class_<Genome>(m, "PushGenome").def("__len__", [](const Genome& self) { return self.genes.size(); });
   m.def("push_set_types", &push_values::set_types);
-  m.def("push_code", &compile, "value"_a.none());
+  m.def("push_code", &compile, "value"_a.none(), "name"_a = "code");
+  m.def(
+      "push_code_from_bytes", [](nb::bytes bytes) { return code_from_bytes({bytes.c_str(), bytes.size()}); },
+      "bytes"_a);
   m.def("push_genome", &genome, "items"_a, "close"_a, "silent"_a);
   m.def("push_translate", &translate_genome, "genome"_a, "max_points"_a);
   m.def("push_run", &run, "program"_a, "state"_a, "limits"_a);

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "push/batch.hpp"
+#include "push/population.hpp"
 #include "push_values.hpp"
 
 namespace nb = nanobind;
@@ -32,8 +34,18 @@ void check_kinds(const std::vector<Question>& questions, const Cases& cases) {
   if (cases.targets.size() != cases.inputs.size() * questions.size()) {
     throw nb::value_error("each case must have one target for each question");
   }
+  for (const Question& asked : questions) {
+    if (fits_stack(asked)) continue;
+    const char* stack = asked.stack == kStacks ? "output" : kStackNames[asked.stack];
+    const std::string error = kMeasureNames[static_cast<std::size_t>(asked.measure)];
+    throw nb::value_error(("the error '" + error + "' cannot be measured on the stack '" + stack + "'").c_str());
+  }
   for (std::size_t i = 0; i < cases.targets.size(); ++i) {
-    if (const char* wrong = mistake(questions[i % questions.size()], cases.targets[i])) throw nb::value_error(wrong);
+    const Measure measure = questions[i % questions.size()].measure;
+    if (fits_target(measure, cases.targets[i])) continue;
+    const push_values::Place place{"expected", static_cast<std::int64_t>(i / questions.size())};
+    const std::string error = kMeasureNames[static_cast<std::size_t>(measure)];
+    throw nb::value_error((place.text() + " must be " + expected(measure) + " for the error '" + error + "'").c_str());
   }
 }
 
@@ -62,8 +74,15 @@ std::shared_ptr<Cases> make_cases(nb::list inputs, nb::list targets) {
   if (inputs.size() != targets.size()) throw nb::value_error("as many targets as inputs");
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     auto& items = cases->inputs.emplace_back();
-    for (nb::handle value : inputs[i]) items.push_back(push_values::from_python(value, cases->arena));
-    for (nb::handle value : targets[i]) cases->targets.push_back(push_values::from_python(value, cases->arena));
+    push_values::Place place{"inputs", static_cast<std::int64_t>(i), 0};
+    for (nb::handle value : nb::cast<nb::list>(inputs[i])) {
+      items.push_back(push_values::from_python(value, cases->arena, place));
+      ++place.j;
+    }
+    place = {"expected", static_cast<std::int64_t>(i)};
+    for (nb::handle value : nb::cast<nb::list>(targets[i])) {
+      cases->targets.push_back(push_values::from_python(value, cases->arena, place));
+    }
   }
   return cases;
 }
@@ -111,19 +130,33 @@ nb::tuple errors(nb::list programs, const Cases& cases, Indices individuals, Ind
   return nb::make_tuple(steps, failures_to_python(failures));
 }
 
-nb::object answer_of(Machine& m, const Question& asked) {
-  Item place;
-  const Item* found = answer(m, asked, place);
-  return found ? push_values::to_python(*found) : nb::none();
-}
-
-// Runs a program on a case; an error of an instruction written in Python is noted as that of a pair.
-void run_noting(Machine& m, const Item& program, const Cases& cases, std::size_t index, const Limits& limits,
-                std::int64_t pair, Failures& failures) {
-  if (run_case(m, program, cases, index, limits) == Status::foreign_error) {
-    failures.add(pair, std::exchange(m.failure, nullptr));
+// Answers that wait to become Python objects; runs need no lock of the interpreter.
+class Answers {
+ public:
+  // Runs a program on a case and notes an error of an instruction written in Python as that of a pair.
+  void run(Machine& m, const Item& program, const Cases& cases, std::size_t index, const Limits& limits,
+           std::int64_t pair) {
+    if (run_case(m, program, cases, index, limits) == Status::foreign_error) {
+      failures.add(pair, std::exchange(m.failure, nullptr));
+    }
   }
-}
+  void add(Machine& m, const Question& asked) {
+    Item place;
+    const Item* found = answer(m, asked, place);
+    items_.emplace_back(found ? std::optional(copied(*found, arena_)) : std::nullopt);
+  }
+  nb::list to_python() const {
+    nb::list list;
+    for (const auto& item : items_) list.append(item ? push_values::ToPython()(*item) : nb::none());
+    return list;
+  }
+
+  Failures failures;
+
+ private:
+  Arena arena_{4096};
+  std::vector<std::optional<Item>> items_;
+};
 
 // The errors of the questions that have a measure, and the answers to those that have none.
 nb::tuple errors_and_answers(nb::list programs, const Cases& cases, Indices individuals, Indices case_indices,
@@ -132,33 +165,37 @@ nb::tuple errors_and_answers(nb::list programs, const Cases& cases, Indices indi
   const std::vector<Question> questions = questions_of(asked);
   check_kinds(questions, cases);
   const Pairs pairs = pairs_of(items, cases, individuals, case_indices, questions.size(), out);
-  Machine m;
   std::int64_t steps = 0;
-  nb::list answers;
-  Failures failures;
-  for (std::int64_t i = 0; i < pairs.count; ++i) {
-    const auto index = static_cast<std::size_t>(pairs.cases[i]);
-    run_noting(m, items[static_cast<std::size_t>(pairs.programs[i])], cases, index, limits, i, failures);
-    steps += m.steps;
-    measure(m, cases, index, questions, out.data() + static_cast<std::size_t>(i) * questions.size());
-    for (const Question& one : questions) {
-      if (one.measure == Measure::custom) answers.append(answer_of(m, one));
+  Answers answers;
+  {
+    const nb::gil_scoped_release released;
+    Machine m;
+    for (std::int64_t i = 0; i < pairs.count; ++i) {
+      const auto index = static_cast<std::size_t>(pairs.cases[i]);
+      answers.run(m, items[static_cast<std::size_t>(pairs.programs[i])], cases, index, limits, i);
+      steps += m.steps;
+      measure(m, cases, index, questions, out.data() + static_cast<std::size_t>(i) * questions.size());
+      for (const Question& one : questions) {
+        if (one.measure == Measure::custom) answers.add(m, one);
+      }
     }
   }
-  return nb::make_tuple(steps, answers, failures_to_python(failures));
+  return nb::make_tuple(steps, answers.to_python(), failures_to_python(answers.failures));
 }
 
 nb::tuple outputs(const Code& program, const Cases& cases, const std::string& stack, const Limits& limits) {
   Question asked;
   asked.stack = stack_number(stack);
-  Machine m;
-  nb::list answers;
-  Failures failures;
-  for (std::size_t i = 0; i < cases.inputs.size(); ++i) {
-    run_noting(m, program.item, cases, i, limits, static_cast<std::int64_t>(i), failures);
-    answers.append(answer_of(m, asked));
+  Answers answers;
+  {
+    const nb::gil_scoped_release released;
+    Machine m;
+    for (std::size_t i = 0; i < cases.inputs.size(); ++i) {
+      answers.run(m, program.item, cases, i, limits, static_cast<std::int64_t>(i));
+      answers.add(m, asked);
+    }
   }
-  return nb::make_tuple(answers, failures_to_python(failures));
+  return nb::make_tuple(answers.to_python(), failures_to_python(answers.failures));
 }
 
 }  // namespace
@@ -176,6 +213,9 @@ void bind_push_batch(nb::module_& m) {
           },
           "stack"_a, "error"_a, "penalty"_a, "per_element"_a, "decimals"_a, "label"_a);
   m.def("push_cases", &make_cases, "inputs"_a, "targets"_a);
+  m.def(
+      "push_check_kinds", [](nb::list asked, const Cases& cases) { check_kinds(questions_of(asked), cases); },
+      "questions"_a, "cases"_a);
   m.def("push_errors", &errors, "programs"_a, "cases"_a, "individuals"_a, "case_indices"_a, "limits"_a, "questions"_a,
         "threads"_a, "out"_a.noconvert());
   m.def("push_errors_and_answers", &errors_and_answers, "programs"_a, "cases"_a, "individuals"_a, "case_indices"_a,

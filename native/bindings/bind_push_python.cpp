@@ -21,8 +21,10 @@ namespace {
 constexpr const char* kExpected[kStacks] = {
     "code",  "code",          "an int",          "a float",        "a bool",       "a str of one character",
     "a str", "a list of int", "a list of float", "a list of bool", "a list of str"};
-// Code nested more deeply is not converted, since that would need the stack of a thread that may have little.
+// Code nested more deeply is not given to functions: what they do with it may need much of a stack that may be small.
 constexpr int kMaxNesting = 1000;
+// What messages call a value that was returned.
+constexpr const char* kResult = "the value returned";
 constexpr StackId kElements[] = {kInteger, kFloat, kBoolean, kString};
 
 nb::object checked(PyObject* made) {
@@ -87,7 +89,7 @@ class Results {
     }
   }
   bool code(nb::handle value, Item& item) {
-    item = push_values::from_python(value, m_.arena, push_values::kMaxDepth - kMaxNesting);
+    item = push_values::from_python(value, m_.arena, {kResult}, kMaxNesting);
     return points(item) <= m_.limits.points && height(item) <= kMaxHeight;
   }
   bool integer_result(nb::handle value, Item& item) {
@@ -95,13 +97,14 @@ class Results {
     const nb::object number = checked(PyNumber_Index(value.ptr()));
     int overflow = 0;
     const long long exact = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
-    const bool big = PyLong_Check(value.ptr()) && !overflow && push_values::from_python(value, m_.arena).flag;
+    const bool big =
+        PyLong_Check(value.ptr()) && !overflow && push_values::from_python(value, m_.arena, {kResult}).flag;
     item = Machine::limited(overflow ? static_cast<Wide>(overflow) * (kMaxNumber + 1) : Wide{exact}, big);
     return true;
   }
   bool real_result(nb::handle value, Item& item) {
     if (PyBool_Check(value.ptr()) || !nb::hasattr(value.type(), "__float__")) refuse(kFloat, value);
-    const bool single = PyFloat_Check(value.ptr()) && push_values::from_python(value, m_.arena).flag;
+    const bool single = PyFloat_Check(value.ptr()) && push_values::from_python(value, m_.arena, {kResult}).flag;
     const double exact = as_double(value);
     item = m_.limited(exact);
     item.flag = single && item.real == exact;
@@ -128,7 +131,7 @@ class Results {
     if (!PyUnicode_Check(value.ptr())) refuse(stack, value);
     if (stack == kString && PyUnicode_GetLength(value.ptr()) > kMaxLength) return false;
     if (stack == kChar && PyUnicode_GetLength(value.ptr()) != 1) refuse(stack, value);
-    item = push_values::from_python(checked(PyObject_Str(value.ptr())), m_.arena);
+    item = push_values::from_python(checked(PyObject_Str(value.ptr())), m_.arena, {kResult});
     if (item.kind != Kind::string || (stack == kChar && item.length != 1)) refuse(stack, value);
     if (stack == kChar) item = character(item.text[0]);
     return stack == kChar || item.length <= kMaxLength;
@@ -155,11 +158,20 @@ class PythonInstruction final : public Foreign {
   // The function is kept for the life of the process.
   PythonInstruction(std::string name, int blocks, nb::object function, std::vector<StackId> takes,
                     std::vector<StackId> gives)
-      : Foreign(std::move(name), blocks),
+      : Foreign(std::move(name), blocks, signature(takes, gives, blocks)),
         function_(function.release().ptr()),
         takes_(std::move(takes)),
         gives_(std::move(gives)) {
     for (const StackId stack : takes_) ++needed_[stack];
+  }
+
+  static std::string signature(const std::vector<StackId>& takes, const std::vector<StackId>& gives, int blocks) {
+    const auto joined = [](const std::vector<StackId>& stacks) {
+      std::string names;
+      for (const StackId stack : stacks) names.append(names.empty() ? "" : ",").append(kStackNames[stack]);
+      return names;
+    };
+    return joined(takes).append("->").append(joined(gives)).append("/").append(std::to_string(blocks));
   }
 
   void run(Machine& m) const override {
@@ -207,7 +219,7 @@ class PythonInstruction final : public Foreign {
     std::array<std::int64_t, kStacks> depth{};
     nb::list reversed;
     for (std::size_t i = takes_.size(); i-- > 0;) {
-      reversed.append(push_values::to_python(m.stacks[takes_[i]].top(depth[takes_[i]]++)));
+      reversed.append(push_values::ToPython()(m.stacks[takes_[i]].top(depth[takes_[i]]++)));
     }
     if (PyList_Reverse(reversed.ptr()) < 0) nb::raise_python_error();
     return checked(PyList_AsTuple(reversed.ptr()));

@@ -1,6 +1,7 @@
 #include <nanobind/nanobind.h>
 
 #include <atomic>
+#include <new>
 
 #include "flexicase/parallel.hpp"
 #include "flexicase/select.hpp"
@@ -45,6 +46,8 @@ NB_MODULE(_native, m) {
     try {
       std::rethrow_exception(thrown);
     } catch (const flexicase::Cancelled&) {  // the handler's exception is set already
+    } catch (const std::bad_alloc&) {
+      PyErr_SetString(PyExc_MemoryError, "out of memory");
     }
   });
   bind_select(m);

@@ -6,6 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "flexicase/parallel.hpp"
+
 namespace flexicase::push {
 
 enum class Status {
@@ -25,7 +27,8 @@ struct LimitReached {
 
 class Arena {
  public:
-  explicit Arena(std::size_t chunk_size, std::size_t limit = SIZE_MAX) : chunk_size_(chunk_size), limit_(limit) {}
+  // `watch`, if any, is told of the memory taken.
+  explicit Arena(std::size_t chunk_size, Watch* const* watch = nullptr) : chunk_size_(chunk_size), watch_(watch) {}
 
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
@@ -52,11 +55,13 @@ class Arena {
 
  private:
   using Block = std::unique_ptr<std::byte[]>;
+  static constexpr std::size_t kBytesPerNanosecond = 4;
 
   // Whether a limit is met depends on what this run took, never on what earlier runs left behind.
   void count(std::size_t bytes) {
     if (bytes > limit_ - used_) throw LimitReached{Status::memory_limit};
     used_ += bytes;
+    if (watch_) (*watch_)->spend(static_cast<std::int64_t>(bytes / kBytesPerNanosecond));
   }
 
   std::byte* take_slowly(std::size_t bytes) {
@@ -72,7 +77,8 @@ class Arena {
     return start;
   }
 
-  std::size_t chunk_size_, limit_, used_ = 0, opened_ = 0;
+  std::size_t chunk_size_, limit_ = SIZE_MAX, used_ = 0, opened_ = 0;
+  Watch* const* watch_;
   std::vector<Block> chunks_, large_;  // chunks are all of one size and kept; larger pieces are given back
   std::byte* next_ = nullptr;
   std::byte* end_ = nullptr;

@@ -15,7 +15,9 @@ Status run_case(Machine& m, const Item& program, const Cases& cases, std::size_t
   m.has_output = true;
   if (limits.stack < 1) return Status::stack_limit;
   m.stacks[kExec].push(program);
-  return m.run();
+  const Status status = m.run();
+  m.spend(100 + 20 * std::min<std::int64_t>(m.steps, 1024));
+  return status;
 }
 
 void measure(Machine& m, const Cases& cases, std::size_t index, const std::vector<Question>& questions,
@@ -39,37 +41,29 @@ std::int64_t evaluate(const std::vector<Item>& programs, const Cases& cases, con
   constexpr std::int64_t kChunk = 64;
   std::atomic<std::int64_t> next{0}, steps{0};
   std::mutex lock;
-  std::exception_ptr thrown;
   const auto width = static_cast<std::int64_t>(questions.size());
   const std::int64_t workers = std::min<std::int64_t>(std::max(threads, 1), (pairs.count + kChunk - 1) / kChunk);
   in_parallel(std::max<std::int64_t>(workers, 1), 1, threads, [&](std::int64_t, std::int64_t, Watch& watch) {
     Machine m;
+    m.watch = &watch;
     Failures failed;
     std::int64_t made = 0;
-    try {
-      for (std::int64_t start; (start = next.fetch_add(kChunk)) < pairs.count;) {
-        const std::int64_t end = std::min(start + kChunk, pairs.count);
-        for (std::int64_t i = start; i < end; ++i) {
-          const auto index = static_cast<std::size_t>(pairs.cases[i]);
-          const Item& program = programs[static_cast<std::size_t>(pairs.programs[i])];
-          if (run_case(m, program, cases, index, limits) == Status::foreign_error) {
-            failed.add(i, std::exchange(m.failure, nullptr));
-          }
-          made += m.steps;
-          watch.spend(100 + 20 * m.steps);
-          measure(m, cases, index, questions, errors + i * width);
+    for (std::int64_t start; (start = next.fetch_add(kChunk)) < pairs.count;) {
+      const std::int64_t end = std::min(start + kChunk, pairs.count);
+      for (std::int64_t i = start; i < end; ++i) {
+        const auto index = static_cast<std::size_t>(pairs.cases[i]);
+        const Item& program = programs[static_cast<std::size_t>(pairs.programs[i])];
+        if (run_case(m, program, cases, index, limits) == Status::foreign_error) {
+          failed.add(i, std::exchange(m.failure, nullptr));
         }
+        made += m.steps;
+        measure(m, cases, index, questions, errors + i * width);
       }
-    } catch (...) {
-      const std::lock_guard guard(lock);
-      if (!thrown) thrown = std::current_exception();
-      next = pairs.count;
     }
     steps += made;
     const std::lock_guard guard(lock);
     failures.merge(std::move(failed));
   });
-  if (thrown) std::rethrow_exception(thrown);
   return steps;
 }
 

@@ -19,6 +19,7 @@ bool never_found(const Item& item) {
 }
 std::int64_t position_in(Machine& m, const Item& list, const Item& item) {
   if (never_found(item)) return -1;
+  m.spend(4 * std::int64_t{list.length});
   for (std::uint32_t i = 0; i < list.length; ++i) {
     if (equal(m, child(list, i), item, true)) return i;
   }

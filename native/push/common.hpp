@@ -27,6 +27,7 @@ struct Common {
     const Item x = s.pop();
     const std::int64_t copies = std::max<std::int64_t>(0, std::min(n, m.limits.points - s.size));
     std::fill_n(s.extend(copies), copies, x);
+    m.spend(copies);
   }
   static void dup_items(Machine& m) {
     if (!m.stacks[kInteger].size) return;
@@ -35,6 +36,7 @@ struct Common {
     const std::int64_t copies = std::max<std::int64_t>(0, std::min({n, m.limits.points - s.size, s.size}));
     Item* place = s.extend(copies);
     if (copies) std::copy_n(place - copies, copies, place);
+    m.spend(copies);
   }
   static void swap(Machine& m) {
     Stack& s = m.stacks[S];
@@ -66,6 +68,7 @@ struct Common {
     const std::int64_t depth = depth_argument(m);
     Item* top = &m.stacks[S].top();
     std::rotate(top - depth, top - depth + 1, top + 1);
+    m.spend(depth);
   }
   static void yankdup(Machine& m) {
     if (!ready(m)) return;
@@ -84,6 +87,7 @@ struct Common {
     const std::int64_t depth = clamp_index(n, 0, s.size - 1);
     Item* top = &s.top();
     std::rotate(top - depth, top, top + 1);
+    m.spend(depth);
   }
   static void empty(Machine& m) { m.stacks[kBoolean].push(boolean(m.stacks[S].size == 0)); }
 };

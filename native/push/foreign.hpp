@@ -11,7 +11,8 @@ namespace flexicase::push {
 // Lives as long as the process: programs hold pointers to it, also after its name was given to another.
 class Foreign {
  public:
-  Foreign(std::string name, int blocks) : name(std::move(name)), blocks(blocks) {}
+  Foreign(std::string name, int blocks, std::string signature)
+      : name(std::move(name)), blocks(blocks), signature(std::move(signature)) {}
   virtual ~Foreign() = default;
 
   // Acts on the machine as a native action does. A failure is put into the machine, and LimitReached with
@@ -20,6 +21,7 @@ class Foreign {
 
   const std::string name;
   const int blocks;
+  const std::string signature;  // what it takes, gives and opens, without spaces
 };
 
 // Gives the name to this instruction; code made before keeps what it was made with.

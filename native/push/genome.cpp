@@ -8,6 +8,20 @@
 namespace flexicase::push {
 namespace {
 
+// Code blocks that each row of the table opens.
+const std::vector<std::uint8_t>& blocks_of_rows() {
+  static const std::vector<std::uint8_t> counts = [] {
+    std::vector<std::uint8_t> found;
+    for (std::size_t i = 0; i < instructions().size(); ++i) {
+      found.push_back(static_cast<std::uint8_t>(blocks(make(Kind::instruction, static_cast<std::int64_t>(i)))));
+    }
+    return found;
+  }();
+  return counts;
+}
+
+}  // namespace
+
 class Translation {
  public:
   Translation() {
@@ -16,14 +30,12 @@ class Translation {
     open_ = open.number;
     erase_ = erase.number;
     noop_ = noop;
-    for (std::size_t i = 0; i < instructions().size(); ++i) {
-      blocks_.push_back(static_cast<std::uint8_t>(blocks(make(Kind::instruction, static_cast<std::int64_t>(i)))));
-    }
   }
 
   // Lists are made as they close, unless a gene may take parentheses away again.
-  void start(const std::vector<Gene>& genes, Arena& arena) {
+  void start(const std::vector<Gene>& genes, Arena& arena, Watch& watch) {
     arena_ = &arena;
+    watch_ = &watch;
     deferred_ = std::any_of(genes.begin(), genes.end(), [this](const Gene& gene) { return is(gene.item, erase_); });
     tokens_.clear();
     closings_.clear();
@@ -38,6 +50,7 @@ class Translation {
     } else {
       write(gene.item);
     }
+    watch_->spend(10);
     for (std::int32_t i = 0; i < gene.close && !closings_.empty(); ++i) close();
   }
 
@@ -87,6 +100,7 @@ class Translation {
     if (opens_next) emit(Mark::open);
   }
   void erase_pair() {
+    watch_->spend(static_cast<std::int64_t>(tokens_.size()));
     std::size_t last = tokens_.size();
     while (last > 0 && tokens_[last - 1].mark != Mark::close) --last;
     if (last == 0) return;
@@ -108,34 +122,34 @@ class Translation {
     items_.push_back(seal_list(place, static_cast<std::uint32_t>(length), INT64_MAX));
   }
 
-  std::vector<std::uint8_t> blocks_;  // of the rows of the table
+  const std::vector<std::uint8_t>& blocks_ = blocks_of_rows();
   std::vector<Token> tokens_;
   std::vector<std::uint8_t> closings_;  // 1: the closing opens the next block
   std::vector<Item> items_;             // of the lists that are open
   std::vector<std::size_t> starts_;     // where each of them begins
   Arena* arena_ = nullptr;
+  Watch* watch_ = nullptr;
   bool deferred_ = false;
   std::int64_t open_, erase_;
   Item noop_;
 };
 
-// With its memory. Out of line, because inlined the address would be looked up again at every access.
-[[gnu::noinline]] Translation& kept_translation() {
-  thread_local Translation kept;
-  return kept;
-}
+Translator::Translator() : translation_(std::make_unique<Translation>()) {}
+Translator::~Translator() = default;
 
-}  // namespace
-
-Item translate(const std::vector<Gene>& genes, std::int64_t max_points, Arena& arena) {
-  Translation& translation = kept_translation();
-  translation.start(genes, arena);
+Item Translator::operator()(const std::vector<Gene>& genes, std::int64_t max_points, Arena& arena, Watch& watch) {
+  Translation& translation = *translation_;
+  translation.start(genes, arena, watch);
   try {
     for (const Gene& gene : genes) translation.read(gene);
     return translation.finish(max_points);
   } catch (const LimitReached&) {
     return make(Kind::list);
   }
+}
+
+Item translate(const std::vector<Gene>& genes, std::int64_t max_points, Arena& arena, Watch& watch) {
+  return Translator()(genes, max_points, arena, watch);
 }
 
 }  // namespace flexicase::push

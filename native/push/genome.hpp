@@ -24,8 +24,23 @@ struct Gene {
   Silence silence;
 };
 
+class Translation;
+
+// Translates genomes, one after another with the same memory.
+class Translator {
+ public:
+  Translator();
+  ~Translator();
+
+  // As `translate`.
+  Item operator()(const std::vector<Gene>& genes, std::int64_t max_points, Arena& arena, Watch& watch);
+
+ private:
+  std::unique_ptr<Translation> translation_;
+};
+
 // The program of a genome; the empty program if it has more than `max_points` points. Strings and vectors of the
 // program stay in the memory of the genes.
-Item translate(const std::vector<Gene>& genes, std::int64_t max_points, Arena& arena);
+Item translate(const std::vector<Gene>& genes, std::int64_t max_points, Arena& arena, Watch& watch);
 
 }  // namespace flexicase::push

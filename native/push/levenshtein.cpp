@@ -32,17 +32,23 @@ struct Block {
 };
 
 // `matches(i, block)` gives the places of a block of the pattern that equal item i of the text.
+// A column takes about `cost` nanoseconds a block.
 template <class Matches>
-std::uint32_t distance(std::uint32_t text, std::uint32_t pattern, Matches matches) {
+std::uint32_t distance(Machine& m, std::uint32_t text, std::uint32_t pattern, std::int64_t cost, Matches matches) {
   const std::uint32_t blocks = (pattern + kBlock - 1) / kBlock;
-  thread_local std::vector<Block> column;
-  column.assign(blocks, Block{});
+  m.column.clear();  // the two words of each block
+  for (std::uint32_t b = 0; b < blocks; ++b) m.column.insert(m.column.end(), {Block{}.above, Block{}.below});
   std::int64_t score = pattern;
   for (std::uint32_t i = 0; i < text; ++i) {
+    m.spend(cost * blocks);
     int step = 1;
     for (std::uint32_t b = 0; b < blocks; ++b) {
       const std::uint32_t last = b + 1 < blocks ? kBlock - 1 : (pattern - 1) % kBlock;
-      step = column[b].advance(matches(i, b), step, std::uint64_t{1} << last);
+      std::uint64_t* const words = m.column.data() + std::size_t{2} * b;
+      Block block{words[0], words[1]};
+      step = block.advance(matches(i, b), step, std::uint64_t{1} << last);
+      words[0] = block.above;
+      words[1] = block.below;
     }
     score += step;
   }
@@ -61,7 +67,7 @@ std::uint64_t scan(std::uint32_t block, std::uint32_t pattern, Same same) {
 
 }  // namespace
 
-std::uint32_t levenshtein(std::u16string_view text, std::u16string_view pattern) {
+std::uint32_t levenshtein(Machine& machine, std::u16string_view text, std::u16string_view pattern) {
   const auto front = std::mismatch(text.begin(), text.end(), pattern.begin(), pattern.end());
   text.remove_prefix(static_cast<std::size_t>(front.first - text.begin()));
   pattern.remove_prefix(static_cast<std::size_t>(front.second - pattern.begin()));
@@ -72,12 +78,12 @@ std::uint32_t levenshtein(std::u16string_view text, std::u16string_view pattern)
   const auto m = static_cast<std::uint32_t>(pattern.size());
   if (!n || !m) return n + m;
   const std::uint32_t blocks = (m + kBlock - 1) / kBlock;
-  thread_local std::vector<std::uint64_t> places;
+  std::vector<std::uint64_t>& places = machine.places;
   places.assign(std::size_t{kAscii} * blocks, 0);
   for (std::uint32_t j = 0; j < m; ++j) {
     if (pattern[j] < kAscii) places[pattern[j] * blocks + j / kBlock] |= std::uint64_t{1} << j % kBlock;
   }
-  return distance(n, m, [&](std::uint32_t i, std::uint32_t block) {
+  return distance(machine, n, m, 4, [&](std::uint32_t i, std::uint32_t block) {
     const char16_t c = text[i];
     return c < kAscii ? places[c * blocks + block] : scan(block, m, [&](std::uint32_t j) { return pattern[j] == c; });
   });
@@ -85,7 +91,7 @@ std::uint32_t levenshtein(std::u16string_view text, std::u16string_view pattern)
 
 std::uint32_t levenshtein(Machine& m, const Item& vector, const Item& pattern) {
   if (!vector.length || !pattern.length) return vector.length + pattern.length;
-  return distance(vector.length, pattern.length, [&](std::uint32_t i, std::uint32_t block) {
+  return distance(m, vector.length, pattern.length, 2 * kBlock, [&](std::uint32_t i, std::uint32_t block) {
     const Item& item = vector.items[i];
     if (item.kind == Kind::integer && pattern.items[0].kind == Kind::integer) {
       return scan(block, pattern.length, [&](std::uint32_t j) { return pattern.items[j].number == item.number; });

@@ -9,7 +9,7 @@
 namespace flexicase::push {
 
 // Between two texts; the second one should be the shorter.
-std::uint32_t levenshtein(std::u16string_view text, std::u16string_view pattern);
+std::uint32_t levenshtein(Machine& m, std::u16string_view text, std::u16string_view pattern);
 // Between two vectors.
 std::uint32_t levenshtein(Machine& m, const Item& vector, const Item& pattern);
 

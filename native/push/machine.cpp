@@ -6,9 +6,15 @@
 #include "push/table.hpp"
 
 namespace flexicase::push {
+namespace {
+
+constexpr std::int64_t kSlice = 1024;   // steps between looks at the watch
+constexpr std::int64_t kStepCost = 20;  // nanoseconds
+
+}  // namespace
 
 void Stack::grow(std::int64_t count) {
-  if (size + count > limit_) throw LimitReached{Status::stack_limit};
+  if (count > limit_ - size) throw LimitReached{Status::stack_limit};
   if (size + count > allocated_) {
     const std::int64_t room = std::max<std::int64_t>({size + count, 2 * allocated_, 256});
     auto larger = std::make_unique_for_overwrite<Item[]>(static_cast<std::size_t>(room));
@@ -29,12 +35,14 @@ void Machine::reset(const Limits& new_limits) {
   output.clear();
   has_output = false;
   steps = 0;
+  pairs.clear();
   draws.state = limits.seed;
 }
 
 std::size_t Machine::held_bytes() const {
   std::size_t total = arena.held_bytes() + tags.capacity() * sizeof tags[0] + inputs.capacity() * sizeof(Item) +
                       (output.capacity() + scratch.capacity()) * sizeof(char16_t) + ascii.capacity() +
+                      (column.capacity() + places.capacity()) * sizeof(std::uint64_t) +
                       pairs.capacity() * sizeof pairs[0] + (pending.capacity() + built.capacity()) * sizeof(Item);
   for (const Stack& stack : stacks) total += stack.held_bytes();
   return total;
@@ -48,18 +56,22 @@ Status Machine::run() {
   Status status = Status::normal;
   try {
     while (exec.size && made < limit) {
-      ++made;
-      exec.drop(1);
-      const Item* const next = exec.end();
-      if (next->kind == Kind::instruction) {
-        table[next->number](*this);
-      } else if (next->kind <= Kind::string) {
-        stacks[stack_of(next->kind)].push(Item{*next});
-      } else if (next->kind == Kind::list) {
-        open(Item{*next});
-      } else {
-        step(Item{*next});
+      const std::int64_t end = std::min(limit, made + kSlice);
+      while (exec.size && made < end) {
+        ++made;
+        exec.drop(1);
+        const Item* const next = exec.end();
+        if (next->kind == Kind::instruction) {
+          table[next->number](*this);
+        } else if (next->kind <= Kind::string) {
+          stacks[stack_of(next->kind)].push(Item{*next});
+        } else if (next->kind == Kind::list) {
+          open(Item{*next});
+        } else {
+          step(Item{*next});
+        }
       }
+      spend(kSlice * kStepCost);
     }
     if (exec.size) status = Status::step_limit;
   } catch (const LimitReached& reached) {
@@ -124,6 +136,7 @@ Item seal_list(Item* place, std::uint32_t length, std::int64_t max_points) {
   std::uint32_t tallest = 0;
   for (std::uint32_t i = 1; i <= length; ++i) {
     total += points(place[i]);
+    if (total > max_points) throw LimitReached{Status::code_limit};
     tallest = std::max(tallest, height(place[i]));
   }
   return measured(place, length, total, tallest, max_points);
@@ -159,6 +172,7 @@ bool equal(Machine& m, const Item& a, const Item& b, bool same_precision) {
     if (x.length != y.length) {
       same = false;
     } else if (x.kind != y.kind || x.items != y.items) {
+      m.spend(x.length);
       for (std::uint32_t i = 0; i < x.length; ++i) {
         const Item& left = child(x, i);
         const Item& right = child(y, i);

@@ -83,7 +83,9 @@ class Stack {
 class Machine {
  public:
   Stack stacks[kStacks];
-  Arena arena{std::size_t{1} << 18};
+  Watch calling{};          // of the thread that called
+  Watch* watch = &calling;  // of the thread that runs the machine
+  Arena arena{std::size_t{1} << 18, &watch};
   Limits limits;
   std::vector<std::pair<std::int64_t, Item>> tags;  // in increasing order of their numbers
   std::vector<Item> inputs;                         // in1 first
@@ -94,14 +96,18 @@ class Machine {
   std::vector<Item> pending, built;
   std::vector<char16_t> scratch;  // text in the making
   std::vector<char> ascii;
-  Stream draws{0};             // of random instructions
-  std::exception_ptr failure;  // of the last run that ended with Status::foreign_error
+  std::vector<std::uint64_t> column, places;  // of a distance between sequences
+  Stream draws{0};                            // of random instructions
+  std::exception_ptr failure;                 // of the last run that ended with Status::foreign_error
 
   void reset(const Limits& new_limits);
   // Runs what is on the exec stack.
   Status run();
   // The memory that is kept from run to run.
   std::size_t held_bytes() const;
+  // Counts work beyond that of a usual step, in nanoseconds by rough estimate. Instructions whose work depends on the
+  // length of something call it, so that a run of any of them is cancelled in time.
+  void spend(std::int64_t cost) { watch->spend(cost); }
   // Executes one item that was already taken from the exec stack.
   void step(const Item& item);
 

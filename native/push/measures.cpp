@@ -20,10 +20,10 @@ double vector_difference(const Item& a, const Item& b, double per_element) {
 }
 
 // Edits between the target and the text of the rounded answer, or of the marker for no answer.
-double rounded_text(const Item* answer, int decimals, const Item& target) {
+double rounded_text(Machine& m, const Item* answer, int decimals, const Item& target) {
   const std::string text =
       answer ? std::string(text_of(rounded(value_of(*answer), decimals), false)) : ":no-stack-item";
-  return levenshtein(std::u16string(text.begin(), text.end()), view(target));
+  return levenshtein(m, std::u16string(text.begin(), text.end()), view(target));
 }
 
 bool is_of_numbers(const Item& vector) {
@@ -32,6 +32,38 @@ bool is_of_numbers(const Item& vector) {
 
 bool is_of_integers(const Item& vector) {
   return vector.kind == Kind::vector && (!vector.length || vector.items[0].kind == Kind::integer);
+}
+
+double measured(Machine& m, const Question& question, const Item& answer, const Item& target) {
+  switch (question.measure) {
+    case Measure::custom: return 0;
+    case Measure::mismatch: return equal(m, answer, target) ? 0 : 1;
+    case Measure::absolute: return std::fabs(value_of(answer) - value_of(target));
+    case Measure::rounded: {
+      const double error = std::fabs(value_of(answer) - value_of(target));
+      return std::isnan(error) ? error : rounded(error, question.decimals);
+    }
+    case Measure::rounded_answer: {
+      const double error = std::fabs(rounded(value_of(answer), question.decimals) - value_of(target));
+      return static_cast<double>(static_cast<float>(error));
+    }
+    case Measure::levenshtein:
+      if (answer.kind != target.kind) return question.penalty;
+      return answer.kind == Kind::string ? levenshtein(m, view(answer), view(target)) : levenshtein(m, answer, target);
+    case Measure::vector_difference: return vector_difference(answer, target, question.per_element);
+    default: return text_error(question, view(answer), target);
+  }
+}
+
+}  // namespace
+
+const Item* answer(Machine& m, const Question& question, Item& place) {
+  if (question.stack == kStacks) {
+    place = string(m.output.data(), static_cast<std::uint32_t>(m.output.size()));
+    return &place;
+  }
+  Stack& stack = m.stacks[question.stack];
+  return stack.size ? &stack.top() : nullptr;
 }
 
 bool fits_stack(const Question& question) {
@@ -65,46 +97,21 @@ bool fits_target(Measure measure, const Item& target) {
   }
 }
 
-double measured(Machine& m, const Question& question, const Item& answer, const Item& target) {
-  switch (question.measure) {
-    case Measure::custom: return 0;
-    case Measure::mismatch: return equal(m, answer, target) ? 0 : 1;
-    case Measure::absolute: return std::fabs(value_of(answer) - value_of(target));
-    case Measure::rounded: {
-      const double error = std::fabs(value_of(answer) - value_of(target));
-      return std::isnan(error) ? error : rounded(error, question.decimals);
-    }
-    case Measure::rounded_answer: {
-      const double error = std::fabs(rounded(value_of(answer), question.decimals) - value_of(target));
-      return static_cast<double>(static_cast<float>(error));
-    }
-    case Measure::levenshtein:
-      if (answer.kind != target.kind) return question.penalty;
-      return answer.kind == Kind::string ? levenshtein(view(answer), view(target)) : levenshtein(m, answer, target);
-    case Measure::vector_difference: return vector_difference(answer, target, question.per_element);
-    default: return text_error(question, view(answer), target);
+const char* expected(Measure measure) {
+  switch (measure) {
+    case Measure::levenshtein: return "a string or a vector";
+    case Measure::vector_difference: return "a vector of numbers";
+    case Measure::rounded_text: return "a string";
+    case Measure::last_character:
+    case Measure::letter: return "a string that is not empty";
+    case Measure::integer_line_values: return "a vector of integers";
+    case Measure::words_per_line: return "a vector of two integers";
+    default: return "a number";
   }
-}
-
-}  // namespace
-
-const Item* answer(Machine& m, const Question& question, Item& place) {
-  if (question.stack == kStacks) {
-    place = string(m.output.data(), static_cast<std::uint32_t>(m.output.size()));
-    return &place;
-  }
-  Stack& stack = m.stacks[question.stack];
-  return stack.size ? &stack.top() : nullptr;
-}
-
-const char* mistake(const Question& question, const Item& target) {
-  if (!fits_stack(question)) return "this error cannot be measured on that stack";
-  return fits_target(question.measure, target) ? nullptr
-                                               : "expected outputs must be of the kind that the error is measured on";
 }
 
 double error_of(Machine& m, const Question& question, const Item* answer, const Item& target) {
-  if (question.measure == Measure::rounded_text) return rounded_text(answer, question.decimals, target);
+  if (question.measure == Measure::rounded_text) return rounded_text(m, answer, question.decimals, target);
   if (!answer) return question.penalty;
   const double error = measured(m, question, *answer, target);
   return std::isfinite(error) ? error : question.penalty;

@@ -50,8 +50,10 @@ struct Question {
 
 // The item the question is about; null if there is none.
 const Item* answer(Machine& m, const Question& question, Item& place);
-// Null if an error can be measured on that stack against that target, else what is wrong.
-const char* mistake(const Question& question, const Item& target);
+// What an error can be measured on: the stack, and the target, of which `expected` says what it must be.
+bool fits_stack(const Question& question);
+bool fits_target(Measure measure, const Item& target);
+const char* expected(Measure measure);
 // Always finite: what cannot be measured, such as NaN, gets the penalty.
 double error_of(Machine& m, const Question& question, const Item* answer, const Item& target);
 

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "flexicase/parallel.hpp"
+#include "push/tokens.hpp"
 
 namespace flexicase::push {
 namespace {
@@ -13,6 +14,7 @@ constexpr std::int64_t kWorthAThread = 50;
 }  // namespace
 
 Item copied(const Item& item, Arena& arena) {
+  if (is_list(item)) return gathered(tokens_of(item), arena);
   Item made = item;
   if (item.kind == Kind::string) {
     auto* text = arena.take<char16_t>(item.length);
@@ -59,8 +61,9 @@ std::shared_ptr<Programs> translate(const Population& population, std::int64_t m
       const std::lock_guard guard(lock);
       arena = programs->arenas.emplace_back(std::make_unique<Arena>(std::size_t{1} << 16)).get();
     }
+    Translator translator;
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-      programs->items[i] = translate(population.genomes[i], max_points, *arena);
+      programs->items[i] = translator(population.genomes[i], max_points, *arena, watch);
       watch.spend(100 * static_cast<std::int64_t>(population.genomes[i].size()));
     }
   });

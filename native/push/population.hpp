@@ -10,7 +10,7 @@
 
 namespace flexicase::push {
 
-// The item with its string or vector in `arena`; for anything but lists.
+// The item with its memory in `arena`.
 Item copied(const Item& item, Arena& arena);
 
 struct Population {
@@ -35,8 +35,11 @@ struct Programs {
 };
 std::shared_ptr<Programs> translate(const Population& population, std::int64_t max_points, int threads);
 
+// Bytes are the same in every process. Reading throws std::invalid_argument when the bytes are not those of a
+// population or code, or when they name an instruction from outside the engine that is not there.
 std::string to_bytes(const Population& population);
-// Throws std::invalid_argument when the bytes are not those of a population.
-std::shared_ptr<Population> from_bytes(std::string_view bytes);
+std::shared_ptr<Population> population_from_bytes(std::string_view bytes);
+std::string to_bytes(const Item& code);
+std::shared_ptr<Code> code_from_bytes(std::string_view bytes);
 
 }  // namespace flexicase::push

@@ -21,6 +21,7 @@ Item slice(const Item& s, std::int64_t begin, std::int64_t end) {
 void allfromstring(Machine& m) {
   if (!strings(m).size) return;
   const Item s = strings(m).pop();
+  m.spend(s.length);
   Item* place = chars(m).extend(s.length);
   for (std::uint32_t i = 0; i < s.length; ++i) place[i] = character(s.text[s.length - 1 - i]);
 }
@@ -101,12 +102,14 @@ void length(Machine& m) {
 void parse_to_chars(Machine& m) {
   if (!strings(m).size) return;
   const Item s = strings(m).pop();
+  m.spend(2 * std::int64_t{s.length});
   for (std::uint32_t i = s.length; i-- > 0;) strings(m).push(slice(s, i, i + 1));
 }
 bool is_separator(char16_t c) { return c == u' ' || (c >= 9 && c <= 13); }
 void split(Machine& m) {
   if (!strings(m).size) return;
   const Item s = strings(m).pop();
+  m.spend(2 * std::int64_t{s.length});
   std::int64_t begin = 0, end = s.length;
   while (begin < end && is_whitespace(s.text[begin])) ++begin;
   while (end > begin && is_whitespace(s.text[end - 1])) --end;
@@ -123,12 +126,12 @@ void emptystring(Machine& m) {
 void includes(Machine& m) {
   if (strings(m).size < 2) return;
   const Item x = strings(m).pop(), y = strings(m).pop();
-  answer(m, view(y).find(view(x)) != std::u16string_view::npos);
+  answer(m, find(m, view(y), view(x)) != std::u16string_view::npos);
 }
 void indexof(Machine& m) {
   Stack& s = strings(m);
   if (s.size < 2) return;
-  const std::size_t at = view(s.top(1)).find(view(s.top(0)));
+  const std::size_t at = find(m, view(s.top(1)), view(s.top(0)));
   if (at == std::u16string_view::npos) return;
   s.drop(2);
   integers(m).push(integer(static_cast<std::int64_t>(at)));
@@ -137,6 +140,7 @@ template <class F>
 void with_char(Machine& m, F f) {
   if (!strings(m).size || !chars(m).size) return;
   const Item s = strings(m).pop();
+  m.spend(s.length);
   f(m, view(s), static_cast<char16_t>(chars(m).pop().number));
 }
 void containschar(Machine& m) {

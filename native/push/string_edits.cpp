@@ -4,6 +4,7 @@
 
 #include "push/letters.hpp"
 #include "push/table.hpp"
+#include "push/text.hpp"
 
 namespace flexicase::push {
 namespace {
@@ -51,6 +52,7 @@ void reverse(Machine& m) {
 }
 void sort(Machine& m) {
   if (!strings(m).size) return;
+  m.spend(20 * std::int64_t{strings(m).top().length});
   char16_t* text = own_top(m);
   std::sort(text, text + strings(m).top().length);
 }
@@ -58,12 +60,12 @@ void sort(Machine& m) {
 void append(std::vector<char16_t>& out, std::u16string_view text) { out.insert(out.end(), text.begin(), text.end()); }
 
 // Writes the text with occurrences replaced; stops early, with too long a text, once the result cannot be kept.
-void replaced(std::u16string_view text, std::u16string_view match, std::u16string_view by, bool all,
+void replaced(Machine& m, std::u16string_view text, std::u16string_view match, std::u16string_view by, bool all,
               std::vector<char16_t>& out) {
   out.clear();
   std::size_t at = 0;
   while (out.size() <= kMaxLength) {
-    const std::size_t found = text.find(match, at);
+    const std::size_t found = find(m, text, match, at);
     if (found == text.npos) break;
     append(out, text.substr(at, found - at));
     append(out, by);
@@ -79,7 +81,7 @@ void replaced(std::u16string_view text, std::u16string_view match, std::u16strin
 void replace_strings(Machine& m, bool all) {
   Stack& s = strings(m);
   if (s.size < 3) return;
-  replaced(view(s.top(2)), view(s.top(1)), view(s.top(0)), all, m.scratch);
+  replaced(m, view(s.top(2)), view(s.top(1)), view(s.top(0)), all, m.scratch);
   if (m.scratch.size() > kMaxLength) return;
   const Item result = keep(m, view(m.scratch));
   s.drop(2);
@@ -119,6 +121,7 @@ void change_case(Machine& m, std::size_t capitals) {
   if (!strings(m).size) return;
   const std::u16string_view text = view(strings(m).top());
   capitals = std::min(capitals, text.size());
+  m.spend(8 * static_cast<std::int64_t>(text.size()));
   m.scratch.clear();
   append_upper(text.substr(0, capitals), m.scratch);
   append_lower(text.substr(capitals), m.scratch);

@@ -239,6 +239,17 @@ bool write_readable(Machine& m, const Item& item, std::vector<char16_t>& out, st
   return out.size() <= limit;
 }
 
+std::size_t find(Machine& m, std::u16string_view text, std::u16string_view other, std::size_t at) {
+  // A piece at a time: each place may take as long as the other text.
+  const std::size_t piece = 1 + (std::size_t{1} << 20) / (1 + other.size());
+  for (; at + other.size() <= text.size(); at += piece) {
+    const std::size_t found = text.substr(at, piece - 1 + other.size()).find(other);
+    if (found != text.npos) return at + found;
+    m.spend(static_cast<std::int64_t>(std::min(piece, text.size() - at) * (1 + other.size() / 8)));
+  }
+  return text.npos;
+}
+
 Item copy_text(Machine& m, std::string_view ascii) {
   auto* text = m.arena.take<char16_t>(ascii.size());
   std::copy(ascii.begin(), ascii.end(), text);

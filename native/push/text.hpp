@@ -37,6 +37,9 @@ std::optional<double> read_double(const Item& text);
 // Appends the readable form of an item; false as soon as `out` is longer than `limit`.
 bool write_readable(Machine& m, const Item& item, std::vector<char16_t>& out, std::size_t limit);
 
+// Where a text has another first, from `at` on; npos if nowhere.
+std::size_t find(Machine& m, std::u16string_view text, std::u16string_view other, std::size_t at = 0);
+
 Item copy_text(Machine& m, std::string_view ascii);
 
 }  // namespace flexicase::push

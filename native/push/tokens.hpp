@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
-#include "push/item.hpp"
+#include "push/machine.hpp"
 
 namespace flexicase::push {
 
@@ -13,5 +14,11 @@ struct Token {
   Mark mark;
   Item item;
 };
+using Tokens = std::vector<Token>;
+
+// The tokens of a list.
+Tokens tokens_of(const Item& list);
+// The list of tokens, with all its memory in `arena`.
+Item gathered(const Tokens& tokens, Arena& arena);
 
 }  // namespace flexicase::push

@@ -86,6 +86,7 @@ Item substituted(Machine& m, const Item& tree, const Item& old, const Item& fres
   while (!m.pending.empty()) {
     const Item node = m.pending[m.pending.size() - 2];
     const std::int64_t i = m.pending.back().number++;
+    m.spend(10);
     if (i < node.length) {
       const Item next = child(node, static_cast<std::uint32_t>(i));
       if (is_list(next)) {
@@ -110,6 +111,7 @@ Item container(Machine& m, const Item& tree, const Item& item) {
     const Item node = m.pending.back();
     m.pending.pop_back();
     if (!is_list(node)) continue;
+    m.spend(4 * std::int64_t{node.length});
     for (std::uint32_t i = 0; i < node.length; ++i) {
       if (equal(m, child(node, i), item, true)) return node;
     }

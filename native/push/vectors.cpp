@@ -7,22 +7,31 @@
 namespace flexicase::push {
 namespace {
 
-bool before(const Item& a, const Item& b) {
-  switch (a.kind) {
-    case Kind::real: return a.real < b.real;
-    case Kind::string: return std::u16string_view(a.text, a.length) < std::u16string_view(b.text, b.length);
-    default: return a.number < b.number;
+struct Before {
+  Machine& m;
+
+  bool operator()(const Item& a, const Item& b) const {
+    switch (a.kind) {
+      case Kind::real: return a.real < b.real;
+      case Kind::string:
+        m.spend(std::min(a.length, b.length));
+        return std::u16string_view(a.text, a.length) < std::u16string_view(b.text, b.length);
+      default: return a.number < b.number;
+    }
   }
-}
+};
 
 // Sorts what lies behind `next` into what is sorted before it: each item goes behind those it does not precede.
-void insertion_sort(Item* first, Item* next, Item* last) {
-  for (; next < last; ++next) std::rotate(std::upper_bound(first, next, *next, before), next, next + 1);
+void insertion_sort(Item* first, Item* next, Item* last, const Before& before) {
+  for (; next < last; ++next) {
+    std::rotate(std::upper_bound(first, next, *next, before), next, next + 1);
+    before.m.spend(next - first);
+  }
 }
 
 // NaN neither precedes nor follows anything, so where it ends up is up to the way of sorting: a first run that rises,
 // or falls and is reversed, then insertion, as the language's host sorts up to 31 items.
-void sort_with_nan(Item* first, Item* last) {
+void sort_with_nan(Item* first, Item* last, const Before& before) {
   Item* run = first + 1;
   if (run < last && before(*run, *first)) {
     do ++run;
@@ -31,14 +40,14 @@ void sort_with_nan(Item* first, Item* last) {
   } else {
     while (run < last && !before(*run, run[-1])) ++run;
   }
-  insertion_sort(first, std::min(run, last), last);
+  insertion_sort(first, std::min(run, last), last, before);
 }
 
 // Stable; `spare` has room for as many items.
-void merge_sort(Item* first, std::ptrdiff_t length, Item* spare) {
+void merge_sort(Item* first, std::ptrdiff_t length, Item* spare, const Before& before) {
   constexpr std::ptrdiff_t kRun = 16;
   for (std::ptrdiff_t i = 0; i < length; i += kRun) {
-    insertion_sort(first + i, first + i, first + std::min(i + kRun, length));
+    insertion_sort(first + i, first + i, first + std::min(i + kRun, length), before);
   }
   for (std::ptrdiff_t width = kRun; width < length; width *= 2) {
     for (std::ptrdiff_t i = 0; i < length; i += 2 * width) {
@@ -46,6 +55,7 @@ void merge_sort(Item* first, std::ptrdiff_t length, Item* spare) {
       std::merge(first + i, middle, middle, end, spare + i, before);
     }
     std::copy_n(spare, length, first);
+    before.m.spend(10 * length);
   }
 }
 
@@ -128,12 +138,18 @@ struct Vectors {
   static void pushall(Machine& m) {
     if (!vectors(m).size) return;
     const Item v = vectors(m).pop();
+    m.spend(v.length);
     std::reverse_copy(v.items, v.items + v.length, elements(m).extend(v.length));
   }
   static void emptyvector(Machine& m) {
     if (vectors(m).size) m.stacks[kBoolean].push(boolean(vectors(m).pop().length == 0));
   }
+  // What looking at all elements costs, strings by their lengths.
+  static void spend_on(Machine& m, const Item& v, const Item& x) {
+    m.spend(4 * std::int64_t{v.length} * (1 + (x.kind == Kind::string ? x.length / 8 : 0)));
+  }
   static std::int64_t find(Machine& m, const Item& v, const Item& x) {
+    spend_on(m, v, x);
     for (std::uint32_t i = 0; i < v.length; ++i) {
       if (equal(m, v.items[i], x)) return i;
     }
@@ -153,6 +169,7 @@ struct Vectors {
   static void occurrencesof(Machine& m) {
     if (!with_element(m)) return;
     const Item v = vectors(m).pop(), x = elements(m).pop();
+    spend_on(m, v, x);
     integers(m).push(
         integer(std::count_if(v.items, v.items + v.length, [&](const Item& y) { return equal(m, x, y); })));
   }
@@ -189,6 +206,7 @@ struct Vectors {
     if (!with_element(m)) return;
     const Item x = elements(m).pop();
     Item& v = vectors(m).top();
+    spend_on(m, v, x);
     Item* place = m.arena.take<Item>(v.length);
     const Item* end = std::copy_if(v.items, v.items + v.length, place, [&](const Item& y) { return !equal(m, x, y); });
     v = vector(place, static_cast<std::uint32_t>(end - place));
@@ -201,10 +219,10 @@ struct Vectors {
     const bool unordered =
         E == kFloat && std::any_of(v.items, v.items + v.length, [](const Item& x) { return std::isnan(x.real); });
     if (unordered) {
-      sort_with_nan(place, place + v.length);
+      sort_with_nan(place, place + v.length, {m});
     } else {
       m.built.resize(std::max<std::size_t>(m.built.size(), v.length));
-      merge_sort(place, v.length, m.built.data());
+      merge_sort(place, v.length, m.built.data(), {m});
     }
     s.top().items = place;
   }

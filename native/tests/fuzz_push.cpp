@@ -26,7 +26,8 @@ Item genome_program(Random& random, Arena& arena, ByteReader& bytes, std::int64_
     gene.close = what < 180 ? 0 : what < 250 ? what % 4 : what * 1000;
     gene.silence = what % 50 == 7 ? Silence::silent : what % 50 == 8 ? Silence::noop : Silence::none;
   }
-  return translate(genes, max_points, arena);
+  flexicase::Watch watch;
+  return translate(genes, max_points, arena, watch);
 }
 
 Limits random_limits(Random& random) {
@@ -93,7 +94,7 @@ void measure_all(Machine& machine, long program, Random& random, ByteReader& byt
     for (int stack = 0; stack <= kStacks; ++stack) {
       for (const Item& target : targets) {
         const Question question{stack, static_cast<Measure>(measure), 7, 9, 4, below(random, 2) ? u"1" : u"*?"};
-        if (!finite(target) || mistake(question, target)) continue;
+        if (!finite(target) || !fits_stack(question) || !fits_target(question.measure, target)) continue;
         Item place;
         const double error = error_of(machine, question, answer(machine, question, place), target);
         if (!(error >= 0 && std::isfinite(error)))

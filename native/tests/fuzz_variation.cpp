@@ -78,7 +78,7 @@ bool survives(std::string bytes, Stream& stream) {
   bytes[stream.bounded(bytes.size())] ^= static_cast<char>(1 << stream.bounded(8));
   if (stream.bounded(4) == 0) bytes.resize(stream.bounded(bytes.size()));
   try {
-    translate(*from_bytes(bytes), 1200, 1);
+    translate(*population_from_bytes(bytes), 1200, 1);
     return true;
   } catch (const std::invalid_argument&) {
     return false;
@@ -102,7 +102,8 @@ int main(int argc, char** argv) {
     if (bytes != to_bytes(*next(variation, *population, key, 3))) {
       return std::fprintf(stderr, "generation %ld depends on threads\n", g), 1;
     }
-    if (to_bytes(*from_bytes(bytes)) != bytes) return std::fprintf(stderr, "generation %ld: other bytes\n", g), 1;
+    if (to_bytes(*population_from_bytes(bytes)) != bytes)
+      return std::fprintf(stderr, "generation %ld: other bytes\n", g), 1;
     for (int i = 0; i < 5; ++i) accepted += survives(bytes, stream);
     const auto programs = translate(*children, 1200, 2);
     for (const Item& program : programs->items) {

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 
 import pytest
 
-from flexicase.push import Limits, run
+from flexicase.push import Limits, run, trace
 
 HOSTILE = {
     "recursion": "(exec_y (exec_dup (1 exec_s)))",
@@ -49,3 +50,47 @@ def test_memory_stays_bounded() -> None:
         for program in HOSTILE.values():
             run(program, [list(range(5000))], limits)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 32 * 1024
+
+
+LIMITED = """
+import resource
+from flexicase.push import Limits, run, trace
+
+numbers = list(range(5000))
+used = int(open("/proc/self/statm").read().split()[0]) * 4096
+resource.setrlimit(resource.RLIMIT_AS, (used + (400 << 20), resource.RLIM_INFINITY))
+"""
+SHARING = {
+    "vectors": (
+        "run('(in1 exec_y (vector_integer_dup))', [numbers], Limits(steps=20_000, memory=1 << 20))",
+        "vector_integer",
+    ),
+    "strings": ("run('(in1 exec_y (string_dup))', ['ab' * 2500 + '\\u0100'], Limits(steps=400_000))", "string"),
+    "code": (
+        "run('(code_quote ' + '(1 2 3)' * 300 + ' exec_y (code_dup))', [], Limits(steps=100_000))",
+        "code",
+    ),
+    "a trace": (
+        "trace('(in1 exec_y (vector_integer_dup))', [numbers], Limits(steps=1000)).steps[-1].state",
+        "vector_integer",
+    ),
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits memory the way Linux does")
+@pytest.mark.parametrize("what", SHARING)
+def test_what_a_run_shares_is_converted_once(what: str) -> None:
+    """A run whose items share a megabyte returned a state of a gigabyte, or ended the process."""
+    call, stack = SHARING[what]
+    script = LIMITED + f"items = {call}.stacks['{stack}']\nprint(len(items) > 100, items[0] is items[-1])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (0, "True True\n"), done.stderr[-2000:]
+
+
+def test_a_state_that_shares_nothing_is_bounded() -> None:
+    """Slices of one vector take no memory of the machine, but a list each in Python."""
+    limits = Limits(steps=600_000, memory=1 << 20, stack=90_000)
+    with pytest.raises(MemoryError):
+        run("(in1 90000 exec_do*count (5000 integer_mod 5000 in1 vector_integer_subvec))", [list(range(5000))], limits)
+    with pytest.raises(MemoryError):
+        trace("(1 exec_y (integer_dup))", limits=Limits(steps=90_000, memory=1 << 20))

@@ -161,7 +161,7 @@ def test_a_function_is_asked_once_for_each_answer() -> None:
 @pytest.mark.parametrize("value", [-1.0, float("nan")])
 def test_a_function_must_give_an_error(value: float) -> None:
     evaluator = Evaluator([[1]], [1], measures=[Measure("integer", lambda *_: value)])
-    with pytest.raises(ValueError, match="errors must not be negative or NaN"):
+    with pytest.raises(ValueError, match=r"the error of measures\[0\] must"):
         evaluator.errors([Program("(in1)")])
 
 
@@ -172,7 +172,7 @@ def test_wrong_measures_are_refused() -> None:
         Measure("integer", 3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="penalty must be finite"):
         Measure("integer", penalty=float("inf"))
-    with pytest.raises(ValueError, match="decimals must be between 0 and 15"):
+    with pytest.raises(ValueError, match="decimals must be at most 15, got 99"):
         Measure("float", "rounded", decimals=99)
     with pytest.raises(ValueError, match="label must be ASCII"):
         Measure("output", "letter", label="é*")
@@ -198,7 +198,7 @@ def test_wrong_measures_are_refused() -> None:
     ],
 )
 def test_measures_refuse_stacks_and_targets_of_another_kind(name: str, stack: str, target: Value) -> None:
-    with pytest.raises(ValueError, match=r"cannot be measured on that stack|must be of the kind"):
+    with pytest.raises(ValueError, match=r"cannot be measured on the stack|must be .* for the error"):
         error(Measure(stack, name), target, 1)  # type: ignore[arg-type]
 
 

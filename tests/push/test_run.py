@@ -111,7 +111,7 @@ def test_text_that_is_no_program_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize("value", [([1, 2.0],), (object(),), ([Char("a")],)])
 def test_values_that_push_lacks_are_refused(value: object) -> None:
-    with pytest.raises(TypeError, match="Push"):
+    with pytest.raises(TypeError, match="code must be"):
         Program(value)
 
 

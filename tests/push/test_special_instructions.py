@@ -84,7 +84,7 @@ def test_a_seed_gives_the_same_draws() -> None:
     assert first.stacks == trace(program, limits=Limits(seed=1)).steps[-1].state.stacks
     evaluator = Evaluator([[]] * 200, [0.0] * 200, stack="float", limits=Limits(seed=1))
     assert evaluator.errors([program], threads=3).tolist() == evaluator.errors([program], threads=1).tolist()
-    with pytest.raises(ValueError, match="seed must be from 0"):
+    with pytest.raises(ValueError, match="seed must be at least 0"):
         Limits(seed=-1)
 
 

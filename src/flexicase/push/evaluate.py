@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 import os
+import threading
 import warnings
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexicase import _native
-from flexicase.push.limits import Limits
-from flexicase.push.measures import CaseError, ErrorName, Measure
+from flexicase.checks import check_number, check_threads, shown
+from flexicase.push.limits import Limits, check_limits
+from flexicase.push.measures import CaseError, ErrorName, Measure, check_error, check_stack
 from flexicase.push.program import Program
-from flexicase.push.values import Value
+from flexicase.push.values import Value, check_sequence
 
 #: Errors of one program from its answers (None where there is none) and the expected ones.
 ErrorFunction = Callable[[list[Value], list[Value]], ArrayLike]
@@ -64,7 +66,7 @@ class Evaluator:
         limits: What a run may use.
 
     However a run ends, its answer is read from the stack as it was left. Errors of instructions written in Python end
-    just the run they happen in and are told as a warning.
+    just the run they happen in and are told as a warning. Threads may share an evaluator.
 
     Attributes:
         n_cases: Number of cases.
@@ -94,20 +96,25 @@ class Evaluator:
         limits: Limits = _DEFAULT,
     ) -> None:
         """Prepare the cases."""
-        if len(inputs) != len(expected):
-            raise ValueError(f"inputs and expected must be of one length, got {len(inputs)} and {len(expected)}")
+        cases = [
+            check_sequence(case, f"inputs[{i}]", "values")
+            for i, case in enumerate(check_sequence(inputs, "inputs", "cases"))
+        ]
+        self.expected = check_sequence(expected, "expected", "values")
+        if len(cases) != len(self.expected):
+            raise ValueError(f"inputs and expected must be of one length, got {len(cases)} and {len(self.expected)}")
         if (stack is None) == (measures is None):
             raise ValueError("either stack or measures must be given")
+        check_error(error)
         self._of_all_answers = None if isinstance(error, str) else error
         if measures is None:
             name = error if isinstance(error, str) else "mismatch"
-            measures = [Measure(str(stack), name, penalty, decimals, per_element)]
-        if not measures:
+            measures = [Measure(check_stack(stack), name, penalty, decimals, per_element)]
+        self.measures = _check_all(measures, "measures", Measure)
+        if not self.measures:
             raise ValueError("measures must not be empty")
-        self.expected = list(expected)
-        self.measures = tuple(measures)
         self.stack = self.measures[0].stack
-        self.limits = limits
+        self.limits = check_limits(limits)
         self.n_cases = len(self.expected)
         self.n_errors = self.n_cases * len(self.measures)
         self.steps = 0
@@ -115,17 +122,19 @@ class Evaluator:
         self.failures: list[Failure] = []
         self.targets = [
             [answer if measure.target is None else measure.target(case, answer) for measure in self.measures]
-            for case, answer in zip(inputs, self.expected, strict=True)
+            for case, answer in zip(cases, self.expected, strict=True)
         ]
         self._refuse_nan()
-        self._cases = _native.push_cases([list(case) for case in inputs], self.targets)
+        self._cases = _native.push_cases(cases, self.targets)
         self._questions = [measure.native() for measure in self.measures]
+        _native.push_check_kinds(self._questions, self._cases)
         self._functions = [
             (column, measure.error, measure.penalty)
             for column, measure in enumerate(self.measures)
             if not isinstance(measure.error, str)
         ]
-        self._known: dict[tuple[int, int, str], float] = {}
+        self._known: dict[tuple[int, int, str | bytes], float] = {}
+        self._lock = threading.Lock()
 
     def _refuse_nan(self) -> None:
         for case, targets in enumerate(self.targets):
@@ -138,7 +147,10 @@ class Evaluator:
         >>> Evaluator([[1], [2]], [1, 4], stack="integer").outputs(Program("(in1 integer_dup integer_mult)"))
         [1, 4]
         """
-        answers, (failed, first) = self._answers(program, stack or self.stack)
+        chosen = self.stack if stack is None else check_stack(stack)
+        if not isinstance(program, Program):
+            raise TypeError(f"program must be a Program, got {shown(program)}")
+        answers, (failed, first) = self._answers(program, chosen)
         self._report(failed, [Failure(0, case, error) for case, error in first], stacklevel=3)
         return answers
 
@@ -152,6 +164,7 @@ class Evaluator:
         Returns:
             (programs, n_errors) array.
         """
+        programs, threads = _check_all(programs, "programs", Program), _thread_count(threads)
         if self._of_all_answers is not None:
             return self._judged(self._of_all_answers, programs)
         n, m = len(programs), self.n_cases
@@ -171,29 +184,27 @@ class Evaluator:
         """
         if self._of_all_answers is not None:
             raise ValueError("error must be a name for lazy evaluation, got a function of all answers of a program")
-        natives = [program.native for program in programs]
+        natives, threads = (
+            [program.native for program in _check_all(programs, "programs", Program)],
+            _thread_count(threads),
+        )
         if len(self.measures) > 1:
             return self._remembering(natives, threads)
 
         def errors(individuals: ArrayLike, columns: ArrayLike) -> NDArray[np.float64]:
-            rows, cases = np.broadcast_arrays(
-                np.asarray(individuals, dtype=np.int64), np.asarray(columns, dtype=np.int64)
-            )
+            rows, cases = _pairs(individuals, columns, len(natives), self.n_errors)
             return self._runs(natives, rows.ravel(), cases.ravel(), threads).reshape(rows.shape)
 
         return errors
 
-    def _remembering(self, programs: list[_native.PushCode], threads: int | None) -> LazyErrors:
+    def _remembering(self, programs: list[_native.PushCode], threads: int) -> LazyErrors:
         """Pairs of a program and a case keep all their errors once one of them was asked for."""
         n, width = len(programs), len(self.measures)
         known = np.zeros((n, self.n_cases), dtype=bool)
         table = np.empty((n, self.n_cases, width), dtype=np.float64)
 
         def errors(individuals: ArrayLike, columns: ArrayLike) -> NDArray[np.float64]:
-            rows, wanted = np.broadcast_arrays(
-                np.asarray(individuals, dtype=np.int64), np.asarray(columns, dtype=np.int64)
-            )
-            self._check_pairs(rows, wanted, n)
+            rows, wanted = _pairs(individuals, columns, n, self.n_errors)
             asked = np.zeros_like(known)
             asked[rows, wanted // width] = True
             new = np.nonzero(asked & ~known)
@@ -203,11 +214,6 @@ class Evaluator:
             return found
 
         return errors
-
-    def _check_pairs(self, individuals: NDArray[np.int64], columns: NDArray[np.int64], n: int) -> None:
-        for values, limit, name in ((individuals, n, "individuals"), (columns, self.n_errors, "columns")):
-            if values.size and not (values.min() >= 0 and values.max() < limit):
-                raise IndexError(f"{name} must be between 0 and {limit - 1}, got {values.min()} … {values.max()}")
 
     def _answers(self, program: Program, stack: str) -> tuple[list[Value], tuple[int, list[tuple[int, Exception]]]]:
         return _native.push_outputs(program.native, self._cases, stack, self.limits.native)
@@ -220,15 +226,26 @@ class Evaluator:
             answers, (count, first) = self._answers(program, self.stack)
             failed += count
             failures += [Failure(individual, case, error) for case, error in first][: _KEPT_FAILURES - len(failures)]
-            rows.append(function(answers, self.expected))
+            rows.append(self._all_errors(function(answers, self.expected)))
         self._report(failed, failures)
         return np.asarray(rows, dtype=np.float64).reshape(len(programs), self.n_errors)
+
+    def _all_errors(self, errors: Any) -> NDArray[np.float64]:
+        """What a function of all answers has returned, checked."""
+        try:
+            row = np.asarray(errors, dtype=np.float64)
+        except (TypeError, ValueError):
+            row = None
+        if row is None or row.shape != (self.n_errors,):
+            raise ValueError(f"error must return one number per case, {self.n_errors} in all, got {shown(errors)}")
+        return row
 
     def _report(self, failed: int, first: list[Failure], stacklevel: int = 4) -> None:
         if not failed:
             return
-        self.failed += failed
-        self.failures += first[: _KEPT_FAILURES - len(self.failures)]
+        with self._lock:
+            self.failed += failed
+            self.failures += first[: _KEPT_FAILURES - len(self.failures)]
         individual, case, error = first[0]
         warnings.warn(
             f"{failed} run(s) ended by an error in a Python instruction, first program {individual} on case {case}: "
@@ -242,22 +259,22 @@ class Evaluator:
         programs: list[_native.PushCode],
         individuals: NDArray[np.int64],
         cases: NDArray[np.int64],
-        threads: int | None,
+        threads: int,
     ) -> NDArray[np.float64]:
         out = np.empty(individuals.size * len(self.measures), dtype=np.float64)
         individuals, cases = np.ascontiguousarray(individuals), np.ascontiguousarray(cases)
         limits = self.limits.native
         if not self._functions:
-            count = threads if threads is not None else os.cpu_count() or 1
             steps, failures = _native.push_errors(
-                programs, self._cases, individuals, cases, limits, self._questions, count, out
+                programs, self._cases, individuals, cases, limits, self._questions, threads, out
             )
         else:
             steps, answers, failures = _native.push_errors_and_answers(
                 programs, self._cases, individuals, cases, limits, self._questions, out
             )
             self._judge_answers(answers, cases, out.reshape(individuals.size, len(self.measures)))
-        self.steps += steps
+        with self._lock:
+            self.steps += steps
         failed, first = failures
         self._report(failed, [Failure(int(individuals[pair]), int(cases[pair]), error) for pair, error in first])
         return out
@@ -273,12 +290,54 @@ class Evaluator:
 
     def _measured(self, column: int, function: CaseError, case: int, answer: Value) -> float:
         """What a function says of an answer; most programs give one of a few answers, so that it is asked once."""
-        key = (column, case, repr(answer))
-        if key not in self._known:
-            error = float(function(answer, self.targets[case][column]))
-            if not error >= 0.0:
-                raise ValueError(f"errors must not be negative or NaN, got {error} for the answer {answer!r:.60}")
+        # Code may be nested too deeply for repr.
+        text = _native.push_code(answer, "answer").to_bytes() if isinstance(answer, tuple) else repr(answer)
+        key = (column, case, text)
+        error = self._known.get(key)
+        if error is None:
+            error = check_number(function(answer, self.targets[case][column]), f"the error of measures[{column}]")
+            if error < 0.0:
+                raise ValueError(
+                    f"the error of measures[{column}] must not be negative, got {error} for the answer {shown(answer)}"
+                )
             if len(self._known) >= MOST_KNOWN:
-                self._known.clear()
+                self._known = {}
             self._known[key] = error
-        return self._known[key]
+        return error
+
+
+def _check_all(values: Any, name: str, kind: type) -> tuple[Any, ...]:
+    """A sequence whose elements are all of one class."""
+    checked = check_sequence(values, name, f"{kind.__name__} objects")
+    for i, value in enumerate(checked):
+        if not isinstance(value, kind):
+            raise TypeError(f"{name}[{i}] must be a {kind.__name__}, got {shown(value)}")
+    return tuple(checked)
+
+
+def _thread_count(threads: int | None) -> int:
+    return os.cpu_count() or 1 if threads is None else check_threads(threads)
+
+
+def _pairs(
+    individuals: ArrayLike, columns: ArrayLike, n: int, n_errors: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pairs of an individual and an error column, checked and of one shape."""
+    rows, wanted = _indices(individuals, "individuals", n), _indices(columns, "columns", n_errors)
+    try:
+        rows, wanted = np.broadcast_arrays(rows, wanted)
+    except ValueError:
+        raise ValueError(f"individuals and columns must be of one shape, got {rows.shape} and {wanted.shape}") from None
+    return rows, wanted
+
+
+def _indices(values: ArrayLike, name: str, limit: int) -> NDArray[np.int64]:
+    try:
+        array = np.asarray(values)
+    except Exception:
+        array = None
+    if array is None or (array.dtype.kind not in "iu" and array.size):
+        raise TypeError(f"{name} must be integers, got {shown(values)}")
+    if array.size and not (array.min() >= 0 and array.max() < limit):
+        raise IndexError(f"{name} must be between 0 and {limit - 1}, got {array.min()} … {array.max()}")
+    return array.astype(np.int64)

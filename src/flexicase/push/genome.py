@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from enum import Enum
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
 
 from flexicase import _native
+from flexicase.checks import check_count, shown
 from flexicase.push.program import Program
-from flexicase.push.values import Value
+from flexicase.push.values import Value, check_sequence
+
+#: Blocks that a gene can close.
+MAX_CLOSE = 2**31 - 1
 
 
 class Gene(NamedTuple):
@@ -55,9 +61,15 @@ class Genome:
 
     def __init__(self, genes: Iterable[Gene]) -> None:
         """Prepare the genes."""
+        if isinstance(genes, str | bytes) or not isinstance(genes, Iterable):
+            raise TypeError(f"genes must be a sequence of Gene objects, got {shown(genes)}")
         self.genes = tuple(genes)
-        silent = [2 if gene.silent == "no-op" else int(bool(gene.silent)) for gene in self.genes]
-        self.native = _native.push_genome([gene.item for gene in self.genes], [g.close for g in self.genes], silent)
+        closes, silent = [], []
+        for i, gene in enumerate(self.genes):
+            close, silence = _checked(gene, f"genes[{i}]")
+            closes.append(close)
+            silent.append(silence)
+        self.native = _native.push_genome([gene.item for gene in self.genes], closes, silent)
 
     @classmethod
     def from_plushy(cls, items: Sequence[Value | Marker]) -> Genome:
@@ -69,7 +81,7 @@ class Genome:
         """
         genes: list[Gene] = []
         skip = False
-        for item in items:
+        for item in check_sequence(items, "items", "values and markers"):
             if skip:
                 skip = False
             elif item is Marker.SKIP:
@@ -81,9 +93,24 @@ class Genome:
                 genes.append(Gene(item))
         return cls(genes)
 
+    def __reduce__(self) -> tuple[type[Genome], tuple[tuple[Gene, ...]]]:
+        return Genome, (self.genes,)
+
     def __len__(self) -> int:
         return len(self.genes)
 
     def translate(self, max_points: int = 1200) -> Program:
         """The program; the empty one if it would have more than ``max_points`` points."""
-        return Program.from_native(_native.push_translate(self.native, max_points))
+        return Program.from_native(_native.push_translate(self.native, check_count(max_points, "max_points")))
+
+
+def _checked(gene: Any, name: str) -> tuple[int, int]:
+    """The close and the silence of a gene in native form."""
+    if not isinstance(gene, Gene):
+        raise TypeError(f"{name} must be a Gene, got {shown(gene)}")
+    if isinstance(gene.item, tuple):
+        raise TypeError(f"{name}.item must be a literal or a symbol, not code in parentheses")
+    is_noop = isinstance(gene.silent, str) and gene.silent == "no-op"
+    if not is_noop and not isinstance(gene.silent, bool | np.bool_):
+        raise TypeError(f"{name}.silent must be True, False or 'no-op', got {shown(gene.silent)}")
+    return check_count(gene.close, f"{name}.close", 0, MAX_CLOSE), 2 if is_noop else int(gene.silent)

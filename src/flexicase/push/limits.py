@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from dataclasses import astuple, dataclass
 from functools import cached_property
+from typing import Any
 
 from flexicase import _native
+from flexicase.checks import check_count, check_flag, shown
+
+#: No limit can be above this one.
+MAX_LIMIT = 2**60
 
 
 @dataclass(frozen=True)
@@ -35,13 +40,21 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name in ("steps", "points", "stack", "memory", "code"):
-            value = getattr(self, name)
-            if value < 0:
-                raise ValueError(f"{name} must not be negative, got {value}")
-        if not 0 <= self.seed < 1 << 64:
-            raise ValueError(f"seed must be from 0 to 2**64 - 1, got {self.seed}")
+            object.__setattr__(self, name, check_count(getattr(self, name), name, 0, MAX_LIMIT))
+        object.__setattr__(self, "keep_nan", check_flag(self.keep_nan, "keep_nan"))
+        object.__setattr__(self, "seed", check_count(self.seed, "seed", 0, 2**64 - 1))
 
     @cached_property
     def native(self) -> _native.PushLimits:
         """The form that the engine reads."""
         return _native.PushLimits(*astuple(self))
+
+    def __reduce__(self) -> tuple[type[Limits], tuple[Any, ...]]:
+        return Limits, astuple(self)
+
+
+def check_limits(limits: Any) -> Limits:
+    """An argument that must be `Limits`."""
+    if not isinstance(limits, Limits):
+        raise TypeError(f"limits must be Limits, such as Limits(steps=600), got {shown(limits)}")
+    return limits

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from flexicase import _native
-from flexicase.checks import nearest
+from flexicase.checks import check_choice, check_count, check_number, check_text, nearest, shown
+from flexicase.push.descriptions import STACKS
 from flexicase.push.values import Value
 
 #: Errors that the engine measures.
@@ -77,20 +78,15 @@ class Measure:
     target: Target | None = None
 
     def __post_init__(self) -> None:
-        names = get_args(ErrorName)
-        if isinstance(self.error, str) and self.error not in names:
-            raise ValueError(
-                f"error must be a function or the name of one, got {self.error!r}: no error is named so"
-                f"{nearest(self.error, names)}"
-            )
-        if not isinstance(self.error, str) and not callable(self.error):
-            raise TypeError(f"error must be a function or the name of one, got {self.error!r}")
-        if not (math.isfinite(self.penalty) and self.penalty >= 0):
-            raise ValueError(f"penalty must be finite and not negative, got {self.penalty}")
-        if not 0 <= self.decimals <= MOST_DECIMALS:
-            raise ValueError(f"decimals must be between 0 and {MOST_DECIMALS}, got {self.decimals}")
-        if not self.label.isascii():
-            raise ValueError(f"label must be ASCII text, got {self.label!r}")
+        check_stack(self.stack)
+        check_error(self.error)
+        for name in ("penalty", "per_element"):
+            _check_cost(getattr(self, name), name)
+        object.__setattr__(self, "decimals", check_count(self.decimals, "decimals", 0, MOST_DECIMALS))
+        if not check_text(self.label, "label").isascii():
+            raise ValueError(f"label must be ASCII text, got {shown(self.label)}")
+        if self.target is not None and not callable(self.target):
+            raise TypeError(f"target must be None or a function of inputs and answer, got {shown(self.target)}")
 
     @property
     def is_native(self) -> bool:
@@ -100,4 +96,25 @@ class Measure:
     def native(self) -> _native.PushQuestion:
         """The form that the engine reads."""
         name = self.error if isinstance(self.error, str) else "custom"
-        return _native.PushQuestion(self.stack, name, self.penalty, self.per_element, self.decimals, self.label)
+        return _native.PushQuestion(
+            self.stack, name, float(self.penalty), float(self.per_element), self.decimals, self.label
+        )
+
+
+def check_stack(stack: Any) -> str:
+    """The name of a stack that answers are read from."""
+    return check_choice(stack, "stack", (*STACKS, "output"))
+
+
+def check_error(error: Any) -> None:
+    """The name of an error, or a function."""
+    names = get_args(ErrorName)
+    if isinstance(error, str) and error not in names:
+        raise ValueError(f"unknown error measure {shown(error)}{nearest(error, names)}")
+    if not isinstance(error, str) and not callable(error):
+        raise TypeError(f"error must be a function or the name of an error measure, got {shown(error)}")
+
+
+def _check_cost(value: Any, name: str) -> None:
+    if not 0.0 <= check_number(value, name) < math.inf:
+        raise ValueError(f"{name} must be finite and not negative, got {shown(value)}")

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from flexicase import _native
-from flexicase.push.limits import Limits
-from flexicase.push.program import Program
-from flexicase.push.values import Value
+from flexicase.checks import check_choice
+from flexicase.push.descriptions import STACKS
+from flexicase.push.limits import Limits, check_limits
+from flexicase.push.program import Program, as_program
+from flexicase.push.values import Value, check_sequence
 
 _DEFAULT = Limits()
 
@@ -17,7 +19,8 @@ class State(NamedTuple):
     """What a run leaves behind.
 
     Attributes:
-        stacks: The items of each stack that is not empty, top first; ``tag`` holds pairs of number and item.
+        stacks: The items of each stack that is not empty, top first; ``tag`` holds pairs of number and item. A vector
+            that the run has shared between places is one list in all of them.
         termination: ``normal``, or which limit ended the run: ``step_limit``, ``stack_limit``, ``memory_limit``,
             ``code_limit``; ``unknown_instruction`` or ``missing_input`` for a program that is in error;
             ``python_error`` if an instruction written in Python failed.
@@ -39,7 +42,7 @@ class State(NamedTuple):
         >>> run("(1.5 true)").top("float")
         1.5
         """
-        items = self.stacks.get(stack)
+        items = self.stacks.get(check_choice(stack, "stack", (*STACKS, "output", "tag")))
         return items[0] if items else None
 
     @property
@@ -52,6 +55,14 @@ class State(NamedTuple):
         return str(self.top("output") or "")
 
 
+def native_arguments(
+    program: Program | str, inputs: Sequence[Value], limits: Limits
+) -> tuple[_native.PushCode, list[Value], _native.PushLimits]:
+    """What a run needs, checked."""
+    values = check_sequence(inputs, "inputs", "values")
+    return as_program(program).native, values, check_limits(limits).native
+
+
 def run(program: Program | str, inputs: Sequence[Value] = (), limits: Limits = _DEFAULT) -> State:
     """Run a program.
 
@@ -60,8 +71,12 @@ def run(program: Program | str, inputs: Sequence[Value] = (), limits: Limits = _
         inputs: What ``in1``, ``in2`` … stand for.
         limits: What it may use.
 
+    Other threads go on while the program runs, and a signal such as Ctrl-C ends it.
+
+    Raises:
+        MemoryError: The state would take more than 64 MiB and eight times ``limits.memory``.
+
     >>> run("(in1 in2 integer_sub)", [7, 3]).top("integer")
     4
     """
-    program = program if isinstance(program, Program) else Program(program)
-    return State._make(_native.push_run_on(program.native, inputs, limits.native))
+    return State._make(_native.push_run_on(*native_arguments(program, inputs, limits)))

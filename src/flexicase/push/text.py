@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from flexicase import _native
-from flexicase.checks import nearest
+from flexicase.checks import check_text, nearest
 from flexicase.push.values import Big, Char, Symbol, Value
 
 # White space, commas and comments go before a token. A character is a backslash and whatever follows it, then all that
@@ -32,6 +32,8 @@ _WORDS: dict[str, Value] = {
     "##-Inf": -math.inf,
 }
 _CLOSERS = {"(": ")", "[": "]"}
+#: Digits of an integer: more never fit in 64 bits.
+_MAX_DIGITS = 1000
 
 
 def _tokens(text: str) -> Iterator[tuple[str, int]]:
@@ -66,6 +68,8 @@ def _atom(token: str) -> Value:
     if token in _WORDS:
         return _WORDS[token]
     if _INTEGER.fullmatch(token):
+        if len(token) > _MAX_DIGITS:
+            raise ValueError(f"text must have integers of at most {_MAX_DIGITS} digits, got one of {len(token)}")
         return Big(token[:-1]) if token.endswith("N") else int(token)
     return float(token) if _FLOAT.fullmatch(token) else Symbol(token)
 
@@ -77,7 +81,7 @@ def parse_all(text: str) -> list[Value]:
     [1, (True,)]
     """
     open_lists: list[tuple[str, list[Value]]] = [("", [])]
-    for token, position in _tokens(text):
+    for token, position in _tokens(check_text(text, "text")):
         if token in _CLOSERS:
             open_lists.append((token, []))
         elif token in _CLOSERS.values():
@@ -100,7 +104,7 @@ def parse(text: str) -> Value:
     """
     values = parse_all(text)
     if len(values) != 1:
-        raise ValueError(f"text must hold one value, found {len(values)}")
+        raise ValueError(f"text must hold one value, got {len(values)}")
     return values[0]
 
 
@@ -110,4 +114,4 @@ def unparse(value: Value) -> str:
     >>> unparse((1, Symbol("exec_dup"), ("a\n", Char(" "), [1.0, 1e7])))
     '(1 exec_dup ("a\\n" \\space [1.0 1.0E7]))'
     """
-    return _native.push_code(value).text()
+    return _native.push_code(value, "value").text()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flexicase import _native
 from flexicase.push.limits import Limits
 from flexicase.push.program import Program
-from flexicase.push.run import State
+from flexicase.push.run import State, native_arguments
 from flexicase.push.text import unparse
 from flexicase.push.values import Value
 
@@ -132,9 +132,11 @@ def trace(program: Program | str, inputs: Sequence[Value] = (), limits: Limits =
         inputs: What ``in1``, ``in2`` … stand for.
         limits: What it may use.
 
+    Raises:
+        MemoryError: The states would take more than 64 MiB and eight times ``limits.memory``.
+
     >>> len(trace("(in1 in2 integer_sub)", [7, 3]).steps)
     4
     """
-    program = program if isinstance(program, Program) else Program(program)
-    steps, termination = _native.push_trace(program.native, inputs, limits.native)
+    steps, termination = _native.push_trace(*native_arguments(program, inputs, limits))
     return Trace([Step(item, State._make(state)) for item, state in steps], termination)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from flexicase import _native
+from flexicase.checks import shown
 
 
 class Symbol(str):
@@ -54,6 +58,15 @@ class Big(int):
 
 
 #: int, float, bool, str, ``Symbol``, ``Char``, a list for a vector, a tuple for code in parentheses, None for nil.
+#: NumPy scalars count as ints, floats and bools.
 Value: TypeAlias = Any
 
-_native.push_set_types(Symbol, Char, Single, Big)
+_native.push_set_types(Symbol, Char, Single, Big, np.integer, np.floating, np.bool_)
+
+
+def check_sequence(values: Any, name: str, of: str) -> list[Any]:
+    """The elements of a list, a tuple or another sequence that is no text; of a NumPy array, its rows."""
+    is_sequence = isinstance(values, Sequence) and not isinstance(values, str | bytes | bytearray | memoryview)
+    if not is_sequence and not (isinstance(values, np.ndarray) and values.ndim > 0):
+        raise TypeError(f"{name} must be a sequence of {of}, got {shown(values)}")
+    return list(values)
