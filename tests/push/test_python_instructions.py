@@ -122,11 +122,11 @@ def test_names_must_be_free_and_readable(register: Register) -> None:
     register(name="mine")(print)
     with pytest.raises(ValueError, match="'mine' is an instruction already"):
         register(name="mine")(print)
-    with pytest.raises(ValueError, match=r"takes must be among .* found 'int'"):
+    with pytest.raises(ValueError, match=r"takes\[0\] must be one of 'exec', .* got 'int'"):
         register(takes=("int",))
     with pytest.raises(TypeError, match="gives must be a sequence of stacks"):
         register(gives="integer")
-    with pytest.raises(ValueError, match="blocks must be from 0"):
+    with pytest.raises(ValueError, match="blocks must be at least 0, got -1"):
         register(blocks=-1)
     with pytest.raises(ValueError, match="written in Python, got 'integer_add'"):
         remove_instruction("integer_add")

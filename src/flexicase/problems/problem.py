@@ -24,7 +24,7 @@ from flexicase.push.generators import (
     RandomTag,
     RandomTagged,
 )
-from flexicase.push.instructions import InstructionSet, Profile
+from flexicase.push.instructions import InstructionSet, Profile, check_names
 from flexicase.push.limits import Limits
 from flexicase.push.measures import Measure
 from flexicase.push.program import Program
@@ -131,8 +131,7 @@ class Problem:
         InstructionSet.of_stacks(*self.stacks)
         for entry in self.generators:
             check_generator(entry, "generators")
-        for name in self.extra_instructions:
-            check_text(name, "extra_instructions")
+        check_names(self.extra_instructions, "extra_instructions")
         if not isinstance(self.other_generators, Mapping):
             raise TypeError(f"other_generators must map profiles to generators, got {shown(self.other_generators)}")
         for profile, generators in self.other_generators.items():

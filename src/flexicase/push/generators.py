@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
-from flexicase.push.values import Value
+from flexicase.checks import check_choice, check_count, check_flag, check_number, check_text, shown
+from flexicase.push.descriptions import STACKS
+from flexicase.push.values import Value, check_sequence
 
 #: Newline, tab and the printable characters: what characters and strings of constants are drawn from.
 VISIBLE = "\n\t" + "".join(map(chr, range(32, 127)))
 #: Numbers that new tag instructions carry are below this one.
 TAG_LIMIT = 1000
+#: Characters of a random string; instructions make none that are longer.
+MAX_LENGTH = 5000
+
+
+def _integer(value: Any, name: str) -> int:
+    return check_count(value, name, -(2**63), 2**63 - 1)
+
+
+def _characters(value: Any, name: str) -> str:
+    text = check_text(value, name)
+    if not text or max(text) > "\uffff":
+        raise ValueError(f"{name} must be one or more characters of one UTF-16 unit each, got {shown(text)}")
+    return text
+
+
+def _set(generator: Any, **values: Any) -> None:
+    for name, value in values.items():
+        object.__setattr__(generator, name, value)
 
 
 @dataclass(frozen=True)
@@ -24,6 +46,7 @@ class RandomInteger:
     high: int
 
     def __post_init__(self) -> None:
+        _set(self, low=_integer(self.low, "low"), high=_integer(self.high, "high"))
         if self.low > self.high:
             raise ValueError(f"low must not be above high, got {self.low} and {self.high}")
 
@@ -40,8 +63,9 @@ class RandomFloat:
     high: float
 
     def __post_init__(self) -> None:
-        if not -float("inf") < self.low < self.high < float("inf"):
-            raise ValueError(f"low must be below high and both finite, got {self.low} and {self.high}")
+        _set(self, low=check_number(self.low, "low"), high=check_number(self.high, "high"))
+        if not (self.low < self.high and math.isfinite(self.high - self.low)):
+            raise ValueError(f"low must be below high, both finite, got {self.low} and {self.high}")
 
 
 @dataclass(frozen=True)
@@ -64,8 +88,7 @@ class RandomChar:
     characters: str = VISIBLE
 
     def __post_init__(self) -> None:
-        if not self.characters:
-            raise ValueError("characters must not be empty")
+        _characters(self.characters, "characters")
 
 
 @dataclass(frozen=True)
@@ -89,10 +112,24 @@ class RandomString:
     words: bool = False
 
     def __post_init__(self) -> None:
-        if not 0 <= self.low <= self.high:
+        _set(self, low=check_count(self.low, "low"), high=check_count(self.high, "high", 0, MAX_LENGTH))
+        if self.low > self.high:
             raise ValueError(f"low must be between 0 and high, got {self.low} and {self.high}")
-        if not self.groups or any(weight <= 0 or not characters for weight, characters in self.groups):
-            raise ValueError(f"groups must be pairs of a positive weight and characters, got {self.groups!r}")
+        groups = check_sequence(self.groups, "groups", "pairs of a weight and characters")
+        if not groups:
+            raise ValueError("groups must not be empty")
+        _set(self, groups=tuple(_group(group, f"groups[{i}]") for i, group in enumerate(groups)))
+        _set(self, words=check_flag(self.words, "words"))
+
+
+def _group(group: Any, name: str) -> tuple[float, str]:
+    pair = check_sequence(group, name, "a weight and characters")
+    if len(pair) != 2:
+        raise ValueError(f"{name} must be a weight and characters, got {shown(group)}")
+    weight = check_number(pair[0], f"{name}[0]")
+    if not 0.0 < weight < math.inf:
+        raise ValueError(f"{name}[0] must be a finite weight above 0, got {shown(pair[0])}")
+    return weight, _characters(pair[1], f"{name}[1]")
 
 
 @dataclass(frozen=True)
@@ -107,8 +144,12 @@ class RandomTag:
     limit: int = TAG_LIMIT
 
     def __post_init__(self) -> None:
-        if not self.stacks or self.limit < 1:
-            raise ValueError(f"stacks must not be empty and limit must be positive, got {self.stacks} and {self.limit}")
+        stacks = check_sequence(self.stacks, "stacks", "stacks")
+        if not stacks:
+            raise ValueError("stacks must not be empty")
+        for i, stack in enumerate(stacks):
+            check_choice(stack, f"stacks[{i}]", STACKS)
+        _set(self, stacks=tuple(stacks), limit=check_count(self.limit, "limit", 1))
 
 
 @dataclass(frozen=True)
@@ -122,8 +163,7 @@ class RandomTagged:
     limit: int = TAG_LIMIT
 
     def __post_init__(self) -> None:
-        if self.limit < 1:
-            raise ValueError(f"limit must be positive, got {self.limit}")
+        _set(self, limit=check_count(self.limit, "limit", 1))
 
 
 #: An entry of a generator list: a literal or symbol taken as it is, or a draw.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Literal, NamedTuple
 
 from flexicase import _native
+from flexicase.checks import check_choice, shown
 from flexicase.push.descriptions import descriptions
 from flexicase.push.values import Symbol
 
@@ -64,6 +66,21 @@ def instruction_table() -> dict[str, Instruction]:
     return {**_native_table(), **PYTHON_INSTRUCTIONS}
 
 
+def check_names(names: Iterable[str], argument: str) -> tuple[str, ...]:
+    """Names of instructions, each once, in order."""
+    if isinstance(names, str | bytes) or not isinstance(names, Iterable):
+        raise TypeError(f"{argument} must be a sequence of names of instructions, got {shown(names)}")
+    found = tuple(names)
+    for name in found:
+        if not isinstance(name, str):
+            raise TypeError(f"{argument} must be names of instructions, got {shown(name)}")
+        if name not in _native_table() and name not in PYTHON_INSTRUCTIONS:
+            close = difflib.get_close_matches(name, instruction_table(), n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise ValueError(f"{argument} must be names of instructions, got {shown(name)}{hint}")
+    return tuple(dict.fromkeys(found))
+
+
 class InstructionSet:
     """A set of instructions; ``+`` and ``-`` take sets or names.
 
@@ -76,10 +93,7 @@ class InstructionSet:
 
     def __init__(self, names: Iterable[str]) -> None:
         """Keep each name once, in order."""
-        self.names = tuple(dict.fromkeys(names))
-        unknown = [name for name in self.names if name not in _native_table() and name not in PYTHON_INSTRUCTIONS]
-        if unknown:
-            raise ValueError(f"names must be instructions, found {', '.join(map(repr, unknown))}")
+        self.names = check_names(names, "names")
 
     @classmethod
     def of_profile(cls, profile: Profile = "W") -> InstructionSet:
@@ -88,8 +102,7 @@ class InstructionSet:
         >>> [len(InstructionSet.of_profile(name)) for name in ("W", "M", "L")]
         [361, 368, 394]
         """
-        if profile not in ("W", "M", "L"):
-            raise ValueError(f"profile must be 'W', 'M' or 'L', got {profile!r}")
+        check_choice(profile, "profile", ("W", "M", "L"))
         return cls(row.name for row in instruction_table().values() if profile in row.profiles)
 
     @classmethod
@@ -100,10 +113,9 @@ class InstructionSet:
         True
         """
         table = instruction_table()
-        known = {stack for row in table.values() for stack in row.stacks}
-        unknown = set(stacks) - known
-        if unknown:
-            raise ValueError(f"stacks must be among {', '.join(sorted(known))}; found {', '.join(sorted(unknown))}")
+        known = sorted({stack for row in table.values() for stack in row.stacks})
+        for stack in stacks:
+            check_choice(stack, "stacks", known)
         return cls(name for name in cls.of_profile(profile) if set(table[name].stacks) <= set(stacks))
 
     def __len__(self) -> int:
@@ -119,7 +131,7 @@ class InstructionSet:
         return InstructionSet((*self.names, *other))
 
     def __sub__(self, other: Iterable[str]) -> InstructionSet:
-        taken = set(other)
+        taken = set(check_names(other, "names"))
         return InstructionSet(name for name in self.names if name not in taken)
 
     def __eq__(self, other: object) -> bool:

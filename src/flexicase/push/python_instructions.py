@@ -3,36 +3,36 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from flexicase import _native
+from flexicase.checks import check_choice, check_count, check_flag, check_text, shown
 from flexicase.push.descriptions import STACKS
 from flexicase.push.instructions import PYTHON_INSTRUCTIONS, Instruction
 from flexicase.push.text import parse
-from flexicase.push.values import Symbol
+from flexicase.push.values import Symbol, check_sequence
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _MOST_BLOCKS = 100
 
 
-def _stacks(argument: str, names: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(names, str):
-        raise TypeError(f"{argument} must be a sequence of stacks, got the str {names!r}")
-    found = tuple(names)
-    unknown = [name for name in found if name not in STACKS]
-    if unknown:
-        raise ValueError(f"{argument} must be among {', '.join(STACKS)}; found {', '.join(map(repr, unknown))}")
-    return found
+def _stacks(argument: str, names: Sequence[str]) -> tuple[str, ...]:
+    found = check_sequence(names, argument, "stacks")
+    for i, name in enumerate(found):
+        check_choice(name, f"{argument}[{i}]", STACKS)
+    return tuple(found)
 
 
 def _check_name(name: str, replace: bool) -> None:
     try:
-        readable = parse(name) == name and type(parse(name)) is Symbol
+        readable = name.isascii() and name.isprintable() and type(parse(name)) is Symbol and parse(name) == name
     except ValueError:
         readable = False
     if not readable:
-        raise ValueError(f"name must be readable as a symbol, got {name!r}")
+        raise ValueError(
+            f"name must be readable as a symbol: ASCII characters without spaces, got {shown(name)}; pass name="
+        )
     if _native.push_is_taken(name):
         raise ValueError(f"name must not be that of a native instruction, input or tag instruction, got {name!r}")
     if name in PYTHON_INSTRUCTIONS and not replace:
@@ -41,8 +41,8 @@ def _check_name(name: str, replace: bool) -> None:
 
 def instruction(
     *,
-    takes: Iterable[str] = (),
-    gives: Iterable[str] = (),
+    takes: Sequence[str] = (),
+    gives: Sequence[str] = (),
     blocks: int | None = None,
     name: str | None = None,
     replace: bool = False,
@@ -81,14 +81,17 @@ def instruction(
     >>> remove_instruction("integer_hypotenuse")
     """
     arguments, results = _stacks("takes", takes), _stacks("gives", gives)
-    opened = arguments.count("exec") if blocks is None else blocks
-    if not 0 <= opened <= _MOST_BLOCKS:
-        raise ValueError(f"blocks must be from 0 to {_MOST_BLOCKS}, got {opened}")
+    opened = arguments.count("exec") if blocks is None else check_count(blocks, "blocks", 0, _MOST_BLOCKS)
+    if name is not None:
+        check_text(name, "name")
+    check_flag(replace, "replace")
 
     def register(function: _Function) -> _Function:
         if not callable(function):
-            raise TypeError(f"an instruction must be a function, got {type(function).__name__}")
-        own = name if name is not None else getattr(function, "__name__", "")
+            raise TypeError(f"an instruction must be a function, got {shown(function)}")
+        own = name if name is not None else str(getattr(function, "__name__", ""))
+        if name is None and own in ("", "<lambda>"):
+            raise ValueError(f"name must be given, since the function has none of its own, got {shown(function)}")
         _check_name(own, replace)
         _native.push_define(own, opened, function, list(arguments), list(results))
         sentence = (inspect.getdoc(function) or "").partition("\n")[0]
@@ -107,6 +110,6 @@ def remove_instruction(name: str) -> None:
     ...     return 42
     >>> remove_instruction("forty_two")
     """
-    if PYTHON_INSTRUCTIONS.pop(name, None) is None:
-        raise ValueError(f"name must be that of an instruction written in Python, got {name!r}")
+    if PYTHON_INSTRUCTIONS.pop(check_text(name, "name"), None) is None:
+        raise ValueError(f"name must be that of an instruction written in Python, got {shown(name)}")
     _native.push_undefine(name)
