@@ -3,11 +3,20 @@
 // drop, powers of two show more digits than they need, and two digits are the least that an exponent follows.
 #include "push/digits.hpp"
 
+#include <locale.h>
+#if __has_include(<xlocale.h>)
+#include <xlocale.h>
+#endif
+
 #include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <compare>
 #include <cstdint>
+#include <cstdlib>
+#include <iterator>
+#include <new>
 
 namespace flexicase::push {
 namespace {
@@ -15,6 +24,48 @@ namespace {
 __extension__ typedef unsigned __int128 Unsigned;
 
 constexpr int kFractionBits = 52;
+
+// A whole number of up to 1024 bits: ten times the longest that the digits of a double need.
+struct Big {
+  std::uint32_t word[32] = {};  // the highest first
+
+  explicit Big(std::uint64_t value) {
+    word[30] = static_cast<std::uint32_t>(value >> 32);
+    word[31] = static_cast<std::uint32_t>(value);
+  }
+  std::strong_ordering operator<=>(const Big&) const = default;
+  Big& operator*=(std::uint32_t factor) {
+    std::uint64_t carry = 0;
+    for (auto at = std::rbegin(word); at != std::rend(word); ++at) {
+      carry += std::uint64_t{*at} * factor;
+      *at = static_cast<std::uint32_t>(carry);
+      carry >>= 32;
+    }
+    return *this;
+  }
+  Big& operator<<=(int bits) {
+    for (; bits >= 31; bits -= 31) *this *= 1u << 31;
+    return *this *= 1u << bits;
+  }
+  Big& operator-=(const Big& other) {
+    std::int64_t borrow = 0;
+    for (int i = 31; i >= 0; --i) {
+      borrow += std::int64_t{word[i]} - std::int64_t{other.word[i]};
+      word[i] = static_cast<std::uint32_t>(borrow);
+      borrow >>= 32;
+    }
+    return *this;
+  }
+  friend Big operator+(Big a, const Big& b) {
+    std::uint64_t carry = 0;
+    for (int i = 31; i >= 0; --i) {
+      carry += std::uint64_t{a.word[i]} + b.word[i];
+      a.word[i] = static_cast<std::uint32_t>(carry);
+      carry >>= 32;
+    }
+    return a;
+  }
+};
 
 // mantissa × 2^(exponent - 52), the mantissa's top bit in place 52; `precision` bits of it may be other than zero.
 struct Binary {
@@ -32,10 +83,13 @@ Binary unpack(double value, bool single) {
   return {mantissa, exponent, precision};
 }
 
-Unsigned power_of_five(int n) {
-  Unsigned power = 1;
-  while (n-- > 0) power *= 5;
-  return power;
+// first × 5^fives × 2^twos.
+template <class Number>
+Number product(std::uint64_t first, int fives, int twos) {
+  Number out{first};
+  while (fives-- > 0) out *= 5;
+  out <<= twos;
+  return out;
 }
 int bits_of_five(int n) { return n == 0 ? 0 : static_cast<int>(std::floor(n * 2.321928094887362)) + 1; }
 
@@ -66,16 +120,19 @@ void round_up(Digits& out) {
 }
 
 // Digits of value / scale, both multiplied so that they are whole; `half` is half the distance to the next float.
-void develop(Unsigned value, Unsigned scale, Unsigned half, bool closed, Digits& out) {
-  const Unsigned tens = scale * 10;
+template <class Number>
+void develop(Number value, const Number& scale, Number half, bool closed, Digits& out) {
+  Number tens = scale;
+  tens *= 10;
   bool low = false, high = false;
   const auto next = [&] {
-    const auto digit = static_cast<int>(value / scale);
-    value = value % scale * 10;
+    char digit = '0';
+    for (; value >= scale; value -= scale) ++digit;
+    value *= 10;
     half *= 10;
     low = value < half;
     high = closed ? value + half >= tens : value + half > tens;
-    return static_cast<char>('0' + digit);
+    return digit;
   };
   const char first = next();
   if (first == '0' && !high) {
@@ -86,23 +143,28 @@ void develop(Unsigned value, Unsigned scale, Unsigned half, bool closed, Digits&
   if (out.exponent < -3 || out.exponent >= 8) low = high = false;
   while (!low && !high) out.digit[out.count++] = next();
   if (!high) return;
-  if (low && 2 * value < tens) return;
-  if (low && 2 * value == tens && (out.digit[out.count - 1] - '0') % 2 == 0) return;
+  const Number twice = value + value;
+  if (low && twice < tens) return;
+  if (low && twice == tens && (out.digit[out.count - 1] - '0') % 2 == 0) return;
   round_up(out);
 }
 
-// The fewest digits that identify the number, for numbers too large or small for the way above.
-Digits shortest(double value, bool single) {
-  char text[40];
-  const auto end = single ? std::to_chars(text, text + 40, static_cast<float>(value), std::chars_format::scientific)
-                          : std::to_chars(text, text + 40, value, std::chars_format::scientific);
-  const char* mark = std::find(text, end.ptr, 'e');
-  Digits out;
-  out.digit[out.count++] = text[0];
-  for (const char* at = text + 2; at < mark; ++at) out.digit[out.count++] = *at;
-  std::from_chars(mark + (mark[1] == '+' ? 2 : 1), end.ptr, out.exponent);
-  return out;
-}
+// Numbers are written with a point, whatever the locale of the program; one locale serves all threads.
+class WithPoint {
+ public:
+  WithPoint() : before_(uselocale(plain())) {}
+  ~WithPoint() { uselocale(before_); }
+  WithPoint(const WithPoint&) = delete;
+  WithPoint& operator=(const WithPoint&) = delete;
+
+ private:
+  static locale_t plain() {
+    static const locale_t made = newlocale(LC_ALL_MASK, "C", nullptr);
+    if (!made) throw std::bad_alloc();
+    return made;
+  }
+  locale_t before_;
+};
 
 }  // namespace
 
@@ -129,10 +191,26 @@ Digits digits_of(double value, bool single) {
     half2 = 0;
   }
   const int value_bits = used + value2 + bits_of_five(value5), scale_bits = scale2 + 1 + bits_of_five(scale5 + 1);
-  if (value_bits > 120 || scale_bits > 120) return shortest(value, single);
-  develop((static_cast<Unsigned>(binary.mantissa >> zeros) * power_of_five(value5)) << value2,
-          power_of_five(scale5) << scale2, power_of_five(value5) << half2, value_bits >= 64 || scale_bits >= 64, out);
+  const bool closed = value_bits >= 64 || scale_bits >= 64;
+  const auto run = [&]<class Number>(Number scale) {
+    develop(product<Number>(binary.mantissa >> zeros, value5, value2), scale, product<Number>(1, value5, half2), closed,
+            out);
+  };
+  if (value_bits > 120 || scale_bits > 120) {
+    run(product<Big>(1, scale5, scale2));
+  } else {
+    run(product<Unsigned>(1, scale5, scale2));
+  }
   return out;
+}
+
+float single_of(const char* text) {
+  const WithPoint point;
+  return std::strtof(text, nullptr);
+}
+double double_of(const char* text) {
+  const WithPoint point;
+  return std::strtod(text, nullptr);
 }
 
 }  // namespace flexicase::push

@@ -1,4 +1,4 @@
-// The decimal digits that stand for a float.
+// The decimal digits that stand for a float, and the float that digits stand for; the locale has no part in either.
 #pragma once
 
 namespace flexicase::push {
@@ -12,5 +12,9 @@ struct Digits {
 
 // The digits of a finite number above zero, as a single or as a double.
 Digits digits_of(double value, bool single);
+
+// The nearest float to a decimal or hexadecimal number.
+float single_of(const char* text);
+double double_of(const char* text);
 
 }  // namespace flexicase::push

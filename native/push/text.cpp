@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 
 #include "push/digits.hpp"
 #include "push/table.hpp"
@@ -97,7 +96,7 @@ void write_atom(const Item& item, std::vector<char16_t>& out) {
 
 // The value of a text that is a number, which `convert` makes of its digits; `ascii` is room to work in.
 template <class Real>
-std::optional<Real> read_number(std::vector<char>& ascii, const Item& text, Real (*convert)(const char*, char**)) {
+std::optional<Real> read_number(std::vector<char>& ascii, const Item& text, Real (*convert)(const char*)) {
   ascii.clear();
   for (std::uint32_t i = 0; i < text.length; ++i) {
     if (text.text[i] > 127) return std::nullopt;
@@ -119,7 +118,7 @@ std::optional<Real> read_number(std::vector<char>& ascii, const Item& text, Real
   if (stop < end && std::string_view("fFdD").find(*stop) == std::string_view::npos) return std::nullopt;
   if (end - stop > 1) return std::nullopt;
   at[stop - at] = 0;
-  const Real value = convert(at, nullptr);
+  const Real value = convert(at);
   return negative ? -value : value;
 }
 
@@ -193,20 +192,17 @@ double rounded(double value, int decimals) {
   decimal.add(static_cast<std::int64_t>(size));
   decimal.add('e');
   decimal.add(std::int64_t{exponent});
-  const std::string_view text = decimal;
-  double nearest = 0;
-  std::from_chars(text.data(), text.data() + text.size(), nearest);
+  decimal.add('\0');
+  const double nearest = double_of(std::string_view(decimal).data());
   return q < 0 ? -nearest : nearest;
 }
 
 NumberText printed(double value) { return text_of(rounded(value, 10), false); }
 
-std::optional<float> read_single(Machine& m, const Item& text) {
-  return read_number<float>(m.ascii, text, std::strtof);
-}
+std::optional<float> read_single(Machine& m, const Item& text) { return read_number<float>(m.ascii, text, single_of); }
 std::optional<double> read_double(const Item& text) {
   std::vector<char> ascii;
-  return read_number<double>(ascii, text, std::strtod);
+  return read_number<double>(ascii, text, double_of);
 }
 
 bool write_readable(Machine& m, const Item& item, std::vector<char16_t>& out, std::size_t limit) {

@@ -1,9 +1,9 @@
 // Errors of what a text says: numbers in it, its lines, words and characters.
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <optional>
 
+#include "push/digits.hpp"
 #include "push/measures.hpp"
 #include "push/text.hpp"
 
@@ -25,7 +25,7 @@ std::size_t digits_at(Text text, std::size_t at) {
   return end - at;
 }
 
-double decimal(Text text) { return std::strtod(std::string(text.begin(), text.end()).c_str(), nullptr); }
+double decimal(Text text) { return double_of(std::string(text.begin(), text.end()).c_str()); }
 
 // An optional minus and digits.
 bool is_integer(Text text) {

@@ -32,6 +32,13 @@ def edits(a: list, b: list) -> int:
     return row[-1]
 
 
+@pytest.mark.usefixtures("decimal_comma")
+def test_decimals_have_a_point_in_every_locale() -> None:
+    """With a decimal comma, the answer 1.5 would be read as 1.0."""
+    assert printed("1.5", "number", 1.5, penalty=9) == 0
+    assert printed("n: 1.5", "decimal_after", 1.5, label="n: ", penalty=9) == 0
+
+
 TEXTS = st.text(alphabet="ab é\U0001f600", max_size=150)
 LINES = st.text(alphabet="-0123 \na", max_size=40)
 

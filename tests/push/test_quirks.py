@@ -151,6 +151,9 @@ def test_big_flag_of_a_power_is_that_of_the_base() -> None:
         (2.0**-31, "4.6566128730773926E-10"),
         (2.0**-24, "5.9604644775390625E-8"),
         (1e-300, "1.0E-300"),
+        (2.0**-1074, "4.9E-324"),
+        (2.0**-1036, "1.358077306218E-312"),
+        (2.0**200, "1.6069380442589903E60"),
         (NAN, "NaN"),
         (-INF, "-Infinity"),
         (Single(123456792.0), "1.23456792E8"),
@@ -162,6 +165,18 @@ def test_big_flag_of_a_power_is_that_of_the_base() -> None:
 def test_text_of_floats(value: float, text: str) -> None:
     """As Java 17 writes them: its powers of two and whole singles have more digits than they need."""
     assert execute("string_fromfloat", float=[value])["string"] == [text]
+
+
+@pytest.mark.usefixtures("decimal_comma")
+def test_numbers_have_a_point_in_every_locale() -> None:
+    """With a decimal comma, reading "1.5" would stop at the point and give 1.0."""
+    assert execute("float_fromstring", string=["1.5"])["float"] == [Single(1.5)]
+    assert execute("float_fromstring", string=["0x1.8p0"])["float"] == [Single(1.5)]
+    assert execute("float_fromstring", string=["1,5"])["string"] == ["1,5"]
+    assert execute("string_fromfloat", float=[1.5])["string"] == ["1.5"]
+    assert execute("string_fromfloat", float=[1.5e300])["string"] == ["1.5E300"]
+    assert printed("print_float", float=[912345678.0625]) == "9.123456780625E8"
+    assert parse("1.5") == 1.5
 
 
 def test_printing() -> None:
