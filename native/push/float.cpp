@@ -2,10 +2,13 @@
 #include <cmath>
 
 #include "push/common.hpp"
+#include "push/elementary.hpp"
 #include "push/text.hpp"
 
 namespace flexicase::push {
 namespace {
+
+constexpr double kLog2 = 0.6931471805599453;
 
 template <class F>
 void arithmetic(Machine& m, F f) {
@@ -74,9 +77,7 @@ void pow(Machine& m) {
   } else if (e > 40 && b <= -2) {
     base = real(std::fmod(e, 2.0) == 0.0 ? kMaxReal : -kMaxReal);
   } else {
-    // Where C and the language's host differ: a base of one or minus one with an exponent that is no number.
-    const double value = std::isnan(e) || (std::fabs(b) == 1.0 && std::isinf(e)) ? NAN : std::pow(b, e);
-    base = limited_single(m, static_cast<float>(m.limited(value).real));
+    base = limited_single(m, static_cast<float>(m.limited(elementary::pow(b, e)).real));
   }
 }
 
@@ -121,18 +122,18 @@ void add_float(Table& t) {
   own("float_div", div);
   own("float_mod", mod);
   own("float_pow", pow, kL);
-  own("float_sin", [](Machine& m) { unary(m, [](double x) { return std::sin(x); }); });
-  own("float_cos", [](Machine& m) { unary(m, [](double x) { return std::cos(x); }); });
-  own("float_tan", [](Machine& m) { unary(m, [](double x) { return std::tan(x); }); });
+  own("float_sin", [](Machine& m) { unary(m, [](double x) { return elementary::sin(x); }); });
+  own("float_cos", [](Machine& m) { unary(m, [](double x) { return elementary::cos(x); }); });
+  own("float_tan", [](Machine& m) { unary(m, [](double x) { return elementary::tan(x); }); });
   own("float_square", [](Machine& m) { unary(m, [](double x) { return x * x; }); }, kL);
   own("float_sqrt", [](Machine& m) { unary(m, [](double x) { return std::sqrt(x); }); }, kL);
-  own("float_log10", [](Machine& m) { unary(m, [](double x) { return std::log10(x); }); }, kL);
-  own("float_log2", [](Machine& m) { unary(m, [](double x) { return std::log(x) / std::log(2.0); }); }, kL);
+  own("float_log10", [](Machine& m) { unary(m, [](double x) { return elementary::log10(x); }); }, kL);
+  own("float_log2", [](Machine& m) { unary(m, [](double x) { return elementary::log(x) / kLog2; }); }, kL);
   own("float_ceiling", [](Machine& m) { unary(m, [](double x) { return std::ceil(x); }); }, kL);
   own("float_floor", [](Machine& m) { unary(m, [](double x) { return std::floor(x); }); }, kL);
-  own("float_arccos", [](Machine& m) { unary(m, [](double x) { return std::acos(x); }); }, kL);
-  own("float_arcsin", [](Machine& m) { unary(m, [](double x) { return std::asin(x); }); }, kL);
-  own("float_arctan", [](Machine& m) { unary(m, [](double x) { return std::atan(x); }); }, kL);
+  own("float_arccos", [](Machine& m) { unary(m, [](double x) { return elementary::acos(x); }); }, kL);
+  own("float_arcsin", [](Machine& m) { unary(m, [](double x) { return elementary::asin(x); }); }, kL);
+  own("float_arctan", [](Machine& m) { unary(m, [](double x) { return elementary::atan(x); }); }, kL);
   t.add("float_fromboolean", {"float", "boolean"}, float_fromboolean);
   t.add("float_frominteger", {"integer", "float"}, float_frominteger);
   t.add("float_fromchar", {"float", "char"}, float_fromchar);

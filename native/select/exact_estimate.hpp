@@ -2,13 +2,12 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "exact_stages.hpp"
-#include "flexicase/rng.hpp"
+#include "flexicase/normals.hpp"
 
 namespace flexicase {
 
@@ -18,8 +17,16 @@ namespace flexicase {
 // the mean: what was seen tells d, if it is the same for all. It is not, so the outcome tends to be too low.
 inline double stage_size(double seen, double hits, double rate) {
   const double wanted = hits / seen;
-  const auto met = [&](double d) { return -std::expm1(d * std::log1p(-rate)); };
   if (rate >= 1.0) return seen;
+  // -log(1 - rate) and 1 - exp(-x), corrected for the rounding of their first steps (Kahan).
+  const double rest = 1.0 - rate;
+  const double each = rest == 1.0 ? rate : negative_log_of(rest) * (rate / (1.0 - rest));
+  const auto met = [&](double d) {
+    const double x = d * each;
+    if (x > 40.0) return 1.0;
+    const double left = decay(-x);
+    return left == 1.0 ? x : (1.0 - left) * (x / negative_log_of(left));
+  };
   double low = 1.0;
   double high = 2.0;
   while (high * rate / met(high) < wanted) high *= 2.0;

@@ -7,6 +7,8 @@
 
 #include "flexicase/parallel.hpp"
 
+#include "flexicase/normals.hpp"
+
 namespace flexicase {
 
 namespace {
@@ -76,7 +78,7 @@ void Kernel::plan_wheel() {
   for (int level = 0; level < window_levels; ++level, horizon *= 4) {
     std::uint32_t* reachable = reachable_.data() + static_cast<std::size_t>(level) * stride;
     for (std::size_t c = 0; c < n; ++c) {
-      const double key = -std::expm1(-horizon * weights[c]) * 0x1p32 + 1.0;
+      const double key = (1.0 - decay(-horizon * weights[c])) * 0x1p32 + 1.0;
       reachable[c] = weights[c] == 0.0 ? 0 : key >= 0xFFFFFFFFu ? 0xFFFFFFFFu : static_cast<std::uint32_t>(key);
     }
     order_.horizon[level] = horizon;

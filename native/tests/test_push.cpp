@@ -1,9 +1,12 @@
 // What the Push engine may use: no allocation per step once its memory has grown, and bounded memory.
 #include <atomic>
+#include <cmath>
 #include <cstdlib>
 #include <new>
 
 #include "fuzz_programs.hpp"
+#include "push/accurate.hpp"
+#include "push/elementary.hpp"
 #include "testing.hpp"
 
 namespace {
@@ -53,6 +56,30 @@ std::vector<Run> random_runs(Arena& arena, int count) {
 }
 
 }  // namespace
+
+// A bound of the error that is too small would show as a result that more bits contradict.
+TEST(quick_functions_agree_with_accurate_ones) {
+  namespace quick = flexicase::elementary;
+  namespace accurate = flexicase::elementary::accurate;
+  flexicase::Stream stream{1};
+  const auto unit = [&] { return 2.0 * stream.unit() - 1.0; };
+  for (int i = 0; i < 20'000; ++i) {
+    const double x = i % 4 == 0   ? unit()
+                     : i % 4 == 1 ? 100.0 * unit()
+                     : i % 4 == 2 ? 1e12 * unit()
+                                  : unit() * static_cast<double>(std::uint64_t{1} << stream.bounded(60));
+    CHECK_EQUAL(quick::sin(x), accurate::sin(x));
+    CHECK_EQUAL(quick::cos(x), accurate::cos(x));
+    CHECK_EQUAL(quick::tan(x), accurate::tan(x));
+    CHECK_EQUAL(quick::atan(x), accurate::atan(x));
+    const double size = std::fabs(x), small = std::fmod(x, 1.0), exponent = 40.0 * unit();
+    CHECK_EQUAL(quick::asin(small), accurate::asin(small));
+    CHECK_EQUAL(quick::acos(small), accurate::acos(small));
+    CHECK_EQUAL(quick::log(size), accurate::log(size));
+    CHECK_EQUAL(quick::log10(size), accurate::log10(size));
+    CHECK_EQUAL(quick::pow(size, exponent), accurate::pow(size, exponent));
+  }
+}
 
 TEST(push_runs_do_not_allocate_once_their_memory_has_grown) {
   Arena arena{1 << 16};
