@@ -1,4 +1,4 @@
-// Programs for the fuzz driver: random genomes, random bytes read as programs, and programs made to grow.
+// Programs for the fuzz drivers: random genomes, random bytes read as programs, and programs made to grow.
 #pragma once
 
 #include <cstring>
@@ -203,6 +203,34 @@ inline Item growing_program(Random& random, Arena& arena, ByteReader& bytes) {
     }
   }
   return seal(open.back());
+}
+
+inline Item genome_program(Random& random, Arena& arena, ByteReader& bytes, std::int64_t max_points) {
+  std::vector<Gene> genes(static_cast<std::size_t>(1 + below(random, 80)));
+  for (Gene& gene : genes) {
+    const std::uint8_t what = bytes.byte();
+    gene.item = bytes.atom();
+    gene.close = what < 180 ? 0 : what < 250 ? what % 4 : what * 1000;
+    gene.silence = what % 50 == 7 ? Silence::silent : what % 50 == 8 ? Silence::noop : Silence::none;
+  }
+  flexicase::Watch watch;
+  return translate(genes, max_points, arena, watch);
+}
+
+inline Limits random_limits(Random& random) {
+  Limits limits;
+  limits.steps = below(random, 50) ? 400 : below(random, 5000);
+  limits.keep_nan = below(random, 4) == 0;
+  if (below(random, 8) == 0) {
+    limits.points = below(random, 400);
+    limits.stack = 1 + below(random, 300);
+    limits.memory = std::int64_t{1} << (18 + below(random, 5));
+    limits.code = 1 + below(random, 5000);
+  } else {
+    limits.memory = 4 << 20;
+    limits.stack = 20'000;
+  }
+  return limits;
 }
 
 }  // namespace flexicase::push::fuzz

@@ -18,34 +18,6 @@ namespace {
   std::exit(1);
 }
 
-Item genome_program(Random& random, Arena& arena, ByteReader& bytes, std::int64_t max_points) {
-  std::vector<Gene> genes(static_cast<std::size_t>(1 + below(random, 80)));
-  for (Gene& gene : genes) {
-    const std::uint8_t what = bytes.byte();
-    gene.item = bytes.atom();
-    gene.close = what < 180 ? 0 : what < 250 ? what % 4 : what * 1000;
-    gene.silence = what % 50 == 7 ? Silence::silent : what % 50 == 8 ? Silence::noop : Silence::none;
-  }
-  flexicase::Watch watch;
-  return translate(genes, max_points, arena, watch);
-}
-
-Limits random_limits(Random& random) {
-  Limits limits;
-  limits.steps = below(random, 50) ? 400 : below(random, 5000);
-  limits.keep_nan = below(random, 4) == 0;
-  if (below(random, 8) == 0) {
-    limits.points = below(random, 400);
-    limits.stack = 1 + below(random, 300);
-    limits.memory = std::int64_t{1} << (18 + below(random, 5));
-    limits.code = 1 + below(random, 5000);
-  } else {
-    limits.memory = 4 << 20;
-    limits.stack = 20'000;
-  }
-  return limits;
-}
-
 bool belongs(const Item& item, int stack) {
   constexpr Kind kinds[] = {Kind::integer, Kind::real, Kind::boolean, Kind::character, Kind::string};
   constexpr Kind elements[] = {Kind::integer, Kind::real, Kind::boolean, Kind::string};
