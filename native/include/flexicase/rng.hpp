@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+static_assert(sizeof(void*) == 8, "flexicase needs a 64-bit platform");
+
 // Code that is compiled once per instruction set must not be shared between the copies by the
 // linker, so everything in the headers they include is inlined or local.
 #define FX_INLINE [[gnu::always_inline]] static inline
