@@ -13,7 +13,7 @@ WITH_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH"
 NATIVE := $(wildcard native/*/*.cpp native/*/*.inl native/*/*.hpp native/include/flexicase/*.hpp)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint format native-tests pytest bench docs results asan fuzz clean
+.PHONY: help venv demo test lint format native-tests pytest bench docs results asan asan-python libcxx aarch64 fuzz clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-22s%s\n", $$1, $$2 }'
@@ -60,6 +60,25 @@ asan: .venv/.built ## the native tests under the address and undefined-behaviour
 	$(WITH_VENV) cmake --preset asan
 	$(WITH_VENV) cmake --build --preset asan
 	$(WITH_VENV) ctest --preset asan
+
+asan-python: .venv/.built ## the Python tests of native code under the same sanitizers, with a module in build/asan-python
+	$(WITH_VENV) $(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+		--target build/asan-python . --upgrade --config-settings=build-dir=build/asan-module \
+		--config-settings=cmake.build-type=Debug --config-settings=cmake.define.CMAKE_CXX_FLAGS_DEBUG="-O1 -g" \
+		--config-settings=cmake.define.FLEXICASE_SANITIZE=ON --config-settings=install.strip=false
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
+		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+		PYTHONPATH=build/asan-python $(PY) -m pytest -x tests/selection tests/push tests/gp
+
+libcxx: .venv/.built ## the native tests with clang and libc++
+	$(WITH_VENV) cmake --preset libcxx
+	$(WITH_VENV) cmake --build --preset libcxx
+	$(WITH_VENV) ctest --preset libcxx
+
+aarch64: .venv/.built ## the native tests compiled for 64-bit ARM; needs aarch64-linux-gnu-g++ and qemu-aarch64
+	$(WITH_VENV) cmake --preset aarch64
+	$(WITH_VENV) cmake --build --preset aarch64
+	$(WITH_VENV) ctest --preset aarch64
 
 fuzz: .venv/.built ## a million random Push programs under the sanitizers
 	$(WITH_VENV) cmake --preset asan

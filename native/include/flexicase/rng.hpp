@@ -1,9 +1,11 @@
 // Random streams: counter-based, one per (key, event, lane). The Python twin is flexicase/rng.py.
 #pragma once
 
-#include <cstdint>
+#if __SIZEOF_POINTER__ != 8
+#error "flexicase needs a 64-bit platform"
+#endif
 
-static_assert(sizeof(void*) == 8, "flexicase needs a 64-bit platform");
+#include <cstdint>
 
 // Code that is compiled once per instruction set must not be shared between the copies by the
 // linker, so everything in the headers they include is inlined or local.
