@@ -13,7 +13,7 @@ WITH_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH"
 NATIVE := $(wildcard native/*/*.cpp native/*/*.inl native/*/*.hpp native/include/flexicase/*.hpp)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint format native-tests pytest bench docs results asan asan-python libcxx aarch64 fuzz clean
+.PHONY: help venv demo test lint format native-tests pytest bench docs results asan asan-python tsan libcxx aarch64 fuzz clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-22s%s\n", $$1, $$2 }'
@@ -79,6 +79,11 @@ aarch64: .venv/.built ## the native tests compiled for 64-bit ARM; needs aarch64
 	$(WITH_VENV) cmake --preset aarch64
 	$(WITH_VENV) cmake --build --preset aarch64
 	$(WITH_VENV) ctest --preset aarch64
+
+tsan: .venv/.built ## the native tests of what threads share, under the thread sanitizer
+	$(WITH_VENV) cmake --preset tsan
+	$(WITH_VENV) cmake --build --preset tsan
+	TSAN_OPTIONS=halt_on_error=1 build/tsan/flexicase_threads
 
 fuzz: .venv/.built ## a million random Push programs under the sanitizers
 	$(WITH_VENV) cmake --preset asan

@@ -84,33 +84,38 @@ void draw_list(const ListPlan& plan, const OrderPlan& order, const Request& requ
   });
 }
 
+bool encode_any(const MatrixView& m, u8* codes, CodeBook* book, Watch& watch) {
+  return with_type(m.type, [&](auto zero) { return encode<decltype(zero)>(m, codes, book, watch); });
+}
+
+bool column_minima_any(const MatrixView& m, void* minima, i32* rows, Watch& watch) {
+  return with_type(m.type, [&](auto zero) { return column_minima<decltype(zero)>(m, minima, rows, watch); });
+}
+
+void best_sets_any(const Planes& p, const void* minima, u64* best, Watch& watch) {
+  with_type(p.values.type, [&](auto zero) { best_sets<decltype(zero)>(p, minima, best, watch); });
+}
+
+void row_hashes_any(const MatrixView& m, const u64* keys, u64* hashes, Watch& watch) {
+  with_type(m.type, [&](auto zero) { row_hashes<decltype(zero)>(m, keys, hashes, watch); });
+}
+
+void count_zeros_any(const MatrixView& m, const i32* rows, i64 count, i64* zeros, Watch& watch) {
+  with_type(m.type, [&](auto zero) { count_zeros<decltype(zero)>(m, rows, count, zeros, watch); });
+}
+
 }  // namespace
 
 extern const Isa table;
 const Isa table = {
     .name = FX_ISA_NAME,
-    .encode =
-        [](const MatrixView& m, u8* codes, CodeBook* book, Watch& watch) {
-          return with_type(m.type, [&](auto zero) { return encode<decltype(zero)>(m, codes, book, watch); });
-        },
-    .column_minima =
-        [](const MatrixView& m, void* minima, i32* rows, Watch& watch) {
-          return with_type(m.type, [&](auto zero) { return column_minima<decltype(zero)>(m, minima, rows, watch); });
-        },
-    .best_sets =
-        [](const Planes& p, const void* minima, u64* best, Watch& watch) {
-          with_type(p.values.type, [&](auto zero) { best_sets<decltype(zero)>(p, minima, best, watch); });
-        },
+    .encode = encode_any,
+    .column_minima = column_minima_any,
+    .best_sets = best_sets_any,
     .widen_ranges = widen_ranges,
-    .row_hashes =
-        [](const MatrixView& m, const u64* keys, u64* hashes, Watch& watch) {
-          with_type(m.type, [&](auto zero) { row_hashes<decltype(zero)>(m, keys, hashes, watch); });
-        },
+    .row_hashes = row_hashes_any,
     .set_sizes = set_sizes,
-    .count_zeros =
-        [](const MatrixView& m, const i32* rows, i64 count, i64* zeros, Watch& watch) {
-          with_type(m.type, [&](auto zero) { count_zeros<decltype(zero)>(m, rows, count, zeros, watch); });
-        },
+    .count_zeros = count_zeros_any,
     .planes_scratch = planes_scratch,
     .list_scratch = list_scratch,
     .draw_planes = draw_planes,

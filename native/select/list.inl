@@ -42,7 +42,7 @@ struct Columns {
   double mad(i64 c, const double* column) {
     u8* flag = p.mad_ready + c;
     if (__atomic_load_n(flag, __ATOMIC_ACQUIRE) == 2) return p.mad[c];
-    if (in_place()) load_columns(p.values, c, 1, own);  // the caller may change what a median is taken of
+    if (in_place()) load_doubles(p.values, c, nullptr, p.values.rows, own);  // the caller may change what a median is taken of
     const double value = median_absolute_deviation(in_place() ? own : column, p.values.rows, work);
     u8 seen = 0;
     if (__atomic_compare_exchange_n(flag, &seen, u8{1}, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
