@@ -99,7 +99,9 @@ class Yielding {
  public:
   void yield() {
     if (Clock::now() - yielded_ < std::chrono::milliseconds(10)) return;
-    { const WithoutGil others_run; }
+    {
+      const WithoutGil others_run;
+    }
     yielded_ = Clock::now();
   }
 

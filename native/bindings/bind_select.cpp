@@ -46,8 +46,9 @@ struct BoundMatrix : Matrix {
 };
 
 MatrixView view_of(const AnyMatrix& a) {
-  return {a.data(),    dtype_of(a.dtype()), static_cast<std::int64_t>(a.shape(0)), static_cast<std::int64_t>(a.shape(1)),
-          a.stride(0), a.stride(1)};
+  return {
+      a.data(),    dtype_of(a.dtype()), static_cast<std::int64_t>(a.shape(0)), static_cast<std::int64_t>(a.shape(1)),
+      a.stride(0), a.stride(1)};
 }
 
 // Whether a look at every entry takes long enough for other Python threads to run meanwhile.
@@ -89,7 +90,8 @@ void bind_select(nb::module_& m) {
           "bad_entry", [](const BoundMatrix& self) { return without_gil(self, [](auto& m) { return m.bad_entry(); }); },
           "Row and column of the first NaN or -inf, or None.")
       .def(
-          "inexact_entry", [](const BoundMatrix& self) { return without_gil(self, [](auto& m) { return m.inexact_entry(); }); },
+          "inexact_entry",
+          [](const BoundMatrix& self) { return without_gil(self, [](auto& m) { return m.inexact_entry(); }); },
           "Row and column of the first entry that is not exactly a float64, or None.")
       .def("memory", &BoundMatrix::memory, "Bytes held beyond the matrix itself.")
       .def(
@@ -115,8 +117,8 @@ void bind_select(nb::module_& m) {
           [](Kernel* self, std::shared_ptr<BoundMatrix> matrix, const std::optional<Doubles>& weights, bool ranked,
              int tolerance, const std::optional<Doubles>& epsilon, std::int64_t batch, std::int64_t depth,
              bool random_depth, double slippage) {
-            KernelOptions options{to_vector(weights), ranked, static_cast<Tolerance>(tolerance),
-                                  to_vector(epsilon), batch,  depth,
+            KernelOptions options{to_vector(weights), ranked,  static_cast<Tolerance>(tolerance),
+                                  to_vector(epsilon), batch,   depth,
                                   random_depth,       slippage};
             const WithoutGil others_run(is_large(matrix->original()));
             new (self) Kernel(std::move(matrix), std::move(options));

@@ -213,7 +213,8 @@ void draw_aggregates(const AggregatePlan& plan, const Request& request, std::int
   const std::int64_t entries = plan.cases * plan.individuals;
   const double worst = largest(plan.columns, entries);
   in_parallel(n, worth_a_thread, threads, [&](std::int64_t begin, std::int64_t end, Watch& watch) {
-    std::vector<Aggregation> events(static_cast<std::size_t>(std::min(events_at_once, end - begin)), {plan, worst, watch});
+    std::vector<Aggregation> events(static_cast<std::size_t>(std::min(events_at_once, end - begin)),
+                                    {plan, worst, watch});
     const auto state_of = [&](std::int64_t i) {
       return event_state(request.key, request.first_event + static_cast<std::uint64_t>(i) * request.event_step);
     };

@@ -42,7 +42,8 @@ struct Columns {
   double mad(i64 c, const double* column) {
     u8* flag = p.mad_ready + c;
     if (__atomic_load_n(flag, __ATOMIC_ACQUIRE) == 2) return p.mad[c];
-    if (in_place()) load_doubles(p.values, c, nullptr, p.values.rows, own);  // the caller may change what a median is taken of
+    if (in_place())
+      load_doubles(p.values, c, nullptr, p.values.rows, own);  // the caller may change what a median is taken of
     const double value = median_absolute_deviation(in_place() ? own : column, p.values.rows, work);
     u8 seen = 0;
     if (__atomic_compare_exchange_n(flag, &seen, u8{1}, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
@@ -78,7 +79,8 @@ class ListEvents {
   }
 
   static std::size_t scratch(const OrderPlan& order, i64 rows) {
-    return Walker::scratch(order) + static_cast<std::size_t>(rows + 64) * 64 + static_cast<std::size_t>(order.cases / 8);
+    return Walker::scratch(order) + static_cast<std::size_t>(rows + 64) * 64 +
+           static_cast<std::size_t>(order.cases / 8);
   }
 
   void run(i64 begin, i64 end) {

@@ -138,7 +138,7 @@ struct WeightedWalker {
   }
 
   void advance() {
-      if (!filled) fill();
+    if (!filled) fill();
     window.clear();
     const i64 n = plan->cases;
     const double from = level == 0 ? 0.0 : plan->horizon[(level < window_levels ? level : window_levels) - 1];

@@ -304,7 +304,7 @@ FX_INLINE int take_least(u32* keys) {
   _mm256_store_si256(reinterpret_cast<__m256i*>(keys), _mm256_or_si256(a, in_a));
   _mm256_store_si256(reinterpret_cast<__m256i*>(keys + 8), _mm256_or_si256(b, in_b));
   return lowest_bit(static_cast<u32>(_mm256_movemask_ps(_mm256_castsi256_ps(in_a))) |
-                          static_cast<u32>(_mm256_movemask_ps(_mm256_castsi256_ps(in_b))) << 8);
+                    static_cast<u32>(_mm256_movemask_ps(_mm256_castsi256_ps(in_b))) << 8);
 #else
   int at = 0;
   for (int i = 1; i < 16; ++i) at = keys[i] < keys[at] ? i : at;

@@ -1,4 +1,5 @@
-// What threads share: matrices, kernels and the layer that runs them. `make tsan` runs these under the thread sanitizer.
+// What threads share: matrices, kernels and the layer that runs them. `make tsan` runs these under the thread
+// sanitizer.
 
 #include <algorithm>
 #include <atomic>

@@ -92,7 +92,7 @@ def test_an_evaluator_may_use_the_fast_selector_that_calls_it() -> None:
     def evaluate(individuals: np.ndarray, cases: np.ndarray) -> np.ndarray:
         if not inner:
             inner.append(None)
-            inner[0] = fast.select(lambda i, c: np.add.outer(i, c), 3, 2).indices.tolist()
+            inner[0] = fast.select(np.add.outer, 3, 2).indices.tolist()
         return np.add.outer(individuals, cases)
 
     assert fast.select(evaluate, 3, 2).indices.tolist() == [0, 0]

@@ -57,8 +57,8 @@ class PairStore {
   std::uint64_t matrix_bytes_ = 0;
   std::unique_ptr<std::uint64_t[], Free> matrix_;  // (cases, individuals), zero pages until written
   std::unique_ptr<Entry[], Free> table_;
-  std::vector<std::uint64_t> begun_;   // a bit per case: whether anything may be known of it
-  std::vector<std::int64_t> touched_;  // those cases
+  std::vector<std::uint64_t> begun_;      // a bit per case: whether anything may be known of it
+  std::vector<std::int64_t> touched_;     // those cases
   std::atomic<std::uint64_t> slots_ = 0;  // a power of two
   std::uint64_t used_ = 0;
   std::atomic<std::int64_t> pairs_ = 0;

@@ -13,9 +13,7 @@ from flexicase.normals import decay, normals
 from flexicase.rng import Key, Lane, Stream
 from flexicase.selection.backend import Backend
 from flexicase.selection.kernel import Events, Kernel
-from flexicase.selection.matrix import ErrorMatrix
-
-BLOCK_ENTRIES = 1 << 20
+from flexicase.selection.matrix import ErrorMatrix, row_blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +121,9 @@ def errors_above_best(matrix: ErrorMatrix) -> NDArray[np.float64]:
     """
     matrix.check_float64("DALex")
     above = np.empty((matrix.n_cases, matrix.n_individuals))
-    step = max(1, BLOCK_ENTRIES // matrix.n_individuals)
-    for start in range(0, matrix.n_cases, step):  # a huge matrix can be interrupted
-        columns = above[start : start + step]
-        columns[...] = matrix.values[:, start : start + step].T
+    for block in row_blocks(*above.shape):
+        columns = above[block]
+        columns[...] = matrix.values[:, block].T
         best = columns.min(axis=1, keepdims=True)
         with np.errstate(over="ignore", invalid="ignore"):
             columns -= best

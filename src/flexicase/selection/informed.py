@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from flexicase import _native
 from flexicase.rng import Key, Lane, Stream
 from flexicase.selection.backend import Backend
-from flexicase.selection.matrix import ErrorMatrix
+from flexicase.selection.matrix import ErrorMatrix, row_blocks
 from flexicase.selection.sampling import Part, check_sample_size, sample_size, shuffled
 
 
@@ -49,7 +49,9 @@ class InformedDownSample:
         """One part: every individual, some cases."""
         stream = Stream.of(key, 0, Lane.SAMPLE)
         asked = shuffled(matrix.n_individuals, stream)[: sample_size(self.parents, matrix.n_individuals)]
-        solved = matrix.values[asked] == 0
+        solved = np.empty((len(asked), matrix.n_cases), dtype=np.bool_)
+        for block in row_blocks(*solved.shape):
+            solved[block] = matrix.values[asked[block]] == 0
         k = sample_size(self.size, matrix.n_cases)
         if backend == "native":
             chosen = np.empty(k, dtype=np.int64)

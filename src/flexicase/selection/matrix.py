@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -12,6 +13,7 @@ from flexicase import _native
 from flexicase.checks import as_number_array, check_choice, refusal
 from flexicase.selection.bias import CaseStatistics
 
+BLOCK_ENTRIES = 1 << 20
 NanPolicy: TypeAlias = Literal["raise", "worst"]
 NAN_HINT = 'nan="worst" counts it as the worst error'
 
@@ -73,8 +75,13 @@ class ErrorMatrix:
 
     def take(self, individuals: NDArray[np.int64] | None, cases: NDArray[np.int64] | None) -> ErrorMatrix:
         """The part of the matrix with these rows and columns (None: all)."""
-        values = self.values if individuals is None else self.values[individuals]
-        values = values if cases is None else values[:, cases]
+        if individuals is None and cases is None:
+            return self
+        n_rows = self.n_individuals if individuals is None else len(individuals)
+        values = np.empty((n_rows, self.n_cases if cases is None else len(cases)), self.values.dtype)
+        for block in row_blocks(*values.shape):
+            rows = self.values[block if individuals is None else individuals[block]]
+            values[block] = rows if cases is None else rows[:, cases]
         return ErrorMatrix(values, _native.Matrix(values))
 
 
@@ -125,6 +132,13 @@ def _as_numeric(errors: Any) -> NDArray[Any]:
     if not dtype.isnative or not flags.aligned or any(stride % dtype.itemsize for stride in values.strides):
         return values.astype(dtype.newbyteorder("="))
     return values
+
+
+def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
+    """Slices of rows, each so short that Ctrl-C need not wait for NumPy."""
+    step = max(1, BLOCK_ENTRIES // max(n_columns, 1))
+    for start in range(0, n_rows, step):
+        yield slice(start, start + step)
 
 
 def _as_float64(values: NDArray[Any]) -> NDArray[np.float64]:
