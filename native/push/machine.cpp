@@ -71,13 +71,14 @@ Status Machine::run() {
           step(Item{*next});
         }
       }
-      spend(kSlice * kStepCost);
+      if (made == end) spend(kSlice * kStepCost);
     }
     if (exec.size) status = Status::step_limit;
   } catch (const LimitReached& reached) {
     status = reached.status;
   }
   steps = made;
+  spend(made % kSlice * kStepCost);
   return status;
 }
 
