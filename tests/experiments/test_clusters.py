@@ -204,10 +204,9 @@ def test_a_job_that_slurm_loses_is_made_again(slurm, run_on, undisturbed, visits
     assert results(study) == undisturbed(**SLOW)
 
 
-@pytest.mark.parametrize("patience", [None, 1.0])
-def test_a_job_that_slurm_does_not_know_is_given_up(patience, slurm, run_on, undisturbed, monkeypatch):
-    """It was awaited for ever, with `--patience` as well."""
-    monkeypatch.setattr("flexicase.experiments.slurm_executor.SECONDS_UNKNOWN", 600.0 if patience else 1.0)
+def test_a_job_that_slurm_does_not_know_is_given_up(slurm, run_on, undisturbed, monkeypatch):
+    """It was awaited for ever."""
+    monkeypatch.setattr("flexicase.experiments.slurm_executor.SECONDS_UNKNOWN", 1.0)
     (slurm / "forgetful").touch()
 
     def remember():
@@ -216,13 +215,30 @@ def test_a_job_that_slurm_does_not_know_is_given_up(patience, slurm, run_on, und
 
     thread = threading.Thread(target=remember)
     thread.start()
-    options = Options(workers=2, patience=patience)
     study = {"seeds": 1, "length": 3}
-    ending, notes, made = run_on(lambda s, o: SlurmExecutor(s, o.workers), options, **study)
+    ending, notes, made = run_on(lambda s, o: SlurmExecutor(s, o.workers), **study)
     thread.join()
     assert ending == "complete"
     assert sum("job 1_0 was lost, UNKNOWN" in note for note in notes) == 1
     assert results(made) == undisturbed(**study)
+
+
+def test_a_job_that_slurm_does_not_know_gives_no_sign_of_life_and_can_be_ended(slurm, tmp_path):
+    """`--patience` had no effect: waiting counted as a sign of life, and nobody said that the job was gone."""
+    (slurm / "forgetful").touch()
+    study = Study(tmp_path / "walks")
+    study.make_folders()
+    executor = SlurmExecutor(study, 2)
+    for task in plan(parse_spec(study_text(seeds=1), allow_code=True)):
+        executor.start(task)
+    assert executor.events(0.5) == []
+    first, second = executor.running
+    executor.kill(first)
+    failures = []
+    wait_until(lambda: failures.extend(executor.events(0.5)) or failures)
+    assert [failure.run_id for failure in failures] == [first]
+    assert "was lost, UNKNOWN" in failures[0].reason
+    assert executor.running == [second]
 
 
 def test_a_submission_that_fails_leaves_running_jobs_alone(slurm, run_on, undisturbed, visits, monkeypatch):

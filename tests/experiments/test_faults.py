@@ -129,7 +129,7 @@ def test_a_process_that_a_run_has_forked_does_not_hold_up_the_study(
 ):
     """It holds the pipe that the worker reports through; the study waited for it for ever."""
     monkeypatch.setenv(TROUBLE, trouble)
-    process = flexicase("run", spec(seeds=1), "--workers", 2, "--patience", 6)
+    process = flexicase("run", spec(seeds=1), "--workers", 2, "--patience", 6, "--attempts", 20)
     try:
         _, errors = process.communicate(timeout=DEADLINE)
         assert process.returncode == 0, errors
@@ -153,7 +153,7 @@ def test_processes_that_runs_have_forked_end_with_the_coordinator(number, flexic
         wait_until(lambda: len(children(visits)) == 2)
         process.send_signal(number)
         process.communicate(timeout=DEADLINE)
-        wait_until(lambda: not any(map(is_alive, workers(visits))), 10.0)
+        wait_until(lambda: not any(map(is_alive, workers(visits))), 30.0)
     finally:
         for child in children(visits):
             with suppress(ProcessLookupError):
