@@ -67,10 +67,10 @@ class Arena {
   std::byte* take_slowly(std::size_t bytes) {
     if (bytes > chunk_size_) {
       count(bytes);
-      return large_.emplace_back(std::make_unique_for_overwrite<std::byte[]>(bytes)).get();
+      return large_.emplace_back(std::unique_ptr<std::byte[]>(new std::byte[bytes])).get();
     }
     count(chunk_size_);
-    if (opened_ == chunks_.size()) chunks_.push_back(std::make_unique_for_overwrite<std::byte[]>(chunk_size_));
+    if (opened_ == chunks_.size()) chunks_.push_back(std::unique_ptr<std::byte[]>(new std::byte[chunk_size_]));
     std::byte* start = chunks_[opened_++].get();
     next_ = start + bytes;
     end_ = start + chunk_size_;
