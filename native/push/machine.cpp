@@ -17,7 +17,7 @@ void Stack::grow(std::int64_t count) {
   if (count > limit_ - size) throw LimitReached{Status::stack_limit};
   if (size + count > allocated_) {
     const std::int64_t room = std::max<std::int64_t>({size + count, 2 * allocated_, 256});
-    auto larger = std::make_unique_for_overwrite<Item[]>(static_cast<std::size_t>(room));
+    std::unique_ptr<Item[]> larger(new Item[static_cast<std::size_t>(room)]);
     if (size) std::memcpy(larger.get(), base_, static_cast<std::size_t>(size) * sizeof(Item));
     storage_ = std::move(larger);
     base_ = storage_.get();
