@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 import shutil
 import signal
@@ -336,6 +337,30 @@ def test_ctrl_c_before_any_line_of_a_step():
         assert fingerprint(found) == fingerprint(whole), f"after line {lines}"
         lines += 1
     assert lines > 20
+
+
+def test_ctrl_c_inside_of_a_context_manager_of_pytorch():
+    """Gradients stayed switched off for the whole process, and the next step failed."""
+    whole = small()
+    whole.step()
+
+    def interrupted(output, target):
+        torch.set_grad_enabled(False)
+        torch.manual_seed(99)
+        raise KeyboardInterrupt
+
+    found, draws = small(), torch.get_rng_state()
+    usual, found._trainer = found._trainer, dataclasses.replace(found._trainer, loss=interrupted)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            found.step()
+        assert torch.is_grad_enabled()
+        assert torch.equal(torch.get_rng_state(), draws)
+    finally:
+        torch.set_grad_enabled(True)
+    found._trainer = usual
+    found.step()
+    assert fingerprint(found) == fingerprint(whole)
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers of this kind")

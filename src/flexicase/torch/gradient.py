@@ -271,9 +271,12 @@ class GradientLexicase:
         if self.generations is None:
             raise ValueError("generations must be known for the schedule: give it to GradientLexicase, or call fit")
         factor = self._schedule(self.generation, self.generations)
+        grad, draws = torch.is_grad_enabled(), torch.get_rng_state()
         try:
             self._state = self._next(factor)
-        except Exception as error:
+        except BaseException as error:
+            torch.set_grad_enabled(grad)  # Ctrl-C inside of PyTorch's own context managers leaves these changed
+            torch.set_rng_state(draws)
             if isinstance(error.__cause__, RankLostError):
                 raise error.__cause__ from None
             raise
