@@ -119,7 +119,6 @@ void record_draws(const char* name, std::uint64_t levels) {
       for (auto& c : counts) c.assign(kEvents, -1);
       std::vector<std::uint8_t> ended(kEvents, 9);
       Kernel kernel(matrix, options);
-      kernel.ready(true);
       kernel.draw({kKey, 3, 2, counts[0].data(), counts[1].data(), counts[2].data(), counts[3].data(), ended.data()},
                   kEvents, 1);
       for (const auto& c : counts) digest.add(c);
