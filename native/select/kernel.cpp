@@ -5,9 +5,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "flexicase/parallel.hpp"
-
 #include "flexicase/normals.hpp"
+#include "flexicase/parallel.hpp"
 
 namespace flexicase {
 
