@@ -10,6 +10,7 @@
 #include <new>
 #include <numeric>
 
+#include "gil.hpp"
 #include "push/population.hpp"
 #include "push/simplify.hpp"
 #include "push/variation.hpp"
@@ -180,7 +181,7 @@ nb::list translate_population(std::shared_ptr<Population> all, std::int64_t max_
   check_size(sizes, all->genomes.size());
   std::shared_ptr<Programs> programs;
   {
-    const nb::gil_scoped_release released;
+    const flexicase::WithoutGil others_run;
     programs = translate(*all, max_points, threads);
   }
   check_room(programs->items.size());
@@ -241,13 +242,13 @@ std::shared_ptr<Population> bred(const Variation& how, const Population& all, In
   check_brood(how, all, pipelines, first, parents);
   check_size(used, pipelines.size());
   const Brood brood{pipelines.data(), first.data(), parents.data(), static_cast<std::int64_t>(pipelines.size())};
-  const nb::gil_scoped_release released;
+  const flexicase::WithoutGil others_run;
   return breed(how, all, brood, {k0, k1}, threads, used.data());
 }
 
 std::shared_ptr<Population> random_genomes(const Variation& how, std::int64_t size, std::uint64_t k0, std::uint64_t k1,
                                            int threads) {
-  const nb::gil_scoped_release released;
+  const flexicase::WithoutGil others_run;
   return random_population(*how.source, size, how.max_initial_genome, {k0, k1}, threads);
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "gil.hpp"
 #include "push/genome.hpp"
 #include "push/population.hpp"
 #include "push/table.hpp"
@@ -81,7 +82,7 @@ struct Translated : Code {
 std::shared_ptr<Code> translate_genome(std::shared_ptr<Genome> source, std::int64_t max_points) {
   auto code = std::make_shared<Translated>(2 * sizeof(Item) * (source->genes.size() + 8));
   {
-    const nb::gil_scoped_release released;
+    const flexicase::WithoutGil others_run;
     flexicase::Watch watch;
     code->item = translate(source->genes, max_points, code->arena, watch);
   }
@@ -187,7 +188,7 @@ struct Call {
   }
   // Other Python threads go on meanwhile.
   Status run() {
-    const nb::gil_scoped_release released;
+    const flexicase::WithoutGil others_run;
     return machine.run();
   }
 
@@ -239,7 +240,7 @@ class Turns {
     const auto now = std::chrono::steady_clock::now();
     if (now - last_ < std::chrono::milliseconds(10)) return;
     {
-      const nb::gil_scoped_release released;
+      const flexicase::WithoutGil others_run;
     }
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     last_ = std::chrono::steady_clock::now();

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "gil.hpp"
 #include "push/batch.hpp"
 #include "push/population.hpp"
 #include "push_values.hpp"
@@ -124,7 +125,7 @@ nb::tuple errors(nb::list programs, const Cases& cases, Indices individuals, Ind
   Failures failures;
   std::int64_t steps = 0;
   {
-    const nb::gil_scoped_release released;
+    const flexicase::WithoutGil others_run;
     steps = evaluate(items, cases, pairs, limits, questions, threads, out.data(), failures);
   }
   return nb::make_tuple(steps, failures_to_python(failures));
@@ -168,7 +169,7 @@ nb::tuple errors_and_answers(nb::list programs, const Cases& cases, Indices indi
   std::int64_t steps = 0;
   Answers answers;
   {
-    const nb::gil_scoped_release released;
+    const flexicase::WithoutGil others_run;
     Machine m;
     for (std::int64_t i = 0; i < pairs.count; ++i) {
       const auto index = static_cast<std::size_t>(pairs.cases[i]);
@@ -188,7 +189,7 @@ nb::tuple outputs(const Code& program, const Cases& cases, const std::string& st
   asked.stack = stack_number(stack);
   Answers answers;
   {
-    const nb::gil_scoped_release released;
+    const flexicase::WithoutGil others_run;
     Machine m;
     for (std::size_t i = 0; i < cases.inputs.size(); ++i) {
       answers.run(m, program.item, cases, i, limits, static_cast<std::int64_t>(i));

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from flexicase.push import Evaluator, Gene, Genome, Limits, Measure, Program, Symbol, run, trace
+from tests.scripts import run_script
 
 ENDLESS = "(exec_do*while (true))"
 LONG = Limits(steps=10**9)
@@ -128,3 +129,23 @@ def test_objects_may_be_shared_between_threads() -> None:
         module.MOST_KNOWN = most
     assert problems == []
     assert shared.steps == 6 * 10 * 20 * 40 * 4
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "run(Program('(true exec_while (true))'), [], Limits(steps=10**6))",
+        "Evaluator([[1]] * 50, [1] * 50, stack='integer').errors([Program('(in1)')] * 200, threads=2)",
+    ],
+    ids=["run", "errors"],
+)
+def test_a_thread_at_work_while_the_interpreter_exits_does_not_abort_it(call: str) -> None:
+    run_script(f"""
+        from flexicase.push import Evaluator, Limits, Program, run
+        def work():
+            while True:
+                {call}
+        for _ in range(3):
+            threading.Thread(target=work, daemon=True).start()
+        time.sleep(0.1)
+    """)

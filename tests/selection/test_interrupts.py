@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from tests.selection.scripts import run_script
+from tests.scripts import run_script
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="signals as POSIX has them")
 

@@ -12,7 +12,7 @@ import pytest
 import flexicase as fx
 from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.matrix import as_error_matrix
-from tests.selection.scripts import run_script
+from tests.scripts import run_script
 
 linux_only = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits memory as Linux does")
 
