@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "push/batch.hpp"
+#include "push/population.hpp"
 #include "push/table.hpp"
 #include "push/variation.hpp"
 
@@ -69,6 +72,30 @@ inline std::shared_ptr<Population> next(const Variation& variation, const Popula
   Stream stream{key.k0};
   for (std::int64_t i = 0; i < first.back(); ++i) chosen.push_back(static_cast<std::int64_t>(stream.bounded(kSize)));
   return breed(variation, parents, {pipelines.data(), first.data(), chosen.data(), kSize}, key, threads, used.data());
+}
+
+// Errors of programs on a few integers, and the steps made.
+inline std::pair<std::vector<double>, std::int64_t> evaluated(const Programs& programs, int threads) {
+  Cases cases;
+  for (std::int64_t i = 0; i < 4; ++i) {
+    cases.inputs.push_back({integer(i)});
+    cases.targets.push_back(integer(2 * i));
+  }
+  std::vector<std::int64_t> rows, columns;
+  for (std::size_t row = 0; row < programs.items.size(); ++row) {
+    for (std::int64_t column = 0; column < 4; ++column) {
+      rows.push_back(static_cast<std::int64_t>(row));
+      columns.push_back(column);
+    }
+  }
+  Question question;
+  question.stack = kInteger;
+  question.measure = Measure::absolute;
+  std::vector<double> errors(rows.size());
+  Failures failures;
+  const Pairs pairs{rows.data(), columns.data(), static_cast<std::int64_t>(rows.size())};
+  const std::int64_t steps = evaluate(programs.items, cases, pairs, {}, {question}, threads, errors.data(), failures);
+  return {errors, steps};
 }
 
 }  // namespace flexicase::push::fuzz

@@ -14,6 +14,7 @@
 #include "flexicase/baselines.hpp"
 #include "flexicase/exact.hpp"
 #include "flexicase/kernel.hpp"
+#include "fuzz_populations.hpp"
 #include "testing.hpp"
 
 namespace {
@@ -125,6 +126,20 @@ TEST(probabilities_survive_every_failure) {
     const Matrix matrix(MatrixView{errors.data(), DType::f64, 12, 8, 8, 1});
     return exact_probabilities(matrix, options, 0).probabilities;
   });
+}
+
+TEST(populations_survive_every_failure) {
+  const auto variation = push::fuzz::every_operator();
+  fail_everywhere([&] {
+    const auto population = push::random_population(*variation.source, 160, 10, {1, 2}, 3);
+    return push::fuzz::evaluated(*push::translate(*population, 1200, 3), 3);
+  });
+}
+
+TEST(breeding_survives_every_failure) {
+  const auto variation = push::fuzz::every_operator();
+  const auto parents = push::random_population(*variation.source, push::fuzz::kSize, 20, {1, 2}, 1);
+  fail_everywhere([&] { return push::to_bytes(*push::fuzz::next(variation, *parents, {3, 4}, 2)); });
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What threads share: matrices, kernels and the layer that runs them. `make tsan` runs these under the thread
+// What threads share: matrices, kernels, programs and the layer that runs them. `make tsan` runs these under the thread
 // sanitizer.
 
 #include <algorithm>
@@ -15,6 +15,7 @@
 #include "flexicase/kernel.hpp"
 #include "flexicase/matrix.hpp"
 #include "flexicase/parallel.hpp"
+#include "fuzz_populations.hpp"
 #include "testing.hpp"
 
 namespace {
@@ -220,6 +221,21 @@ TEST(tournaments_on_several_threads_share_their_scores) {
   };
   const auto expected = run(1);
   at_once(3, [&](int k) { CHECK(run(k + 1) == expected); });
+}
+
+TEST(programs_are_shared_by_the_threads_that_run_them) {
+  const auto variation = push::fuzz::every_operator();
+  const auto population = push::random_population(*variation.source, 200, 30, {1, 2}, 4);
+  const auto programs = push::translate(*population, 1200, 4);
+  const auto expected = push::fuzz::evaluated(*programs, 1);
+  at_once(3, [&](int k) { CHECK(push::fuzz::evaluated(*programs, k + 2) == expected); });
+}
+
+TEST(parents_are_shared_by_the_threads_that_breed) {
+  const auto variation = push::fuzz::every_operator();
+  const auto parents = push::random_population(*variation.source, push::fuzz::kSize, 30, {1, 2}, 1);
+  const auto expected = push::to_bytes(*push::fuzz::next(variation, *parents, {3, 4}, 1));
+  at_once(3, [&](int k) { CHECK(push::to_bytes(*push::fuzz::next(variation, *parents, {3, 4}, k + 1)) == expected); });
 }
 
 }  // namespace
