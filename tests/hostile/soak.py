@@ -171,7 +171,7 @@ class Soak:
         bad: list[Callable[[], Any]] = [
             lambda: fx.Lexicase(batch=2**63),
             lambda: fx.Lexicase(epsilon="no"),
-            lambda: fx.Weighted([1, -1]),
+            lambda: fx.select([[1, 2]], 1, fx.Lexicase(order=fx.Weighted([1, -1]))),
             lambda: fx.Tournament(0),
             lambda: fx.FastLexicase(-1),
             lambda: fx.DownSample(2.0),
