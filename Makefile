@@ -13,7 +13,7 @@ WITH_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH"
 NATIVE := $(wildcard native/*/*.cpp native/*/*.inl native/*/*.hpp native/include/flexicase/*.hpp)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint format native-tests pytest bench docs results asan asan-python tsan libcxx aarch64 fuzz clean
+.PHONY: help venv demo test lint format native-tests pytest bench docs results asan asan-python tsan hostile libcxx aarch64 fuzz clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-22s%s\n", $$1, $$2 }'
@@ -84,6 +84,12 @@ tsan: .venv/.built ## the native tests of what threads share, under the thread s
 	$(WITH_VENV) cmake --preset tsan
 	$(WITH_VENV) cmake --build --preset tsan
 	TSAN_OPTIONS=halt_on_error=1 build/tsan/flexicase_threads
+
+hostile: .venv/.built ## all attacks at full length: fuzzers, kills, interrupts and half an hour of threads; about an hour and a half
+	FLEXICASE_HOSTILE=10 $(PY) -m pytest tests/hostile tests/push/test_border.py --timeout 3600
+	$(PY) -m tests.hostile.kills --studies 100 --trainings 25
+	$(PY) -m tests.hostile.interrupts --repeat 5
+	$(PY) -m tests.hostile.soak --minutes 30
 
 fuzz: .venv/.built ## a million random Push programs under the sanitizers
 	$(WITH_VENV) cmake --preset asan

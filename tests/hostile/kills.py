@@ -1,13 +1,12 @@
-"""Studies whose processes are killed at random moments, and that export what an undisturbed one exports.
+"""Studies and trainings that are killed at random moments, and end as undisturbed ones do.
 
-Run as a script it kills until one of the promises does not hold:
-
-    python -m tests.hostile.kills 100 --seed 1
+python -m tests.hostile.kills --studies 100 --trainings 25 --seed 1
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import signal
@@ -74,6 +73,63 @@ def kill_study(n: int, seed: int, kind: str = "walks") -> Counter[str]:
     return done
 
 
+def kill_training(n: int, seed: int) -> int:
+    """Train a network, kill the process ``n`` times with SIGKILL, resume after each, and compare the end.
+
+    Args:
+        n: Kills.
+        seed: Seed of the moments.
+
+    Returns:
+        How many trainings were completed.
+
+    Raises:
+        AssertionError: A training ended otherwise than an undisturbed one.
+    """
+    chance, kills, completed = random.Random(seed), 0, 0
+    with tempfile.TemporaryDirectory() as name:
+        started = time.monotonic()
+        expected = _outcome(_train(Path(name) / "undisturbed"))
+        duration = time.monotonic() - started
+        while kills < n:
+            folder = Path(name) / f"disturbed-{completed}"
+            training = _train(folder)
+            try:
+                training.wait(chance.random() * duration)
+            except subprocess.TimeoutExpired:
+                training.kill()
+                training.communicate()
+                kills += 1
+                continue
+            assert _outcome(training) == expected, f"training {completed} ended otherwise"
+            completed += 1
+        assert _outcome(_train(Path(name) / f"disturbed-{completed}")) == expected
+    return completed + 1
+
+
+def _train(folder: Path) -> subprocess.Popen[str]:
+    options = ["--generations", "6", "--cases", "300", "--threads", "1", "--seed", "3", "--eval-every", "2"]
+    save = ["--save", str(folder), "--save-every", "0", *(["--resume"] if folder.exists() else [])]
+    return subprocess.Popen(
+        [sys.executable, "-m", "flexicase", "train", *options, *save, "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def _outcome(training: subprocess.Popen[str]) -> object:
+    out, errors = training.communicate(timeout=DEADLINE)
+    assert training.returncode == 0, errors
+    return _without_times(json.loads(out))
+
+
+def _without_times(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _without_times(part) for key, part in value.items() if "seconds" not in key}
+    return [_without_times(part) for part in value] if isinstance(value, list) else value
+
+
 def _start(folder: Path, kind: str) -> subprocess.Popen[bytes]:
     folder.mkdir(exist_ok=True)
     (folder / "victim.toml").write_text(STUDIES[kind], encoding="utf-8")
@@ -138,11 +194,14 @@ def _workers_at(study: Path) -> list[int]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("n", type=int, help="kills for each kind of study")
+    parser.add_argument("--studies", type=int, default=100, help="kills of processes of studies, half of each kind")
+    parser.add_argument("--trainings", type=int, default=25, help="kills of trainings")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
+    completed = kill_training(arguments.trainings, arguments.seed) if arguments.trainings else 0
+    sys.stdout.write(f"trainings: {arguments.trainings} × killed, {completed} × completed\n")
     for kind in STUDIES:
-        done = kill_study(arguments.n, arguments.seed, kind)
+        done = kill_study(arguments.studies // len(STUDIES), arguments.seed, kind)
         sys.stdout.write(f"{kind}: {', '.join(f'{count} × {what}' for what, count in sorted(done.items()))}\n")
 
 

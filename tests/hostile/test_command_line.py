@@ -12,8 +12,9 @@ import pytest
 from typer.testing import CliRunner
 
 from flexicase.cli import app
+from tests.hostile.values import EFFORT
 
-N_CALLS = int(os.environ.get("FLEXICASE_FUZZ", "40"))
+N_CALLS = 40 * EFFORT
 CODES = {0, 1, 2, 130}
 COMMANDS = (
     *(

@@ -19,11 +19,12 @@ from flexicase import gp, problems
 from flexicase.problems import Cases, Drawn, Fixed, Measure, Problem, Settings, Split
 from flexicase.push import Gene, Genome, Program, RandomInteger, Symbol
 from flexicase.rng import key_from_seed
+from tests.hostile.values import EFFORT
 
 PACKAGE = str(Path(flexicase.__file__).parent)
 RAW = re.compile(r"incompatible function arguments|std::|nanobind|bad_cast")
 #: Values of the pool that each argument is tried with.
-TRIED = 12
+TRIED = 12 * EFFORT
 
 
 class Raises:
@@ -147,7 +148,7 @@ def test_wrong_arguments_are_refused_by_name(name, tmp_path, monkeypatch):
     function(**valid)
     draws, found = random.Random(name), []
     for argument in valid:
-        for make in draws.sample(POOL, TRIED):
+        for make in draws.sample(POOL, min(TRIED, len(POOL))):
             value = make()
             if argument in ("steps", "generations", "simplification_steps") and type(value) is int:
                 continue  # a large one is right, and takes its time

@@ -1,12 +1,11 @@
 """Hostile arguments of the selection API end in an error that names the argument, never in one of another package.
 
-Every argument of every call is replaced by a few values of the pool, drawn with a seed; `FLEXICASE_TEST_LARGE=1` tries
-all of them, which takes minutes.
+Every argument of every call is replaced by a few values of the pool, drawn with a seed; `make hostile` tries all of
+them, which takes minutes.
 """
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import sys
@@ -18,11 +17,11 @@ from typing import Any
 import pytest
 
 from tests.hostile.calls import Call, calls
-from tests.hostile.values import POOL, is_raw
+from tests.hostile.values import EFFORT, POOL, is_raw
 
 SECONDS = 5
 VALUES_PER_ARGUMENT = 5
-ALL = "FLEXICASE_TEST_LARGE" in os.environ
+ALL = EFFORT > 1
 TOO_LARGE = ("2**31-1", "2**31", "2**40", "claims", "np broadcast", "np huge")  # fill the memory of some machines
 OWN_FUNCTIONS = ("bias", "evaluate", "function", "mapping")  # what these raise themselves is not ours
 

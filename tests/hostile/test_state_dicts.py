@@ -13,8 +13,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed (the torch extra)")
 
 import flexicase.torch as ft  # noqa: E402
+from tests.hostile.values import EFFORT  # noqa: E402
 
-SEED, MUTATIONS = 20, 300
+SEED, MUTATIONS = 20, 300 * EFFORT
 
 
 @pytest.fixture(scope="module", autouse=True)

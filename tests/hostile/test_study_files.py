@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("pydantic")
 
 from flexicase.experiments import SpecError, load_spec, parse_spec, plan
+from tests.hostile.values import EFFORT
 
 GOOD = """name = "tiny"
 description = "a study"
@@ -120,7 +121,7 @@ def read(text: str, **options: bool) -> str:
 def test_mutated_study_files_are_read_or_refused(seed: int) -> None:
     before = set(sys.modules)
     draw = random.Random(seed)
-    outcomes = {read(mutated(draw)) for _ in range(100)}
+    outcomes = {read(mutated(draw)) for _ in range(100 * EFFORT)}
     assert len(outcomes) > 20
     assert not {"this", "antigravity"} & (set(sys.modules) - before)
 

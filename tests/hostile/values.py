@@ -11,6 +11,7 @@ import ctypes
 import datetime
 import linecache
 import math
+import os
 import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal
@@ -22,6 +23,8 @@ import numpy as np
 
 import flexicase
 
+#: How much longer than usual the fuzzers run; `make hostile` sets it.
+EFFORT = int(os.environ.get("FLEXICASE_HOSTILE", "1"))
 PACKAGE = str(Path(flexicase.__file__).parent)
 NATIVE_TEXT = re.compile(r"incompatible function arguments|std::|nanobind|bad_cast|_native|basic_string|vector::")
 

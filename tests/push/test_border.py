@@ -33,6 +33,7 @@ from flexicase.push import (
     trace,
     unparse,
 )
+from tests.hostile.values import EFFORT
 
 PROGRAM = Program("(in1)")
 
@@ -198,7 +199,7 @@ BORDER += [evaluator().lazy, evaluator().outputs, Genome([]).translate, Program.
 def test_nothing_raw_crosses_the_border() -> None:
     """Errors of the binding layer tell callers of signatures that they have never seen."""
     rng = random.Random(5)
-    for _ in range(3000):
+    for _ in range(3000 * EFFORT):
         function, arguments = rng.choice(BORDER), rng.choices(HOSTILE, k=rng.randint(1, 2))
         try:
             function(*arguments)
