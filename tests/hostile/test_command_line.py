@@ -166,7 +166,7 @@ def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
         ("FX status --json >&- 2>&-", 1, ""),
         ("FX doctor --json 2>&- <&- >/dev/null", 0, ""),
         ("FX problems score mirror-image --program - <&-", 2, "standard input: "),
-        ("FX select - <&-", 1, "standard input: the file is empty"),
+        ("FX select - <&-", 1, "standard input: closed"),
         ("FX export x 2>/dev/full", 2, ""),
         ("FX report $'\\xff' --dir $'\\xfe'", 2, "unknown study"),
     ],
