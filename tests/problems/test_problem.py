@@ -79,7 +79,6 @@ def test_the_same_cases_on_every_platform() -> None:
             "stacks must be one of .* got 'integers'; did you mean 'integer'",
         ),
         ({"stacks": "exec"}, TypeError, "stacks must be a sequence, got 'exec'"),
-        ({"measures": [Measure("integers")]}, ValueError, "no stack is named integers"),
         ({"settings": "fast"}, TypeError, "settings must be Settings"),
         ({"domains": [(1, 2)]}, TypeError, "domains must be Fixed, Split, Drawn or the like"),
         ({"measures": ["absolute"]}, TypeError, "measures must be Measure"),

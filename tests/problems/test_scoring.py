@@ -34,8 +34,8 @@ def test_programs_are_read(text: str, program: str | None) -> None:
         ("(in3)", r"the program reads in3, but there are 2 input\(s\)"),
         ("((1 (integer_ad)))", "no instruction is named 'integer_ad'; did you mean 'integer_add'"),
         ("(integer_add", "not closed"),
-        ("([1 [2]])", "elements of a Push vector"),
-        ("([1 2.0])", "must all be of one kind"),
+        ("([1 [2]])", "must be a vector of ints, floats, bools or strs .* got list"),
+        ("([1 2.0])", "must be a vector of values of one kind .* got float"),
         ("(99999999999999999999)", "64 bits"),
     ],
 )

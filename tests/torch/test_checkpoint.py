@@ -140,7 +140,7 @@ def test_a_checkpoint_needs_no_trust_to_be_read(tmp_path):
         ({"population": 3}, "the state is of a run with population=4, this run has population=3"),
         ({"seed": 6}, "the state is of a run with seed=5, this run has seed=6"),
         ({"train": 100}, "the state is of a run with cases=96, this run has cases=100"),
-        ({"bias": "split"}, "state is of a selector with bias='num_nonzeros', this one has bias='split'"),
+        ({"bias": "split"}, "settings of a selector with bias='num_nonzeros', this one has bias='split'"),
     ],
 )
 def test_a_checkpoint_of_other_settings_is_refused(tmp_path, changes, message):
