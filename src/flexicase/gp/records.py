@@ -112,16 +112,6 @@ class Run:
     solved: bool
     success: bool | None
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Plain values for pickling and copying: programs as text, the genome as its genes."""
-        simplified = None if self.simplified is None else str(self.simplified)
-        return {**self.__dict__, "best": str(self.best), "genome": self.genome.genes, "simplified": simplified}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        simplified = None if state["simplified"] is None else Program(state["simplified"])
-        native = {"best": Program(state["best"]), "genome": Genome(state["genome"]), "simplified": simplified}
-        self.__dict__.update(state | native)
-
     @property
     def generation(self) -> int:
         """Number of the last generation."""
