@@ -27,7 +27,7 @@ struct LimitReached {
 
 class Arena {
  public:
-  // `watch`, if any, is told of the memory taken.
+  // `watch`, if any, counts the memory taken.
   explicit Arena(std::size_t chunk_size, Watch* const* watch = nullptr) : chunk_size_(chunk_size), watch_(watch) {}
 
   Arena(const Arena&) = delete;

@@ -67,7 +67,7 @@ class Turn {
   std::atomic<bool> done_{false};
   std::mutex lock_;
   std::condition_variable changed_;
-  std::thread::id builder_;  // none if nobody builds
+  std::thread::id builder_;  // none if it is not being built
 };
 
 // A value that threads share: built when first asked for, by the thread that asks, and never changed afterwards. If

@@ -337,7 +337,7 @@ class Ledger:
 
     def _check_format(self) -> None:
         tables = {name for (name,) in self._connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-        if not tables:  # whoever was creating it did not live to commit
+        if not tables:  # its creator was killed before the commit
             raise FileNotFoundError(errno.ENOENT, "No such ledger", str(self.path))
         if not {"study", "runs"} <= tables:
             raise DamagedLedgerError(self.path, "a table is missing")
