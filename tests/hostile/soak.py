@@ -145,7 +145,6 @@ class Soak:
             lambda: fx.select(matrix, 1, "no-such-method"),
             lambda: fx.select([[1, 2], [3]], 1),
             lambda: fx.select([[float("nan")]], 1),
-            lambda: fx.select(matrix, 1, threads=2**31),
             lambda: fx.select(matrix, "x"),
             lambda: fx.select(np.zeros((0, 3)), 1),
             lambda: fx.select(np.zeros(3), 1),
