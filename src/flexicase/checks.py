@@ -67,12 +67,16 @@ def check_count(value: Any, name: str, minimum: int = 0, maximum: int = MAX_COUN
 
 def check_threads(value: Any) -> int:
     """A number of threads, at most `MAX_THREADS` of which are used."""
+    if type(value) is int and 1 <= value <= MAX_THREADS:
+        return value
     return min(check_count(value, "threads", 1), MAX_THREADS)
 
 
 def check_flag(value: Any, name: str) -> bool:
     """True or False."""
-    if not isinstance(value, bool | np.bool_):
+    if value is True or value is False:
+        return value
+    if not isinstance(value, np.bool_):
         raise TypeError(f"{name} must be True or False, got {shown(value)}")
     return bool(value)
 
