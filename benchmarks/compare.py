@@ -2,8 +2,8 @@
 
 BEFORE and AFTER are the Python interpreters of two environments. Both run in processes that live as long as the
 comparison and take turns on the same work, so that other load on the machine disturbs both alike. A pair is the least
-processor time of either build over some turns. Each ratio is BEFORE / AFTER (above 1: AFTER is faster), the geometric mean over the pairs, with a 95 % t
-interval.
+processor time of either build over some turns. Each ratio is BEFORE / AFTER (above 1: AFTER is faster), the geometric
+mean over the pairs, with a 95 % t interval.
 """
 
 from __future__ import annotations
