@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "exact_keys.hpp"
+#include "flexicase/parallel.hpp"
 
 namespace flexicase {
 
@@ -102,7 +103,9 @@ class Stage {
     old.swap(cells_);
     mask_ = cells() - 1;
     most_ = cells() / 3 * 2;
+    Watch watch;
     for (std::size_t at = 0; at < old.size(); at += stride()) {
+      watch.spend(static_cast<std::int64_t>(4 * stride()));
       const std::uint64_t* key = &old[at];
       if (is_zero(key)) continue;
       std::size_t cell = cell_of(width_.hash(key));
