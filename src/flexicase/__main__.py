@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
+if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
+    sys.path.append(sys.path.pop(0))  # the current folder, put first by -m: its files shall replace no library
+
 import os
 import signal
-import sys
 from types import FrameType
 
 INTERRUPTED = 130
@@ -31,6 +35,4 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 if __name__ == "__main__":
-    if not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
-        sys.path.append(sys.path.pop(0))  # the current folder, put first by -m: its files shall replace no library
     main()

@@ -68,7 +68,7 @@ def test_modules_in_the_current_folder_replace_no_library(walks, flexicase, tmp_
     """An export with a file called pydantic.py must not run it when commands are given inside the folder."""
     _, _, study = walks(seeds=1)
     export_study(study, study.folder / "results")
-    for name in ("pydantic", "json", "pyarrow"):
+    for name in ("pydantic", "json", "pyarrow", "numpy", "signal"):
         (tmp_path / f"{name}.py").write_text("open('ran', 'w').close()\n")
     run_id = entries(study)[0].task.id
     for command in (("rerun", run_id, "--allow-code"), ("status",), ("export", "walks")):
