@@ -152,6 +152,8 @@ def test_wrong_arguments_are_refused_by_name(name, tmp_path, monkeypatch):
             value = make()
             if argument in ("steps", "generations", "simplification_steps") and type(value) is int:
                 continue  # a large one is right, and takes its time
+            if argument == "callback" and callable(value):
+                continue  # what it raises itself is not ours
             try:
                 function(**{**valid, argument: value})
             except Exception as error:
