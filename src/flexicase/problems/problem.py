@@ -14,16 +14,7 @@ from flexicase.problems.cases import MAX_CASES, Cases, Domain, Inputs, as_tuple
 from flexicase.problems.draws import generator
 from flexicase.problems.settings import Settings
 from flexicase.push.evaluate import Evaluator
-from flexicase.push.generators import (
-    Generator,
-    RandomBoolean,
-    RandomChar,
-    RandomFloat,
-    RandomInteger,
-    RandomString,
-    RandomTag,
-    RandomTagged,
-)
+from flexicase.push.generators import RANDOM_DRAWS, Generator
 from flexicase.push.instructions import InstructionSet, Profile, check_names
 from flexicase.push.limits import Limits
 from flexicase.push.measures import Measure
@@ -32,7 +23,6 @@ from flexicase.push.values import Symbol, Value
 from flexicase.rng import Seed
 
 PROFILES = get_args(Profile)
-RANDOM_DRAWS = (RandomBoolean, RandomChar, RandomFloat, RandomInteger, RandomString, RandomTag, RandomTagged)
 
 
 def check_profile(profile: Profile) -> Profile:

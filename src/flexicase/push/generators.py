@@ -168,3 +168,5 @@ class RandomTagged:
 
 #: An entry of a generator list: a literal or symbol taken as it is, or a draw.
 Generator = Value | RandomInteger | RandomFloat | RandomBoolean | RandomChar | RandomString | RandomTag | RandomTagged
+#: The entries that are draws.
+RANDOM_DRAWS = (RandomInteger, RandomFloat, RandomBoolean, RandomChar, RandomString, RandomTag, RandomTagged)
