@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 import flexicase as fx
 from flexicase.adapters import deap as adapter
 from flexicase.benchmark.report import environment, text_table
-from flexicase.plot import BLACK, BLUE, DOTTED, RED
+from flexicase.plot._style import BLACK, BLUE, DOTTED, RED
 from flexicase.synthetic import Population
 from own_cost import overhead, overhead_table, timed
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from flexicase import checks
+from flexicase import _checks as checks
 
 
 @pytest.mark.parametrize("value", [0, 3, np.int8(3), np.uint64(2**63 - 1)])

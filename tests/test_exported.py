@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import pytest
 
-from flexicase.experiments.provenance import Provenance
+from flexicase._provenance import Provenance
 from flexicase.exported import CIRCUMSTANCES, IDENTITY, MADE_BY, read_runs
 from flexicase.tables import write_tables
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from flexicase.extras import require
+from flexicase._checks import require
 
 
 def test_what_is_there_is_no_reason_to_complain():

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from flexicase.normals import cosine_and_sine, decay, normals
-from flexicase.rng import Lane, Stream, key_from_seed
+from flexicase.rng import Lane, Stream, cosine_and_sine, decay, key_from_seed, normals
 
 
 def test_normals_are_standard_normal_and_independent():

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase.checks import check_count
+from flexicase._checks import check_count
 from flexicase.rng import Seed, check_seed
 from flexicase.selection.case_order import OrderName
 from flexicase.selection.fast import FastLexicase

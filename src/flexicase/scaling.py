@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.checks import check_count, check_seconds
+from flexicase._checks import check_count, check_seconds
 from flexicase.evaluation.pipelined import (
     MOST_SECONDS_PER_PIECE,
     PIECES_PER_WORKER,

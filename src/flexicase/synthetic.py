@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase.checks import check_count, check_fraction, check_indices
+from flexicase._checks import check_count, check_fraction, check_indices
 from flexicase.rng import GOLDEN, LANE_STEP, Seed, check_seed
 
 ABILITIES = 6

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from flexicase.atomic import sync_folder, write_atomically
+from flexicase._files import sync_folder, write_atomically
 
 Format: TypeAlias = Literal["parquet", "csv"]
 FORMATS: tuple[Format, ...] = ("parquet", "csv")

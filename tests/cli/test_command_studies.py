@@ -10,10 +10,10 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from flexicase._provenance import Provenance
 from flexicase.cli.live_line import LiveLine
 from flexicase.cli.study_progress import LiveMonitor, PlainMonitor, duration, monitor_for, picture
 from flexicase.experiments import Entry, Ledger, Progress, Result, Task, overview, parse_spec, presets
-from flexicase.experiments.provenance import Provenance
 
 STUDY = """
 name = "tiny"

@@ -140,7 +140,7 @@ def test_going_on_with_another_version_is_told(walks, monkeypatch):
 
 def test_a_version_that_changes_under_way_is_told_and_recorded(walks, monkeypatch):
     """Each run is a new process and imports what is there then."""
-    monkeypatch.setattr("flexicase.experiments.provenance.version", lambda: "9.9")
+    monkeypatch.setattr("flexicase._provenance.version", lambda: "9.9")
     _, notes, study = walks(seeds=1)
     (found,) = {entry.provenance.version for entry in entries(study)}
     assert found != "9.9"

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
+from flexicase._provenance import Provenance
 from flexicase.experiments import ChangedSpecError, Ledger, Progress, Result, parse_spec
-from flexicase.experiments.provenance import Provenance
 
 from .walk import study_text
 
@@ -109,7 +109,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from flexicase.experiments import Ledger, Progress, Result
-from flexicase.experiments.provenance import Provenance
+from flexicase._provenance import Provenance
 with Ledger(Path(sys.argv[1])) as ledger:
     ledger.release("running")
     print("ready", flush=True)

@@ -6,13 +6,13 @@ import time
 
 import pytest
 
+from flexicase._files import FileLock, describe
 from flexicase.experiments import LockedError
-from flexicase.experiments.lock import FileLock, describe
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from flexicase.experiments.lock import FileLock
+from flexicase._files import FileLock
 FileLock(Path(sys.argv[1]), "it").acquire()
 print("held", flush=True)
 time.sleep(600)
@@ -97,7 +97,7 @@ def test_damaged_content_is_not_in_the_way(content, tmp_path):
 FORK = """
 import os, sys, time
 from pathlib import Path
-from flexicase.experiments.lock import FileLock
+from flexicase._files import FileLock
 FileLock(Path(sys.argv[1]), "it").acquire()
 if os.fork() == 0:
     print(os.getpid(), flush=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from flexicase.atomic import write_atomically
+from flexicase._files import write_atomically
 from flexicase.experiments import Outcome, Progress
 
 KIND = "tests.experiments.walk:Walk"

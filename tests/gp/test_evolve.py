@@ -203,7 +203,7 @@ def test_a_problem_of_ones_own():
 def test_a_solution_without_test_cases_is_not_called_a_success():
     """No evidence is not evidence of success, in the outcome nor in what is said about it."""
     from flexicase.cli.evolve import report
-    from flexicase.plot_run import _title
+    from flexicase.plot._runs import _title
 
     problem = problems.from_cases("same", [((n,), n) for n in range(3)], test=0.0)
     run = evolve(problem, population=50, generations=5, seed=1, threads=1, simplification_steps=10)

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import flexicase as fx
-from flexicase import evaluation, files, plot, synthetic
+from flexicase import evaluation, plot, synthetic
 from flexicase.adapters import deap
+from flexicase.cli import _error_files as files
 from flexicase.selection import lookahead, registry
 from flexicase.selection.matrix import as_error_matrix
 from flexicase.selection.trace import trace

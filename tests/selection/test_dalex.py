@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import flexicase as fx
-from flexicase.normals import normals
-from flexicase.rng import Lane, Stream, key_from_seed
+from flexicase.rng import Lane, Stream, key_from_seed, normals
 from flexicase.selection import dalex
 from flexicase.selection.matrix import as_error_matrix
 from tests.selection.baseline_checks import DRAWS, MATRICES, assert_backends_agree, assert_follows, assert_no_counts

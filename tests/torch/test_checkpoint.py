@@ -17,7 +17,7 @@ from torch import nn
 from torch.utils.data import TensorDataset
 
 import flexicase.torch as ft
-from flexicase.checkpoint import CheckpointError
+from flexicase._checkpoint import CheckpointError
 from flexicase.torch.checkpoint import MAGIC, NEWEST, PREVIOUS, load
 from flexicase.torch.training import Trainer, TrainingError, sgd
 from tests.torch.training_runs import Averaging, cases, fingerprint, search, small

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase.checks import check_choice, check_count, check_function, per_case, shown
+from flexicase._checks import check_choice, check_count, check_function, per_case, shown
 from flexicase.rng import Seed, check_seed
 from flexicase.selection.api import MOST_EVENTS, Method, select
 from flexicase.selection.bias import Bias

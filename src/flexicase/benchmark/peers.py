@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
-from flexicase.checks import nearest
+from flexicase._checks import nearest
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.checks import nearest
+from flexicase._checks import nearest
 
 
 @dataclass(frozen=True, slots=True)

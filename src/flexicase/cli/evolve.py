@@ -12,8 +12,8 @@ from typing import Annotated, Any
 
 import typer
 
-from flexicase.checkpoint import CheckpointError, prepare_folder, require_free
-from flexicase.checks import nearest
+from flexicase._checkpoint import CheckpointError, prepare_folder, require_free
+from flexicase._checks import nearest
 from flexicase.cli.evolve_progress import Progress
 from flexicase.cli.failures import terminations_as_interrupts
 from flexicase.cli.output import check_picture, emit, emit_json
@@ -89,7 +89,7 @@ def command(
     picture = None
     try:
         if plot is not None:
-            from flexicase.plot_run import run_picture
+            from flexicase.plot import run_picture
 
             run_picture(run).savefig(plot, dpi=150)
             picture = str(plot)

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 import typer
 
-from flexicase.extras import require
+from flexicase._checks import require
 
 
 def emit(text: str) -> None:

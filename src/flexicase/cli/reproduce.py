@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from flexicase.checks import nearest
+from flexicase._checks import nearest
 from flexicase.cli.failures import FAILED, terminations_as_interrupts
 from flexicase.cli.output import emit, emit_json
 from flexicase.cli.studies import (

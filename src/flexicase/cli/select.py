@@ -12,9 +12,9 @@ import typer
 from numpy.typing import NDArray
 
 import flexicase
-from flexicase.checks import check_choice
+from flexicase._checks import check_choice
+from flexicase.cli._error_files import HEADERS, read_errors
 from flexicase.cli.output import aligned, emit, emit_json, standard_input, tab_separated
-from flexicase.files import HEADERS, read_errors
 from flexicase.selection.api import MOST_EVENTS, Method, Selection
 from flexicase.selection.epsilon import MAD_MODES, Epsilon
 from flexicase.selection.kernel import Ended

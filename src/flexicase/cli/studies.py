@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from flexicase.checks import nearest
+from flexicase._checks import nearest
 from flexicase.cli.failures import FAILED, explain, terminations_as_interrupts
 from flexicase.cli.output import aligned, emit, emit_json
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from flexicase.checkpoint import require_free
-from flexicase.checks import nearest
+from flexicase._checkpoint import require_free
+from flexicase._checks import nearest
 from flexicase.cli.failures import terminations_as_interrupts
 from flexicase.cli.live_line import LiveLine
 from flexicase.cli.output import check_picture, emit, emit_json
@@ -156,7 +156,7 @@ def _finish(search: GradientLexicase, plot: Path | None, settings: dict[str, Any
     picture = None
     try:
         if plot is not None:
-            from flexicase.torch.plot import training_picture
+            from flexicase.plot import training_picture
 
             training_picture(search.records).savefig(plot, dpi=150)
             picture = str(plot)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase.checks import check_indices
+from flexicase._checks import check_indices
 from flexicase.evaluation.protocol import Closing, EvaluationError
 
 Indices = NDArray[np.int64]

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase.checks import check_count, check_function, check_indices
+from flexicase._checks import check_count, check_function, check_indices
 from flexicase.evaluation.protocol import Closing
 
 MAX_WORKERS = 2**16

@@ -8,7 +8,7 @@ from typing import Any, NoReturn, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase.checks import EXACT_INTEGERS, as_number_array, bad_entry, check_indices, check_text, refusal
+from flexicase._checks import EXACT_INTEGERS, as_number_array, bad_entry, check_indices, check_text, refusal
 
 SHOWN = 6
 ANSWER = "errors from the evaluator"

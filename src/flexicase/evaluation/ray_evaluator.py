@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase.checks import check_count, check_function, check_text, shown
+from flexicase._checks import check_count, check_function, check_text, require, shown
+from flexicase._ray import RaySession
 from flexicase.evaluation.pipelined import Evaluated, PieceSize, PipelinedEvaluator
 from flexicase.evaluation.protocol import EvaluationError
 from flexicase.evaluation.ray_crew import Crew, Piece
-from flexicase.extras import require
-from flexicase.ray_session import RaySession
 
 WHO = "RayEvaluator needs"
 MOST_SEND_SECONDS = 0.005

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase.checks import check_function, check_indices
+from flexicase._checks import check_function, check_indices
 from flexicase.evaluation.protocol import Closing, EvaluationError, checked_block, evaluate_block
 
 

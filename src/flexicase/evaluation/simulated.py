@@ -9,7 +9,7 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.checks import check_count, check_function, check_seconds
+from flexicase._checks import check_count, check_function, check_seconds
 from flexicase.evaluation.pipelined import Evaluated, PieceSize, PipelinedEvaluator
 from flexicase.evaluation.protocol import CaseEvaluator, EvaluationError, evaluate_block
 

@@ -1,16 +1,16 @@
 """Studies of many runs: a TOML file, a plan, a ledger, and runs that survive whatever happens."""
 
-from flexicase.extras import require
+from flexicase._checks import require
 
 require("studies need", "pydantic", "pyarrow")
 
+from flexicase._files import LockedError
 from flexicase.experiments.clusters import Place, place_of
 from flexicase.experiments.coordinator import FullDiskError, Options, run_study
 from flexicase.experiments.database import DamagedLedgerError
 from flexicase.experiments.exchange import Exported, export_study, import_study
 from flexicase.experiments.jobs import Job, Outcome, Progress, Task
 from flexicase.experiments.ledger import ChangedSpecError, Entry, Ledger, Result
-from flexicase.experiments.lock import LockedError
 from flexicase.experiments.monitor import Monitor
 from flexicase.experiments.overview import Overview, overview
 from flexicase.experiments.plan import plan

@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from flexicase._checks import require
+from flexicase._ray import RaySession
 from flexicase.experiments.coordinator import Options
 from flexicase.experiments.executor import Executor, LocalExecutor
 from flexicase.experiments.ray_executor import RayExecutor
 from flexicase.experiments.slurm_executor import SlurmExecutor
 from flexicase.experiments.study import Study
-from flexicase.extras import require
-from flexicase.ray_session import RaySession
 
 SLURM_WORKERS = 100
 

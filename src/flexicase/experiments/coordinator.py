@@ -16,14 +16,13 @@ from pathlib import Path
 from types import FrameType
 from typing import Literal, TypeAlias
 
-from flexicase.atomic import remove_partial_files
+from flexicase._files import describe, remove_partial_files
+from flexicase._provenance import Provenance, version
 from flexicase.experiments.executor import Executor, Failed, Finished, LocalExecutor, Moved
 from flexicase.experiments.jobs import Progress
 from flexicase.experiments.ledger import Ledger
-from flexicase.experiments.lock import describe
 from flexicase.experiments.monitor import Monitor
 from flexicase.experiments.outcomes import Layout
-from flexicase.experiments.provenance import Provenance, version
 from flexicase.experiments.rows import DamagedRowsError, read_rows, verify_rows
 from flexicase.experiments.spec import Spec
 from flexicase.experiments.study import Study

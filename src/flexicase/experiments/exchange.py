@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from flexicase.checks import check_choice
+from flexicase._checks import check_choice
+from flexicase._provenance import Provenance
 from flexicase.experiments.jobs import Progress
 from flexicase.experiments.ledger import Entry, Ledger, Result
 from flexicase.experiments.plan import plan
-from flexicase.experiments.provenance import Provenance
 from flexicase.experiments.rows import Rows, check_rows, digest, read_rows, write_rows
 from flexicase.experiments.spec import load_spec
 from flexicase.experiments.study import Study

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from flexicase.checks import nearest
+from flexicase._checks import nearest
 from flexicase.experiments.jobs import Outcome, Progress, Scalar, Task, column, resumed
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from pydantic import BaseModel
 
-from flexicase.checkpoint import CheckpointError
-from flexicase.checks import nearest
+from flexicase._checkpoint import CheckpointError
+from flexicase._checks import nearest
 
 Scalar: TypeAlias = str | int | float | bool | None
 KINDS = {"gp": "flexicase.experiments.gp:GpJob", "image": "flexicase.experiments.image:ImageJob"}

@@ -12,10 +12,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, TypeAlias
 
+from flexicase._provenance import Provenance
 from flexicase.experiments.database import DamagedLedgerError, check_sound, connect, naming_damage, seal, transaction
 from flexicase.experiments.jobs import Progress, Scalar, Task
 from flexicase.experiments.plan import plan
-from flexicase.experiments.provenance import Provenance
 from flexicase.experiments.spec import Spec, what_changed
 from flexicase.experiments.study import ROWS
 

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from flexicase.atomic import TEMPORARY
+from flexicase._files import TEMPORARY
 from flexicase.experiments.executor import Event, Failed, Finished, LocalExecutor
 from flexicase.experiments.jobs import Task
 from flexicase.experiments.scratch import ScratchFolder

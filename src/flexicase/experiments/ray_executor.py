@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
-from flexicase.atomic import write_atomically
+from flexicase._files import write_atomically
 from flexicase.experiments.executor import Event, Failed, Moved, waiting
 from flexicase.experiments.jobs import Task
 from flexicase.experiments.node import News, NodeRun, read_files, stamps

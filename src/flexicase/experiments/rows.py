@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.atomic import write_atomically
+from flexicase._files import write_atomically
 from flexicase.exported import is_timing
 
 Rows: TypeAlias = dict[str, NDArray[Any]]

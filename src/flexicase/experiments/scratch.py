@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from flexicase.experiments.lock import FileLock, LockedError
+from flexicase._files import FileLock, LockedError
 
 PREFIX = "flexicase-run-"
 LOCK = "owner"

@@ -10,13 +10,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from flexicase.atomic import write_atomically
+from flexicase._checks import require
+from flexicase._files import write_atomically
 from flexicase.experiments.executor import Event, Failed, LocalExecutor, Moved, waiting
 from flexicase.experiments.jobs import Progress, Task
 from flexicase.experiments.outcomes import one_line
 from flexicase.experiments.study import Study
 from flexicase.experiments.worker import FULL_DISK
-from flexicase.extras import require
 
 POLL_SECONDS = 0.2
 SECONDS_BETWEEN_CHECKS = 60.0

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 
-from flexicase.checks import nearest
+from flexicase._checks import nearest
 from flexicase.experiments.jobs import job_of
 from flexicase.exported import parse_toml
 

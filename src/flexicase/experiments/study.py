@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from flexicase.experiments.lock import FileLock
+from flexicase._files import FileLock
 
 LEDGER, ROWS = "ledger.sqlite", "rows"
 

@@ -18,11 +18,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
+from flexicase._files import FileLock
+from flexicase._provenance import machine, version
 from flexicase.experiments.jobs import Progress, Task, job_of
 from flexicase.experiments.ledger import Result
-from flexicase.experiments.lock import FileLock
 from flexicase.experiments.outcomes import check_outcome, check_progress, one_line
-from flexicase.experiments.provenance import machine, version
 from flexicase.experiments.rows import digest, write_rows
 from flexicase.experiments.study import Study
 

@@ -1,6 +1,6 @@
 """Genetic programming on Push: populations, variation, and runs."""
 
-from flexicase.checkpoint import CheckpointError
+from flexicase._checkpoint import CheckpointError
 from flexicase.gp.evolve import Callback, evolve
 from flexicase.gp.population import Population
 from flexicase.gp.records import Generation, Run, Seconds

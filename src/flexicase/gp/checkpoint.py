@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from flexicase.atomic import write_atomically
-from flexicase.checkpoint import CheckpointError, check_settings, newest_whole
-from flexicase.checks import check_count
+from flexicase._checkpoint import CheckpointError, check_settings, newest_whole
+from flexicase._checks import check_count
+from flexicase._files import write_atomically
 from flexicase.gp.evolution import State
 from flexicase.gp.judging import Carried
 from flexicase.gp.population import Population

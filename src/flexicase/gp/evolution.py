@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.checkpoint import CheckpointError
+from flexicase._checkpoint import CheckpointError
 from flexicase.gp.judging import Carried, FullJudge, Judge, PartialJudge, Verdict, fast_version
 from flexicase.gp.population import Population
 from flexicase.gp.records import Generation, Run, Seconds

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from flexicase.checkpoint import WriteFailures, as_folder, prepare_folder, require_free
-from flexicase.checks import check_flag, check_function, check_number, shown
+from flexicase._checkpoint import WriteFailures, as_folder, prepare_folder, require_free
+from flexicase._checks import check_flag, check_function, check_number, shown
 from flexicase.gp.checkpoint import Keeper, describe
 from flexicase.gp.evolution import Evolution
 from flexicase.gp.records import Generation, Run

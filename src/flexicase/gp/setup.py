@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from flexicase.checks import check_count, check_threads, shown
+from flexicase._checks import check_count, check_threads, shown
 from flexicase.gp.variation import Variation
 from flexicase.problems import Problem, load
 from flexicase.problems.problem import check_profile

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase import _native
-from flexicase.checks import (
+from flexicase._checks import (
     check_choice,
     check_count,
     check_flag,

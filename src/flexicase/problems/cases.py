@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Siz
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar, runtime_checkable
 
-from flexicase.checks import check_count, check_flag, check_function, shown
+from flexicase._checks import check_count, check_flag, check_function, shown
 from flexicase.problems.draws import Rng, pick, shuffled
 from flexicase.push.values import Value
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from flexicase.checks import check_text, shown
+from flexicase._checks import check_text, shown
 from flexicase.problems.cases import Inputs
 from flexicase.problems.listed import from_cases
 from flexicase.problems.problem import Problem

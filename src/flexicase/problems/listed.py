@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from flexicase.checks import check_flag, check_fraction, check_text, shown
+from flexicase._checks import check_flag, check_fraction, check_text, shown
 from flexicase.problems.cases import Fixed, Inputs, Split, as_tuple
 from flexicase.problems.problem import Problem
 from flexicase.problems.settings import Settings

@@ -9,7 +9,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flexicase.checks import check_choice, check_count, check_function, check_text, shown
+from flexicase._checks import check_choice, check_count, check_function, check_text, shown
 from flexicase.problems.cases import MAX_CASES, Cases, Domain, Inputs, as_tuple
 from flexicase.problems.draws import generator
 from flexicase.problems.settings import Settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
-from flexicase.checks import check_text, nearest, shown
+from flexicase._checks import check_text, nearest, shown
 from flexicase.problems.problem import Problem
 
 #: The paper's two problems, its third, and the rest of the benchmark suite.

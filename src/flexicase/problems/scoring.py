@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.checks import check_count, check_text, nearest, shown
+from flexicase._checks import check_count, check_text, nearest, shown
 from flexicase.problems.cases import MAX_CASES, Cases
 from flexicase.problems.problem import Problem
 from flexicase.push.evaluate import Evaluator

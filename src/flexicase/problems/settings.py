@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from flexicase.checks import check_count, check_flag, check_fraction, check_not_negative, shown
+from flexicase._checks import check_count, check_flag, check_fraction, check_not_negative, shown
 
 #: Most individuals of a population.
 MAX_POPULATION = 10**7

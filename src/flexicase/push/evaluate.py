@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexicase import _native
-from flexicase.checks import check_number, check_threads, shown
+from flexicase._checks import check_number, check_threads, shown
 from flexicase.push.limits import Limits, check_limits
 from flexicase.push.measures import CaseError, ErrorName, Measure, check_error, check_stack
 from flexicase.push.program import Program

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from flexicase.checks import check_choice, check_count, check_flag, check_number, check_text, shown
+from flexicase._checks import check_choice, check_count, check_flag, check_number, check_text, shown
 from flexicase.push.descriptions import STACKS
 from flexicase.push.values import Value, check_sequence
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from flexicase import _native
-from flexicase.checks import check_count, shown
+from flexicase._checks import check_count, shown
 from flexicase.push.program import Program
 from flexicase.push.values import Value, check_sequence
 

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Literal, NamedTuple
 
 from flexicase import _native
-from flexicase.checks import check_choice, shown
+from flexicase._checks import check_choice, shown
 from flexicase.push.descriptions import descriptions
 from flexicase.push.values import Symbol
 

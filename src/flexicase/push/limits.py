@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from flexicase import _native
-from flexicase.checks import check_count, check_flag, shown
+from flexicase._checks import check_count, check_flag, shown
 
 #: No limit can be above this one.
 MAX_LIMIT = 2**60

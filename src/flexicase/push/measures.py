@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from flexicase import _native
-from flexicase.checks import check_choice, check_count, check_number, check_text, nearest, shown
+from flexicase._checks import check_choice, check_count, check_number, check_text, nearest, shown
 from flexicase.push.descriptions import STACKS
 from flexicase.push.values import Value
 

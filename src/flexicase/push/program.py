@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flexicase import _native
-from flexicase.checks import shown
+from flexicase._checks import shown
 from flexicase.push.text import parse
 from flexicase.push.values import Value
 

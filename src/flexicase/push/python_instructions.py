@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from flexicase import _native
-from flexicase.checks import check_choice, check_count, check_flag, check_text, shown
+from flexicase._checks import check_choice, check_count, check_flag, check_text, shown
 from flexicase.push.descriptions import STACKS
 from flexicase.push.instructions import PYTHON_INSTRUCTIONS, Instruction
 from flexicase.push.text import parse

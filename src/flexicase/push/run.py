@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from flexicase import _native
-from flexicase.checks import check_choice
+from flexicase._checks import check_choice
 from flexicase.push.descriptions import STACKS
 from flexicase.push.limits import Limits, check_limits
 from flexicase.push.program import Program, as_program

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from flexicase import _native
-from flexicase.checks import check_text, nearest
+from flexicase._checks import check_text, nearest
 from flexicase.push.values import Big, Char, Symbol, Value
 
 # White space, commas and comments go before a token. A character is a backslash and whatever follows it, then all that

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from flexicase import _native
-from flexicase.checks import shown
+from flexicase._checks import shown
 
 
 class Symbol(str):

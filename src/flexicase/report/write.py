@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.atomic import write_atomically
-from flexicase.extras import require
+from flexicase._checks import require
+from flexicase._files import write_atomically
 from flexicase.report import paper
 from flexicase.report.curves import mean_curve
 from flexicase.report.figures import COUNTS

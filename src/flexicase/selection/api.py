@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase.checks import check_count, check_flag, check_threads
+from flexicase._checks import check_count, check_flag, check_threads
 from flexicase.rng import Key, Seed, key_from_seed
 from flexicase.selection.backend import Backend, resolve_backend
 from flexicase.selection.kernel import Kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Literal, TypeAlias
 
-from flexicase.checks import check_choice
+from flexicase._checks import check_choice
 from flexicase.selection.kernel import Kernel, KernelSpec
 from flexicase.selection.matrix import ErrorMatrix
 from flexicase.selection.native import NativeKernel

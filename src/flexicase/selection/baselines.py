@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase import _native
-from flexicase.checks import check_count
+from flexicase._checks import check_count
 from flexicase.rng import Key, Lane, Stream
 from flexicase.selection.backend import Backend
 from flexicase.selection.kernel import Events, Kernel

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase.checks import as_number_array, check_function, check_weights, nearest, shown
+from flexicase._checks import as_number_array, check_function, check_weights, nearest, shown
 
 Weights: TypeAlias = NDArray[np.float64]
 

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase import _native
-from flexicase.checks import check_not_negative
-from flexicase.normals import decay, normals
-from flexicase.rng import Key, Lane, Stream
+from flexicase._checks import check_not_negative
+from flexicase.rng import Key, Lane, Stream, decay, normals
 from flexicase.selection.backend import Backend
 from flexicase.selection.kernel import Events, Kernel
 from flexicase.selection.matrix import ErrorMatrix, row_blocks

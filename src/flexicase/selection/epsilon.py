@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase.checks import as_number_array, check_choice, shown
+from flexicase._checks import as_number_array, check_choice, shown
 
 MadMode: TypeAlias = Literal["static", "semi-dynamic", "dynamic"]
 MAD_MODES = ("static", "semi-dynamic", "dynamic")

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexicase import _native
-from flexicase.checks import as_number_array, check_count, check_threads, room_for
+from flexicase._checks import as_number_array, check_count, check_threads, room_for
 from flexicase.rng import Key, Seed, check_seed, key_from_seed, mix64
 from flexicase.selection.api import MOST_EVENTS, Method, Selector
 from flexicase.selection.kernel import KernelSpec

@@ -13,8 +13,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flexicase._checks import MAX_COUNT, check_choice, check_count, check_number, per_case, room_for, shown
 from flexicase._native import FastRun
-from flexicase.checks import MAX_COUNT, check_choice, check_count, check_number, per_case, room_for, shown
 from flexicase.evaluation.memo import Memo
 from flexicase.evaluation.pipelined import PipelinedEvaluator
 from flexicase.evaluation.protocol import CaseEvaluator

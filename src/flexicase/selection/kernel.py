@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.checks import room_for
+from flexicase._checks import room_for
 from flexicase.rng import Key
 
 

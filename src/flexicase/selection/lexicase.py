@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.checks import as_number_array, check_choice, check_count, check_fraction, shown
+from flexicase._checks import as_number_array, check_choice, check_count, check_fraction, shown
 from flexicase.rng import Key
 from flexicase.selection.backend import Backend, make_kernel
 from flexicase.selection.bias import case_weights, given_weights, is_given

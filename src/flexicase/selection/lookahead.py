@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from flexicase.checks import check_choice, check_count
+from flexicase._checks import check_choice, check_count
 
 PATIENCE = 8
 BYTES_PER_PAIR = 8

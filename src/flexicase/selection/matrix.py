@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexicase import _native
-from flexicase.checks import as_number_array, check_choice, refusal
+from flexicase._checks import as_number_array, check_choice, refusal
 from flexicase.selection.bias import CaseStatistics
 
 BLOCK_ENTRIES = 1 << 20
@@ -93,7 +93,7 @@ def as_error_matrix(errors: ArrayLike, nan: NanPolicy = "raise") -> ErrorMatrix:
         nan: What to do with NaN: refuse it, or count it as the worst error.
 
     Raises:
-        TypeError: ``errors`` holds something other than real numbers (`flexicase.checks.as_number_array`).
+        TypeError: ``errors`` holds something other than real numbers (`flexicase._checks.as_number_array`).
         ValueError: Wrong shape, no individuals, NaN (unless ``nan="worst"``) or -inf.
         MemoryError: What selection needs beside the errors does not fit into memory.
     """

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase import _native
-from flexicase.checks import check_not_negative
+from flexicase._checks import check_not_negative
 from flexicase.rng import Key
 from flexicase.selection.backend import Backend
 from flexicase.selection.kernel import Kernel

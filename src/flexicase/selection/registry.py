@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flexicase.checks import check_text, nearest, shown
+from flexicase._checks import check_text, nearest, shown
 from flexicase.selection.baselines import BatchTournament, FitnessProportionate, RandomSelection, Tournament
 from flexicase.selection.bias import BIASES
 from flexicase.selection.dalex import DALex

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.checks import check_count, check_fraction, shown
+from flexicase._checks import check_count, check_fraction, shown
 from flexicase.rng import Key, Lane, Stream, case_keys
 from flexicase.selection.backend import Backend
 from flexicase.selection.kernel import Events, Kernel

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase.checks import check_count, check_flag, shown
+from flexicase._checks import check_count, check_flag, shown
 from flexicase.rng import Key, Seed, key_from_seed
 from flexicase.selection.api import Method
 from flexicase.selection.elitism import Elitist

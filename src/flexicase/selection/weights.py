@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.checks import check_choice, check_function, check_number, room_for, shown
+from flexicase._checks import check_choice, check_function, check_number, room_for, shown
 
 PoolBias: TypeAlias = Literal["num_nonzeros", "num_zeros", "split"] | Callable[[NDArray[np.float64]], float]
 Default: TypeAlias = Literal["max", "min"]

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from flexicase.checks import check_count, check_fraction
+from flexicase._checks import check_count, check_fraction
 from flexicase.rng import Key, Lane
 from flexicase.torch.training import Transform, generator
 

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 import torch
 
-from flexicase.atomic import write_atomically
-from flexicase.checkpoint import CheckpointError, WriteFailures, newest_whole, prepare_folder, require_free
+from flexicase._checkpoint import CheckpointError, WriteFailures, newest_whole, prepare_folder, require_free
+from flexicase._files import write_atomically
 
 MAGIC = b"flexicase torch2"
 NEWEST, PREVIOUS = "training.checkpoint", "training.checkpoint.previous"

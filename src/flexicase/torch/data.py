@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from flexicase.checks import check_choice, check_count
+from flexicase._checks import check_choice, check_count
 from flexicase.torch.augment import PadCropFlip
 from flexicase.torch.cifar import TRAINING, read_cifar10
 

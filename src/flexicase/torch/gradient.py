@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import nn
 from torch.nn import functional
 
-from flexicase.checks import check_choice, check_count, check_number
+from flexicase._checks import check_choice, check_count, check_number
 from flexicase.rng import Key, Lane, Seed
 from flexicase.selection.fast import FastLexicase
 from flexicase.selection.lookahead import LookAhead

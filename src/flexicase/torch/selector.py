@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flexicase.checks import check_choice
+from flexicase._checks import check_choice
 from flexicase.rng import Key
 from flexicase.selection.fast import BLOCK_SHARE, FastLexicase
 from flexicase.selection.lookahead import BYTES_PER_PAIR, PATIENCE, Growing, LookAhead

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from flexicase.checkpoint import check_settings
+from flexicase._checkpoint import check_settings
 from flexicase.rng import Key
 from flexicase.selection.fast import FastLexicase
 from flexicase.torch.candidates import (

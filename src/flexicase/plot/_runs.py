@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
-from flexicase.extras import require
-from flexicase.gp.records import Generation, Run
-from flexicase.plot import BLACK, BLUE, RED
+import numpy as np
+
+from flexicase._checks import require
+from flexicase.plot._style import BLACK, BLUE, RED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from flexicase.gp.records import Generation, Run
+    from flexicase.torch.records import Generation as TrainingRecord
+
 GREY = "#7f7f7f"
 
 #: Label, value and colour of each line of a panel.
-Lines = tuple[tuple[str, Callable[[Generation], float | None], str], ...]
+Lines: TypeAlias = "tuple[tuple[str, Callable[[Generation], float | None], str], ...]"
 
 
 def _if_bred(name: str) -> Callable[[Generation], float | None]:
@@ -69,6 +73,7 @@ def run_picture(run: Run) -> Figure:
         A figure with six panels; ``savefig`` writes it.
 
     >>> from flexicase.gp import evolve
+    >>> from flexicase.plot import run_picture
     >>> figure = run_picture(evolve("simple-regression", population=30, generations=2, threads=1))
     >>> len(figure.axes)
     6
@@ -113,3 +118,44 @@ def _title(run: Run) -> str:
     }[run.success]
     end = solved if run.solved else "not solved"
     return f"{run.problem}, {run.method}, seed {run.seed}: {end}, generation {run.generation}"
+
+
+def training_picture(records: Sequence[TrainingRecord]) -> Figure:
+    """Loss, accuracy, evaluations and time, generation by generation.
+
+    Args:
+        records: What `GradientLexicase.fit` gives.
+
+    Example:
+        >>> from flexicase.torch import Generation
+        >>> from flexicase.plot import training_picture
+        >>> len(training_picture([Generation(0, 2, 9, 3, "unique", 12, 8, 0.1, 2.3)]).axes)
+        4
+    """
+    require("pictures need", "matplotlib")
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 6), layout="constrained")
+    (loss, accuracy), (evaluations, seconds) = figure.subplots(2, 2, sharex=True)
+    x = np.array([record.generation + 1 for record in records])
+    loss.plot(x, [record.loss for record in records], color=BLACK)
+    loss.set_ylabel("mean training loss")
+    tested = [record for record in records if record.accuracy is not None]
+    accuracy.plot([r.generation + 1 for r in tested], [r.accuracy for r in tested], color=BLACK, marker="o", ms=3)
+    accuracy.set_ylabel("parent on the test cases")
+    evaluations.plot(x, [record.evaluations for record in records], color=RED, label="evaluations")
+    evaluations.plot(x, [record.forward_passes for record in records], color=BLUE, lw=0.8, label="forward passes")
+    exhausted = np.array([record.ended == "exhausted" for record in records])
+    if exhausted.any():
+        counts = np.array([record.evaluations for record in records])
+        evaluations.plot(x[exhausted], counts[exhausted], "x", color=BLACK, ms=5, label="ran out of cases")
+    evaluations.set_yscale("log")
+    evaluations.set_ylabel("selection")
+    evaluations.legend(frameon=False, fontsize=8)
+    seconds.plot(x, [record.seconds_train for record in records], color=BLACK, label="training")
+    seconds.plot(x, [record.seconds_select for record in records], color=RED, label="selection")
+    seconds.set_ylabel("seconds")
+    seconds.legend(frameon=False, fontsize=8)
+    for axes in (evaluations, seconds):
+        axes.set_xlabel("generation")
+    return figure

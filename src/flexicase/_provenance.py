@@ -28,7 +28,7 @@ class Provenance:
         command: The command line; of absolute paths the last part only, since where things lie made no difference.
 
     Example:
-        >>> from flexicase.experiments.provenance import Provenance
+        >>> from flexicase._provenance import Provenance
         >>> Provenance.here().version.startswith("0.")
         True
     """
@@ -56,7 +56,7 @@ def version() -> str:
 
     Example:
         >>> import flexicase
-        >>> from flexicase.experiments.provenance import version
+        >>> from flexicase._provenance import version
         >>> version().startswith(flexicase.__version__)
         True
     """
@@ -80,7 +80,7 @@ def machine() -> str:
 
     Example:
         >>> import platform
-        >>> from flexicase.experiments.provenance import machine
+        >>> from flexicase._provenance import machine
         >>> platform.python_version() in machine()
         True
     """

@@ -9,8 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
-from flexicase.atomic import TEMPORARY, remove_partial_files
-from flexicase.checks import shown
+from flexicase._checks import shown
+from flexicase._files import TEMPORARY, remove_partial_files
 
 State = TypeVar("State")
 SUFFIX = ".checkpoint"

@@ -6,7 +6,7 @@ import logging
 import socket
 import warnings
 
-from flexicase.extras import require
+from flexicase._checks import require
 
 SECONDS_TO_ANSWER = 5.0
 

@@ -7,6 +7,7 @@ weights and in epsilons.
 from __future__ import annotations
 
 import difflib
+import importlib.util
 import inspect
 import math
 import operator
@@ -359,3 +360,21 @@ def refusal(found: Any, individual: int, case: int, hint: str = "") -> str:
     return f"must be numbers above -inf, but individual {individual}, case {case} has {found}" + (
         f" ({hint})" if hint and math.isnan(found) else ""
     )
+
+
+def require(who: str, *packages: str, extra: str = "report") -> None:
+    """Raise an ImportError that says what to install if a package is missing.
+
+    Args:
+        who: Who needs them, with the verb: ``"pictures need"``.
+        packages: Names to import them by.
+        extra: The extra of flexicase that brings them.
+
+    >>> require("time travel needs", "numpy", "flux_capacitor")
+    Traceback (most recent call last):
+    ...
+    ImportError: time travel needs flux_capacitor: pip install 'flexicase[report]'
+    """
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
+    if missing:
+        raise ImportError(f"{who} {' and '.join(missing)}: pip install 'flexicase[{extra}]'")

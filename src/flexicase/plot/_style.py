@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 BLACK, RED, BLUE = "#000000", "#d62728", "#1f5fb4"
+OTHER_COLOURS = ("#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#7f7f7f")
+DOTTED = (0, (1.0, 1.2))
 
 
 class Style(NamedTuple):

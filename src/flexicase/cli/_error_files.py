@@ -19,8 +19,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from flexicase.checks import EXACT_INTEGERS, check_choice, check_text, is_float, shown
-from flexicase.extras import require
+from flexicase._checks import EXACT_INTEGERS, check_choice, check_text, is_float, require, shown
 
 Header: TypeAlias = Literal["auto", "yes", "no"]
 HEADERS = ("auto", "yes", "no")
@@ -64,7 +63,7 @@ def read_errors(source: str | Path | IO[bytes], *, header: Header = "auto", name
 
     Example:
         >>> import io
-        >>> from flexicase.files import read_errors
+        >>> from flexicase.cli._error_files import read_errors
         >>> read_errors(io.BytesIO(b"case 1,case 2\n0,3\n1,0\n")).tolist()
         [[0, 3], [1, 0]]
     """

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase.checks import as_number_array, check_count, check_flag, check_text, check_weights, shown
-from flexicase.extras import require
+from flexicase._checks import as_number_array, check_count, check_flag, check_text, check_weights, require, shown
+from flexicase.plot._style import BLACK, BLUE, DOTTED, OTHER_COLOURS, RED
 from flexicase.rng import check_seed
 from flexicase.selection.api import Method, Selection, select
 from flexicase.selection.bias import Bias, check_bias
@@ -27,9 +27,6 @@ from flexicase.selection.trace import trace
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-RED, BLUE, BLACK = "#d62728", "#1f5fb4", "#000000"
-OTHER_COLOURS = ("#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#7f7f7f")
-DOTTED = (0, (1.0, 1.2))
 CURVE_EVENTS = 200
 
 Methods = Iterable[str] | Mapping[str, str | Method]
