@@ -32,8 +32,8 @@ from flexicase.gp.evolution import Evolution
 from flexicase.gp.judging import FullJudge
 from flexicase.gp.setup import Setup
 from flexicase.rng import key_from_seed
+from flexicase.selection.methods import PAPER_METHODS
 from flexicase.selection.orders import ranked_order, uniform_order, weighted_order
-from flexicase.selection.registry import PAPER_METHODS
 
 Errors = NDArray[np.float64]
 PROBLEMS = ("mirror-image", "last-index-of-zero")

@@ -9,22 +9,21 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from flexicase.advice import Advice, advise
-    from flexicase.evaluation.protocol import EvaluationError
-    from flexicase.selection.api import Method, Selection, Selector, select
+    from flexicase.evaluation._protocol import EvaluationError
+    from flexicase.selection.advise import Advice, advise
     from flexicase.selection.baselines import BatchTournament, FitnessProportionate, RandomSelection, Tournament
-    from flexicase.selection.bias import CaseStatistics, biases
     from flexicase.selection.dalex import DALex
     from flexicase.selection.epsilon import Mad
-    from flexicase.selection.exact import Estimate, ProblemTooLarge, probabilities
-    from flexicase.selection.fast import FastLexicase
-    from flexicase.selection.fast_outcome import FastSelection, MemoReport
-    from flexicase.selection.informed import InformedDownSample
+    from flexicase.selection.fast_lexicase import FastLexicase, FastSelection, MemoReport
     from flexicase.selection.lexicase import Lexicase
+    from flexicase.selection.methods import methods, register
     from flexicase.selection.orders import Ranked, Uniform, Weighted
     from flexicase.selection.plexicase import Plexicase
-    from flexicase.selection.registry import methods, register
-    from flexicase.selection.sampling import Cohorts, DownSample
+    from flexicase.selection.probabilities import Estimate, ProblemTooLarge, probabilities
+    from flexicase.selection.protocol import Method, Selection
+    from flexicase.selection.sampling import Cohorts, DownSample, InformedDownSample
+    from flexicase.selection.select import Selector, select
+    from flexicase.selection.weights import CaseStatistics, biases
 
 __version__ = "0.1.0"
 
@@ -63,22 +62,21 @@ __all__ = [
 ]
 
 _MODULES = {
-    "advice": "Advice advise",
-    "evaluation.protocol": "EvaluationError",
-    "selection.api": "Method Selection Selector select",
+    "selection.advise": "Advice advise",
+    "evaluation._protocol": "EvaluationError",
+    "selection.protocol": "Method Selection",
+    "selection.select": "Selector select",
     "selection.baselines": "BatchTournament FitnessProportionate RandomSelection Tournament",
-    "selection.bias": "CaseStatistics biases",
+    "selection.weights": "CaseStatistics biases",
     "selection.dalex": "DALex",
     "selection.epsilon": "Mad",
-    "selection.exact": "Estimate ProblemTooLarge probabilities",
-    "selection.fast": "FastLexicase",
-    "selection.fast_outcome": "FastSelection MemoReport",
-    "selection.informed": "InformedDownSample",
+    "selection.probabilities": "Estimate ProblemTooLarge probabilities",
+    "selection.fast_lexicase": "FastLexicase FastSelection MemoReport",
     "selection.lexicase": "Lexicase",
     "selection.orders": "Ranked Uniform Weighted",
     "selection.plexicase": "Plexicase",
-    "selection.registry": "methods register",
-    "selection.sampling": "Cohorts DownSample",
+    "selection.methods": "methods register",
+    "selection.sampling": "Cohorts DownSample InformedDownSample",
 }
 _MODULE_OF = {name: f"flexicase.{module}" for module, names in _MODULES.items() for name in names.split()}
 

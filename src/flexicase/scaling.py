@@ -27,17 +27,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase._checks import check_count, check_seconds
-from flexicase.evaluation.pipelined import (
+from flexicase.evaluation._pipelined import (
     MOST_SECONDS_PER_PIECE,
     PIECES_PER_WORKER,
     SECONDS_PER_PIECE,
     pieces_ahead,
 )
-from flexicase.evaluation.protocol import CaseEvaluator
+from flexicase.evaluation._prefetch import CASES_AHEAD
+from flexicase.evaluation._protocol import CaseEvaluator
 from flexicase.evaluation.simulated import SimulatedCluster
 from flexicase.rng import Seed
-from flexicase.selection.blocks import CASES_AHEAD
-from flexicase.selection.fast import FastLexicase
+from flexicase.selection.fast_lexicase import FastLexicase
 
 
 @dataclass(frozen=True)

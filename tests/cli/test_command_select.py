@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import flexicase as fx
-from flexicase.selection import registry
-from flexicase.selection.kernel import Events
+from flexicase.selection import methods as registry
+from flexicase.selection.protocol import Events
 from tests.test_files import BROKEN
 
 ERRORS = [[0, 1, 2], [1, 0, 2], [2, 2, 0], [1, 1, 1]]

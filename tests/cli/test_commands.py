@@ -10,7 +10,7 @@ import flexicase as fx
 from flexicase import _native
 from flexicase.cli.methods import describe
 from flexicase.data import example_errors
-from flexicase.selection.registry import PAPER_METHODS, resolve_method
+from flexicase.selection.methods import PAPER_METHODS, resolve_method
 
 
 @pytest.mark.parametrize("command", ["select", "methods", "demo", "doctor"])

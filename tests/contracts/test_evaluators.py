@@ -25,7 +25,7 @@ from flexicase.evaluation import (
     SimulatedCluster,
     ThreadEvaluator,
 )
-from flexicase.evaluation.pool import split_block
+from flexicase.evaluation._local import split_block
 from tests.contracts import evaluators as functions
 from tests.processes import is_alive, wait_until
 

@@ -10,7 +10,7 @@ import pkgutil
 import pytest
 
 import flexicase
-from flexicase.selection import registry
+from flexicase.selection import methods as registry
 
 MODULES = ["flexicase", *(module.name for module in pkgutil.walk_packages(flexicase.__path__, "flexicase."))]
 PUBLIC = [name for name in flexicase.__all__ if not name.startswith("_")]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from flexicase._native import PairStore
-from flexicase.evaluation.memo import Memo, rectangles
+from flexicase.evaluation._cache import Memo, rectangles
 
 
 def read(store: PairStore, individuals, cases) -> np.ndarray:

@@ -3,7 +3,7 @@ import pytest
 from flexicase.experiments import SpecError, load_spec, parse_spec, plan, preset_path
 from flexicase.experiments.presets import PRESETS
 from flexicase.experiments.spec import what_changed
-from flexicase.selection.registry import PAPER_METHODS
+from flexicase.selection.methods import PAPER_METHODS
 
 from .walk import KIND, study_text
 

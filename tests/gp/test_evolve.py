@@ -14,7 +14,7 @@ from flexicase.gp import Variation, evolve
 from flexicase.gp.evolution import Evolution
 from flexicase.gp.setup import Setup
 from flexicase.push import Evaluator
-from flexicase.selection.registry import PAPER_METHODS
+from flexicase.selection.methods import PAPER_METHODS
 from tests.gp.runs import MIXED, fingerprint, small_run
 
 

@@ -14,7 +14,8 @@ import flexicase as fx
 from flexicase import evaluation, plot, synthetic
 from flexicase.adapters import deap
 from flexicase.cli import _error_files as files
-from flexicase.selection import lookahead, registry
+from flexicase.evaluation import _lookahead as lookahead
+from flexicase.selection import methods as registry
 from flexicase.selection.matrix import as_error_matrix
 from flexicase.selection.trace import trace
 

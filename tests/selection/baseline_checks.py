@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import flexicase as fx
-from flexicase.selection.api import Method
+from flexicase.selection.protocol import Method
 
 DRAWS = 200_000
 LEAST_P = 1e-4

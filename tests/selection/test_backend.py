@@ -7,11 +7,10 @@ import pytest
 
 import flexicase as fx
 from flexicase.rng import Key
-from flexicase.selection.backend import make_kernel, resolve_backend
-from flexicase.selection.kernel import KernelSpec
+from flexicase.selection._reference import ReferenceKernel
+from flexicase.selection.lexicase import NativeKernel, make_kernel, resolve_backend
 from flexicase.selection.matrix import as_error_matrix
-from flexicase.selection.native import NativeKernel
-from flexicase.selection.reference import ReferenceKernel
+from flexicase.selection.protocol import KernelSpec
 
 
 def test_native_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import flexicase as fx
-from flexicase.selection.bias import case_weights, given_weights
 from flexicase.selection.matrix import as_error_matrix
+from flexicase.selection.weights import case_weights, given_weights
 from tests.selection import oracle
 from tests.selection.matrices import small_matrices
 from tests.selection.variants import BIAS_NAMES

@@ -13,10 +13,10 @@ from hypothesis.extra import numpy as hnp
 
 import flexicase as fx
 from flexicase import _native
-from flexicase.selection.exact import wilson
+from flexicase.selection.lexicase import NativeKernel
 from flexicase.selection.matrix import as_error_matrix
-from flexicase.selection.native import NativeKernel
-from flexicase.selection.registry import resolve_method
+from flexicase.selection.methods import resolve_method
+from flexicase.selection.probabilities import wilson
 from tests.selection.brute_force import enumerate_orders, exact_outcome
 
 SHAPES = [(1, 3), (5, 1), (4, 0), (6, 4), (9, 5), (5, 6)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flexicase.selection.kernel import Ended, Events, KernelSpec, Tolerance
+from flexicase.selection.protocol import Ended, Events, KernelSpec, Tolerance
 
 
 def test_room_with_counts() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import flexicase as fx
-from flexicase.selection.lookahead import BlockSize, Growing, check_lookahead
+from flexicase.evaluation._lookahead import BlockSize, Growing, check_lookahead
 
 
 def test_doubles_while_cases_filter_nobody() -> None:

@@ -12,9 +12,9 @@ import pytest
 import flexicase as fx
 from flexicase import _native
 from flexicase.rng import Key
-from flexicase.selection.kernel import KernelSpec
+from flexicase.selection.lexicase import NativeKernel
 from flexicase.selection.matrix import as_error_matrix
-from flexicase.selection.native import NativeKernel
+from flexicase.selection.protocol import KernelSpec
 
 
 def test_it_says_which_instruction_set_it_uses() -> None:

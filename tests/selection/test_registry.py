@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import flexicase as fx
-from flexicase.selection import registry
+from flexicase.selection import methods as registry
 
 ERRORS = np.random.default_rng(1).integers(0, 3, (12, 8))
 

@@ -5,8 +5,8 @@ import pytest
 
 import flexicase as fx
 from flexicase.rng import Stream, key_from_seed
-from flexicase.selection.informed import farthest_first
 from flexicase.selection.matrix import as_error_matrix
+from flexicase.selection.sampling import farthest_first
 from tests.selection.baseline_checks import MATRICES
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import flexicase as fx
 from flexicase.selection.lexicase import Lexicase
-from flexicase.selection.registry import resolve_method
+from flexicase.selection.methods import resolve_method
 from flexicase.selection.trace import trace
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import flexicase as fx
 import flexicase.torch as ft
+from flexicase.evaluation._lookahead import Growing
 from flexicase.rng import key_from_seed
-from flexicase.selection.lookahead import Growing
 from flexicase.torch.cases import Cases
 from flexicase.torch.errors import largest_block
 from flexicase.torch.selector import make_selector

@@ -11,7 +11,7 @@
 
 namespace flexicase {
 
-// How many cases to ask for next; the readable twin is flexicase/selection/lookahead.py.
+// How many cases to ask for next; the readable twin is flexicase/evaluation/_lookahead.py.
 struct BlockSize {
   std::int64_t fixed = 0;  // 0: adapts; -1: adapts once `patience` cases have filtered nobody
   std::int64_t least = 1;  // after the first case of an event, if it adapts

@@ -1,5 +1,5 @@
 // Algorithm 1 replayed over a block of errors that were computed together. The readable twin is
-// flexicase/selection/replay.py.
+// flexicase/selection/_fast_events.py.
 #pragma once
 
 #include <cstdint>

@@ -20,13 +20,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexicase._checks import check_choice, check_count, check_function, per_case, shown
 from flexicase.rng import Seed, check_seed
-from flexicase.selection.api import MOST_EVENTS, Method, select
-from flexicase.selection.bias import Bias
 from flexicase.selection.epsilon import Epsilon, Mad
-from flexicase.selection.fast import FastLexicase
+from flexicase.selection.fast_lexicase import FastLexicase
 from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.matrix import NanPolicy
 from flexicase.selection.orders import Order, Ranked, Uniform, Weighted
+from flexicase.selection.protocol import Method
+from flexicase.selection.select import MOST_EVENTS, select
+from flexicase.selection.weights import Bias
 
 Individual = TypeVar("Individual")
 

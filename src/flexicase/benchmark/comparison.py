@@ -8,7 +8,7 @@ from typing import Any
 
 from flexicase.benchmark.runners import Times, Timing
 from flexicase.benchmark.workloads import Workload
-from flexicase.selection.registry import PAPER_METHODS
+from flexicase.selection.methods import PAPER_METHODS
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from flexicase.benchmark.runners import Bench
 from flexicase.benchmark.workloads import Workload
 from flexicase.rng import key_from_seed
-from flexicase.selection.api import Selector, select
 from flexicase.selection.matrix import as_error_matrix
-from flexicase.selection.registry import resolve_method
+from flexicase.selection.methods import resolve_method
+from flexicase.selection.select import Selector, select
 
 STATM = Path("/proc/self/statm")
 

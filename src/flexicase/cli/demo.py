@@ -12,8 +12,8 @@ import typer
 from numpy.typing import NDArray
 
 from flexicase.cli.output import aligned, emit, emit_json
-from flexicase.selection.api import select
-from flexicase.selection.registry import PAPER_METHODS
+from flexicase.selection.methods import PAPER_METHODS
+from flexicase.selection.select import select
 
 TIMING_SECONDS = 0.1
 COLUMNS = ("method", "evaluations", "vs lexicase", "distinct evaluations", "cases used", "parents", "µs/selection")

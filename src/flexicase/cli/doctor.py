@@ -78,7 +78,7 @@ def examine() -> dict[str, Any]:
     import numpy as np
 
     from flexicase import __version__, _native
-    from flexicase.selection.backend import resolve_backend
+    from flexicase.selection.protocol import resolve_backend
 
     return {
         "flexicase": __version__,

@@ -20,7 +20,7 @@ from flexicase.cli.output import check_picture, emit, emit_json
 from flexicase.gp import Run, Variation, evolve
 from flexicase.gp.checkpoint import describe, read
 from flexicase.problems import load, names
-from flexicase.selection.registry import PAPER_METHODS, resolve_method
+from flexicase.selection.methods import PAPER_METHODS, resolve_method
 
 #: Settings of a checkpoint that are arguments of a run.
 KEPT = ("method", "population", "generations", "seed", "partial", "parents", "simplification_steps", "profile")

@@ -10,9 +10,9 @@ import typer
 from flexicase.cli.output import aligned, emit, emit_json
 from flexicase.selection.epsilon import Mad
 from flexicase.selection.lexicase import Lexicase
+from flexicase.selection.methods import PAPER_METHODS, resolve_method
+from flexicase.selection.methods import methods as method_names
 from flexicase.selection.orders import Uniform
-from flexicase.selection.registry import PAPER_METHODS, resolve_method
-from flexicase.selection.registry import methods as method_names
 
 FIRST = {"num_nonzeros": ": hard cases early", "num_zeros": ": easy cases early"}
 

@@ -15,11 +15,11 @@ import flexicase
 from flexicase._checks import check_choice
 from flexicase.cli._error_files import HEADERS, read_errors
 from flexicase.cli.output import aligned, emit, emit_json, standard_input, tab_separated
-from flexicase.selection.api import MOST_EVENTS, Method, Selection
 from flexicase.selection.epsilon import MAD_MODES, Epsilon
-from flexicase.selection.kernel import Ended
 from flexicase.selection.lexicase import Lexicase
-from flexicase.selection.registry import resolve_method
+from flexicase.selection.methods import resolve_method
+from flexicase.selection.protocol import Ended, Method, Selection
+from flexicase.selection.select import MOST_EVENTS
 
 COUNTS = ("evaluations", "evaluations_distinct", "cases_used", "ended")
 

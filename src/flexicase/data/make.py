@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase.rng import Key, Lane, Stream, key_from_seed
-from flexicase.selection.api import select
+from flexicase.selection.select import select
 
 INDIVIDUALS, CASES, GENERATIONS, SEED = 500, 100, 12, 2037
 PENALTY = 1000

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase._checks import check_count, check_function, check_seconds
-from flexicase.evaluation.pipelined import Evaluated, PieceSize, PipelinedEvaluator
-from flexicase.evaluation.protocol import CaseEvaluator, EvaluationError, evaluate_block
+from flexicase.evaluation._pipelined import Evaluated, PieceSize, PipelinedEvaluator
+from flexicase.evaluation._protocol import CaseEvaluator, EvaluationError, evaluate_block
 
 
 class SimulatedCluster(PipelinedEvaluator):

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from flexicase.experiments.jobs import Outcome, Progress, Scalar, Task, column, resumed
 from flexicase.exported import NOT_COUNTED
 from flexicase.problems import load
-from flexicase.selection.registry import resolve_method
+from flexicase.selection.methods import resolve_method
 
 if TYPE_CHECKING:
     from flexicase.gp import Generation, Run

@@ -21,8 +21,8 @@ from flexicase.gp.variation import Breeder, Plan
 from flexicase.push.evaluate import Evaluator
 from flexicase.push.program import Program
 from flexicase.rng import Key, Lane, Stream, derived_key, key_from_seed
-from flexicase.selection.fast import FastLexicase
-from flexicase.selection.registry import resolve_method
+from flexicase.selection.fast_lexicase import FastLexicase
+from flexicase.selection.methods import resolve_method
 from flexicase.selection.weights import Default
 
 

@@ -17,8 +17,8 @@ from flexicase.gp.variation import Variation
 from flexicase.problems import Problem
 from flexicase.push.instructions import Profile
 from flexicase.rng import Seed
-from flexicase.selection.api import Method
-from flexicase.selection.fast import FastLexicase
+from flexicase.selection.fast_lexicase import FastLexicase
+from flexicase.selection.protocol import Method
 from flexicase.selection.weights import Default
 
 #: Called with the record of each generation as it ends.

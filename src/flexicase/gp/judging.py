@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from flexicase.push.evaluate import Evaluator, LazyErrors
 from flexicase.push.program import Program
 from flexicase.rng import Key
-from flexicase.selection.api import Method, Selection
-from flexicase.selection.fast import FastLexicase
-from flexicase.selection.kernel import Kernel
+from flexicase.selection.fast_lexicase import FastLexicase
 from flexicase.selection.matrix import ErrorMatrix, as_error_matrix
-from flexicase.selection.registry import PAPER_METHODS
+from flexicase.selection.methods import PAPER_METHODS
+from flexicase.selection.protocol import Kernel, Method, Selection
 from flexicase.selection.weights import Default
 
 

@@ -16,9 +16,9 @@ from flexicase.problems.problem import check_profile
 from flexicase.problems.settings import MAX_POPULATION
 from flexicase.push.instructions import Profile
 from flexicase.rng import Seed, key_from_seed
-from flexicase.selection.api import Method
-from flexicase.selection.fast import FastLexicase
-from flexicase.selection.registry import resolve_method
+from flexicase.selection.fast_lexicase import FastLexicase
+from flexicase.selection.methods import resolve_method
+from flexicase.selection.protocol import Method
 from flexicase.selection.weights import Default
 
 #: Steps of simplification in the benchmark suite.

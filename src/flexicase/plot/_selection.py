@@ -16,13 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 from flexicase._checks import as_number_array, check_count, check_flag, check_text, check_weights, require, shown
 from flexicase.plot._style import BLACK, BLUE, DOTTED, OTHER_COLOURS, RED
 from flexicase.rng import check_seed
-from flexicase.selection.api import Method, Selection, select
-from flexicase.selection.bias import Bias, check_bias
-from flexicase.selection.bias import case_weights as weigh
 from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.matrix import as_error_matrix
-from flexicase.selection.registry import PAPER_METHODS, resolve_method
+from flexicase.selection.methods import PAPER_METHODS, resolve_method
+from flexicase.selection.protocol import Method, Selection
+from flexicase.selection.select import select
 from flexicase.selection.trace import trace
+from flexicase.selection.weights import Bias, check_bias
+from flexicase.selection.weights import case_weights as weigh
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

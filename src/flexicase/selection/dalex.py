@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from flexicase import _native
 from flexicase._checks import check_not_negative
 from flexicase.rng import Key, Lane, Stream, decay, normals
-from flexicase.selection.backend import Backend
-from flexicase.selection.kernel import Events, Kernel
 from flexicase.selection.matrix import ErrorMatrix, row_blocks
+from flexicase.selection.protocol import Backend, Events, Kernel
 
 
 @dataclass(frozen=True, slots=True)

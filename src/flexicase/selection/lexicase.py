@@ -8,16 +8,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from flexicase import _native
 from flexicase._checks import as_number_array, check_choice, check_count, check_fraction, shown
-from flexicase.rng import Key
-from flexicase.selection.backend import Backend, make_kernel
-from flexicase.selection.bias import case_weights, given_weights, is_given
-from flexicase.selection.elitism import Elitist
+from flexicase.rng import Key, Lane, Stream, case_keys
+from flexicase.selection._reference import ReferenceKernel
 from flexicase.selection.epsilon import Epsilon, Mad, check_epsilon, median_absolute_deviation
-from flexicase.selection.kernel import Kernel, KernelSpec, Tolerance
 from flexicase.selection.matrix import ErrorMatrix
 from flexicase.selection.orders import Order, Ranked, Uniform, Weighted
+from flexicase.selection.protocol import Backend, Ended, Events, Kernel, KernelSpec, Tolerance
 from flexicase.selection.sampling import Parts, Sample, check_sample
+from flexicase.selection.weights import case_weights, given_weights, is_given
 
 ORDER_NAMES: dict[str, type[Order]] = {"uniform": Uniform, "weighted": Weighted, "ranked": Ranked}
 
@@ -190,3 +190,79 @@ def pass_fail(matrix: ErrorMatrix) -> ErrorMatrix:
     epsilon = np.array([median_absolute_deviation(column) for column in errors.T])
     best = errors.min(axis=0) if matrix.n_cases else np.empty(0)
     return as_error_matrix((errors > best + epsilon).astype(np.uint8))
+
+
+class NativeKernel:
+    """Draws selection events from one error matrix."""
+
+    __slots__ = ("_kernel",)
+
+    def __init__(self, matrix: ErrorMatrix, spec: KernelSpec) -> None:
+        """Hand the matrix and the resolved filter to the extension."""
+        self._kernel = _native.Kernel(
+            matrix.native,
+            spec.weights,
+            spec.ranked,
+            spec.tolerance.value,
+            spec.epsilon,
+            spec.batch,
+            spec.depth,
+            spec.random_depth,
+            spec.slippage,
+        )
+
+    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Events:
+        """Run these events on ``threads`` threads; the outcome does not depend on their number."""
+        out = Events.empty(len(events), counts)
+        self._kernel.draw(
+            key.k0,
+            key.k1,
+            events.start,
+            events.step,
+            threads,
+            out.block,
+            out.ended,
+        )
+        return out
+
+
+def total_errors(matrix: ErrorMatrix) -> NDArray[np.float64]:
+    """(n_individuals,) errors summed case by case, whatever the memory layout."""
+    matrix.check_float64("elitism")
+    totals = np.zeros(matrix.n_individuals)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for column in matrix.values.T:
+            totals += column
+    return totals
+
+
+class Elitist:
+    """A kernel whose events 0 … k-1 are the k individuals with the lowest total error.
+
+    Equal totals are put in random order. Elite events look at no case.
+    """
+
+    def __init__(self, matrix: ErrorMatrix, key: Key, k: int, kernel: Kernel) -> None:
+        """Find the elite of ``matrix``."""
+        n = matrix.n_individuals
+        totals = total_errors(matrix)
+        ties = case_keys(Stream.of(key, 1, Lane.SAMPLE).word(), n)
+        self.elite = np.lexsort((ties, totals))[: min(k, n)]
+        self.kernel = kernel
+
+    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Events:
+        """Run the events with these numbers."""
+        out = self.kernel.draw(key, events, counts, threads)
+        for i, event in enumerate(events[: len(self.elite)]):
+            if event >= len(self.elite):
+                break
+            out.indices[i] = self.elite[event]
+            if counts:
+                out.evaluations[i] = out.evaluations_distinct[i] = out.cases_used[i] = 0
+                out.ended[i] = Ended.ELITE
+        return out
+
+
+def make_kernel(matrix: ErrorMatrix, spec: KernelSpec, backend: Backend) -> Kernel:
+    """A kernel of the asked-for kind."""
+    return NativeKernel(matrix, spec) if backend == "native" else ReferenceKernel(matrix, spec)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexicase import _native
 from flexicase._checks import as_number_array, check_choice, refusal
-from flexicase.selection.bias import CaseStatistics
+from flexicase.selection.weights import CaseStatistics
 
 BLOCK_ENTRIES = 1 << 20
 NanPolicy: TypeAlias = Literal["raise", "worst"]

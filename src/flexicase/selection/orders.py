@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flexicase.rng import MASK32, Key, Lane, Stream, case_keys, event_state, exponential_keys, lane_state
-from flexicase.selection.bias import Bias, check_bias
+from flexicase.selection.weights import Bias, check_bias
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,3 +162,23 @@ def ranked_order(key: Key, event: int, weights: NDArray[np.float64]) -> Iterator
         chosen = stream.bounded(len(tied)) if len(tied) > 1 else 0
         tied[chosen], tied[-1] = tied[-1], tied[chosen]
         yield int(tied.pop())
+
+
+OrderName: TypeAlias = Literal["weighted", "ranked", "uniform"]
+ORDERS = ("weighted", "ranked", "uniform")
+
+
+def case_order(order: str, key: Key, event: int, weights: NDArray[np.float64]) -> Iterator[int]:
+    """The cases of one event in order, drawn with the weights as they are now.
+
+    Args:
+        order: Which shuffle.
+        key: The selection's key.
+        event: Number of the selection event.
+        weights: (n_cases,) positive; copied where they are needed later.
+    """
+    if order == "ranked":
+        return ranked_order(key, event, weights.copy())
+    if order == "uniform" or not len(weights):
+        return iter(uniform_order(key, event, len(weights)).tolist())
+    return iter(weighted_order(key, event, weights).tolist())

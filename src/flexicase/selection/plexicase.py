@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from flexicase import _native
 from flexicase._checks import check_not_negative
 from flexicase.rng import Key
-from flexicase.selection.backend import Backend
-from flexicase.selection.kernel import Kernel
+from flexicase.selection.baselines import WheelKernel
 from flexicase.selection.matrix import ErrorMatrix
-from flexicase.selection.wheel import WheelKernel
+from flexicase.selection.protocol import Backend, Kernel
 
 
 @dataclass(frozen=True, slots=True)

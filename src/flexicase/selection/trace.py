@@ -13,13 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexicase._checks import check_count, check_flag, shown
 from flexicase.rng import Key, Seed, key_from_seed
-from flexicase.selection.api import Method
-from flexicase.selection.elitism import Elitist
-from flexicase.selection.kernel import Events
-from flexicase.selection.lexicase import Lexicase
+from flexicase.selection._reference import ReferenceKernel
+from flexicase.selection.lexicase import Elitist, Lexicase
 from flexicase.selection.matrix import ErrorMatrix, NanPolicy, as_error_matrix
-from flexicase.selection.reference import ReferenceKernel
-from flexicase.selection.registry import resolve_method
+from flexicase.selection.methods import resolve_method
+from flexicase.selection.protocol import Events, Method
 from flexicase.selection.sampling import Part
 
 MOST_EVENTS = 1_000_000

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from flexicase.rng import Key, Seed, key_from_seed
-from flexicase.selection.fast import FastLexicase
+from flexicase.selection.fast_lexicase import FastLexicase
 from flexicase.torch.candidates import load_unsaved_buffers, parameters_of, unsaved_buffers, unsaved_names
 from flexicase.torch.errors import CandidateErrors
 from flexicase.torch.fingerprint import as_bytes, checksum

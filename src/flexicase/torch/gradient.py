@@ -15,9 +15,9 @@ from torch import nn
 from torch.nn import functional
 
 from flexicase._checks import check_choice, check_count, check_number
+from flexicase.evaluation._lookahead import LookAhead
 from flexicase.rng import Key, Lane, Seed
-from flexicase.selection.fast import FastLexicase
-from flexicase.selection.lookahead import LookAhead
+from flexicase.selection.fast_lexicase import FastLexicase
 from flexicase.selection.weights import Default, PoolBias
 from flexicase.torch import checkpoint
 from flexicase.torch.augment import PerCase

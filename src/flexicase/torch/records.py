@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from flexicase.selection.fast_outcome import FastSelection
-from flexicase.selection.kernel import Ended
+from flexicase.selection.fast_lexicase import FastSelection
+from flexicase.selection.protocol import Ended
 
 ENDINGS = {Ended.ONE_LEFT: "unique", Ended.CASES_EXHAUSTED: "exhausted", Ended.CUT_SHORT: "all failed"}
 

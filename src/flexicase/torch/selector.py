@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from flexicase._checks import check_choice
+from flexicase.evaluation._lookahead import BYTES_PER_PAIR, PATIENCE, Growing, LookAhead
 from flexicase.rng import Key
-from flexicase.selection.fast import BLOCK_SHARE, FastLexicase
-from flexicase.selection.lookahead import BYTES_PER_PAIR, PATIENCE, Growing, LookAhead
+from flexicase.selection.fast_lexicase import BLOCK_SHARE, FastLexicase
 from flexicase.selection.weights import Default, PoolBias
 
 SelectionName: TypeAlias = Literal["lexicase", "fast"]

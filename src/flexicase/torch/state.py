@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from flexicase._checkpoint import check_settings
 from flexicase.rng import Key
-from flexicase.selection.fast import FastLexicase
+from flexicase.selection.fast_lexicase import FastLexicase
 from flexicase.torch.candidates import (
     check_output,
     copied,

@@ -3,69 +3,16 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from flexicase._checks import check_count, check_flag, check_threads
-from flexicase.rng import Key, Seed, key_from_seed
-from flexicase.selection.backend import Backend, resolve_backend
-from flexicase.selection.kernel import Kernel
-from flexicase.selection.matrix import ErrorMatrix, NanPolicy, as_error_matrix
-from flexicase.selection.registry import resolve_method
+from flexicase.rng import Seed, key_from_seed
+from flexicase.selection.matrix import NanPolicy, as_error_matrix
+from flexicase.selection.methods import resolve_method
+from flexicase.selection.protocol import Backend, Kernel, Method, Selection, resolve_backend
 
 MOST_EVENTS = 2**40
-
-
-@runtime_checkable
-class Method(Protocol):
-    """A selection method: prepares a kernel for one error matrix.
-
-    Example:
-        >>> import flexicase as fx
-        >>> isinstance(fx.Lexicase(), fx.Method)
-        True
-    """
-
-    def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
-        """A kernel that draws events from ``matrix``."""
-        ...
-
-
-@dataclass(slots=True, eq=False)
-class Selection:
-    """The outcome of ``n`` selection events.
-
-    The counts are None when they were not asked for (``counts=False``) and for methods that do
-    not look at cases one after another.
-
-    Attributes:
-        indices: (n,) int64, the chosen parents.
-        evaluations: (n,) int64, the paper's measure: sizes of the pool summed over the cases
-            looked at, before each (10, then 3, then 1 left: 10 + 3 = 13).
-        evaluations_distinct: (n,) int64, the same with one individual per distinct error vector.
-        cases_used: (n,) int64, how many cases were looked at.
-        ended: (n,) uint8, why the event ended: 0 one candidate left, 1 cases exhausted (random
-            choice among those left), 2 cut short by a depth limit or slippage, 3 an elite.
-
-    Example:
-        >>> import flexicase as fx
-        >>> s = fx.select([[0, 1], [0, 0], [1, 1]], 1, fx.Lexicase(order=fx.Weighted([1, 0])), seed=1)
-        >>> s.indices.tolist(), s.evaluations.tolist(), s.cases_used.tolist()
-        ([1], [5], [2])
-    """
-
-    indices: NDArray[np.int64]
-    evaluations: NDArray[np.int64] | None = None
-    evaluations_distinct: NDArray[np.int64] | None = None
-    cases_used: NDArray[np.int64] | None = None
-    ended: NDArray[np.uint8] | None = None
-
-    def __len__(self) -> int:
-        """How many parents were chosen."""
-        return len(self.indices)
 
 
 class Selector:

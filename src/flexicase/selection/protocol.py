@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from enum import Enum, IntEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase._checks import room_for
+from flexicase._checks import check_choice, room_for
 from flexicase.rng import Key
+
+if TYPE_CHECKING:
+    from flexicase.selection.matrix import ErrorMatrix
+
+
+Backend: TypeAlias = Literal["native", "reference"]
+
+
+def resolve_backend(backend: Backend | None) -> Backend:
+    """The back end to use: the argument, else the environment variable, else native."""
+    if backend is None:
+        backend = os.environ.get("FLEXICASE_BACKEND", "native")  # type: ignore[assignment]
+        if backend == "native":
+            return "native"
+    return check_choice(backend, "backend", ("native", "reference"))  # type: ignore[return-value]
 
 
 class Ended(IntEnum):
@@ -98,3 +114,52 @@ class Kernel(Protocol):
     def draw(self, key: Key, events: range, counts: bool, threads: int) -> Events:
         """Run the events with these numbers."""
         ...
+
+
+@runtime_checkable
+class Method(Protocol):
+    """A selection method: prepares a kernel for one error matrix.
+
+    Example:
+        >>> import flexicase as fx
+        >>> isinstance(fx.Lexicase(), fx.Method)
+        True
+    """
+
+    def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
+        """A kernel that draws events from ``matrix``."""
+        ...
+
+
+@dataclass(slots=True, eq=False)
+class Selection:
+    """The outcome of ``n`` selection events.
+
+    The counts are None when they were not asked for (``counts=False``) and for methods that do
+    not look at cases one after another.
+
+    Attributes:
+        indices: (n,) int64, the chosen parents.
+        evaluations: (n,) int64, the paper's measure: sizes of the pool summed over the cases
+            looked at, before each (10, then 3, then 1 left: 10 + 3 = 13).
+        evaluations_distinct: (n,) int64, the same with one individual per distinct error vector.
+        cases_used: (n,) int64, how many cases were looked at.
+        ended: (n,) uint8, why the event ended: 0 one candidate left, 1 cases exhausted (random
+            choice among those left), 2 cut short by a depth limit or slippage, 3 an elite.
+
+    Example:
+        >>> import flexicase as fx
+        >>> s = fx.select([[0, 1], [0, 0], [1, 1]], 1, fx.Lexicase(order=fx.Weighted([1, 0])), seed=1)
+        >>> s.indices.tolist(), s.evaluations.tolist(), s.cases_used.tolist()
+        ([1], [5], [2])
+    """
+
+    indices: NDArray[np.int64]
+    evaluations: NDArray[np.int64] | None = None
+    evaluations_distinct: NDArray[np.int64] | None = None
+    cases_used: NDArray[np.int64] | None = None
+    ended: NDArray[np.uint8] | None = None
+
+    def __len__(self) -> int:
+        """How many parents were chosen."""
+        return len(self.indices)

@@ -1,4 +1,7 @@
-"""The events of Fast Lexicase: a readable run, and the native run that gives the same."""
+"""Algorithm 1 replayed over a block of errors that were computed together.
+
+The native twin is native/select/replay.cpp.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,84 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase._native import FastRun
-from flexicase.evaluation.memo import Memo
-from flexicase.evaluation.pipelined import PipelinedEvaluator
-from flexicase.evaluation.protocol import CaseEvaluator, checked_block, failed
+from flexicase.evaluation._cache import Memo
+from flexicase.evaluation._lookahead import BYTES_PER_PAIR, MOST_CASES, AskedBlocks, BlockSize, Growing, LookAhead
+from flexicase.evaluation._pipelined import PipelinedEvaluator
+from flexicase.evaluation._prefetch import Flight, PipelinedBlocks
+from flexicase.evaluation._protocol import CaseEvaluator, checked_block, failed
 from flexicase.rng import Key, Lane, Stream
-from flexicase.selection.blocks import AskedBlocks, Flight, PipelinedBlocks
-from flexicase.selection.case_order import CaseOrder
-from flexicase.selection.kernel import Ended
-from flexicase.selection.lookahead import BYTES_PER_PAIR, MOST_CASES, BlockSize, Growing, LookAhead
-from flexicase.selection.replay import replay
+from flexicase.selection.epsilon import median_absolute_deviation
+from flexicase.selection.orders import case_order
+from flexicase.selection.protocol import Ended
 from flexicase.selection.weights import POOL_BIASES, CaseWeights
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Replayed:
+    """What one block did to the pool.
+
+    Attributes:
+        survivors: (k,) rows of the block that are still in the pool.
+        visited: How many of the block's cases were looked at.
+        evaluations: Sizes of the pool before each of them, summed.
+        fresh_used: How many of the pairs looked at had been computed for this block.
+        last_filter: Position of the last case that removed anybody, or None.
+        stopped: Whether the last case looked at is one that nobody in the pool solved, and that ends the event.
+    """
+
+    survivors: NDArray[np.int64]
+    visited: int
+    evaluations: int
+    fresh_used: int
+    last_filter: int | None
+    stopped: bool = False
+
+
+def replay(
+    block: NDArray[np.float64],
+    fresh: NDArray[np.bool_],
+    cases: NDArray[np.int64],
+    weights: CaseWeights,
+    *,
+    epsilon: NDArray[np.float64] | None,
+    mad: bool,
+    stops: bool = False,
+) -> Replayed:
+    """Look at the cases one after another until one candidate is left.
+
+    Args:
+        block: (m, b) errors of the pool on the next cases.
+        fresh: (m, b) which of them were computed for this block.
+        cases: (b,) the cases; those looked at get a new weight.
+        weights: The weights to renew.
+        epsilon: (b,) how far from the best a survivor may be on each case; None: not at all.
+        mad: Use the median absolute deviation of the pool instead.
+        stops: Whether a case on which nobody in the pool has error 0 ends the event.
+    """
+    rows = np.arange(len(block))
+    visited = evaluations = fresh_used = 0
+    last_filter = None
+    for j, case in enumerate(cases.tolist()):
+        if len(rows) == 1:
+            break
+        errors = block[rows, j]
+        weights.values[case] = weights.of(errors)
+        visited += 1
+        evaluations += len(rows)
+        fresh_used += int(np.count_nonzero(fresh[rows, j]))
+        if stops and errors.all():
+            return Replayed(rows, visited, evaluations, fresh_used, last_filter, stopped=True)
+        limit = errors.min()
+        if mad:
+            limit += median_absolute_deviation(errors)
+        elif epsilon is not None:
+            limit += epsilon[j]
+        with np.errstate(invalid="ignore"):
+            close = ~(errors > limit)
+        if not close.all():
+            rows, last_filter = rows[close], j
+    return Replayed(rows, visited, evaluations, fresh_used, last_filter)
+
 
 NATIVE_LOOKAHEAD = {"auto": 0, "patient": -1}
 NATIVE_ORDERS = {"uniform": 0, "weighted": 1, "ranked": 2}
@@ -84,7 +155,7 @@ def run_reference(run: EventRun, evaluate: CaseEvaluator, counts: NDArray[np.int
     flight = Flight(evaluate, run.memo) if isinstance(evaluate, PipelinedEvaluator) else None
     for i in range(len(ended)):
         event = run.first + i
-        order = CaseOrder(run.rule.order, run.key, event, run.weights.values)
+        order = case_order(run.rule.order, run.key, event, run.weights.values)
         size = BlockSize(run.rule.lookahead, run.rule.block_bytes)
         everyone = np.arange(run.memo.n_individuals)
         if flight is None:
@@ -106,7 +177,7 @@ def _event(run: EventRun, event: int, pool: NDArray[np.int64], blocks: Blocks) -
         cases, errors, fresh = found
         epsilon = None if rule.epsilon is None else rule.epsilon[cases]
         step = replay(errors, fresh, cases, weights, epsilon=epsilon, mad=rule.mad, stops=rule.stops)
-        blocks.observe(step)
+        blocks.observe(step.visited, step.last_filter)
         pool = pool[step.survivors]
         evaluations += step.evaluations
         cases_used += step.visited

@@ -17,10 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexicase._checks import check_count
 from flexicase.rng import Seed, check_seed
-from flexicase.selection.case_order import OrderName
-from flexicase.selection.fast import FastLexicase
-from flexicase.selection.kernel import Ended
+from flexicase.selection.fast_lexicase import FastLexicase
 from flexicase.selection.matrix import as_error_matrix
+from flexicase.selection.orders import OrderName
+from flexicase.selection.protocol import Ended
 from flexicase.selection.weights import Default, PoolBias
 from flexicase.synthetic import Population
 

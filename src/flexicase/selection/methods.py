@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from flexicase._checks import check_text, nearest, shown
 from flexicase.selection.baselines import BatchTournament, FitnessProportionate, RandomSelection, Tournament
-from flexicase.selection.bias import BIASES
 from flexicase.selection.dalex import DALex
 from flexicase.selection.epsilon import Mad
-from flexicase.selection.informed import InformedDownSample
 from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.orders import Ranked, Weighted
 from flexicase.selection.plexicase import Plexicase
-from flexicase.selection.sampling import Cohorts, DownSample
+from flexicase.selection.sampling import Cohorts, DownSample, InformedDownSample
+from flexicase.selection.weights import BIASES
 
 if TYPE_CHECKING:
-    from flexicase.selection.api import Method
+    from flexicase.selection.protocol import Method
 
 PAPER_METHODS = (
     "lexicase",

@@ -1,13 +1,10 @@
-"""Fast Lexicase: select while evaluating (paper, Algorithm 1).
-
-A selection event asks for the errors of the candidates that are left, on the next cases of its
-order, and for nothing else; what it sees becomes the weights that order the cases of later events.
-"""
+"""What selection with partial evaluation gives back."""
 
 from __future__ import annotations
 
 import dataclasses
 import threading
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -15,18 +12,73 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexicase._checks import MAX_COUNT, check_choice, check_count, check_number, per_case, room_for, shown
 from flexicase._native import FastRun
-from flexicase.evaluation.memo import Memo
-from flexicase.evaluation.pipelined import PipelinedEvaluator
-from flexicase.evaluation.protocol import CaseEvaluator
+from flexicase.evaluation._cache import Memo
+from flexicase.evaluation._lookahead import LookAhead, check_lookahead
+from flexicase.evaluation._pipelined import PipelinedEvaluator
+from flexicase.evaluation._protocol import CaseEvaluator
 from flexicase.rng import Key, Seed, key_from_seed
-from flexicase.selection.api import MOST_EVENTS
-from flexicase.selection.backend import Backend, resolve_backend
-from flexicase.selection.case_order import ORDERS, OrderName
+from flexicase.selection._fast_events import EventRule, EventRun, native_events, run_native, run_reference
 from flexicase.selection.epsilon import Mad, check_epsilon
-from flexicase.selection.fast_events import EventRule, EventRun, native_events, run_native, run_reference
-from flexicase.selection.fast_outcome import FastSelection, MemoReport
-from flexicase.selection.lookahead import LookAhead, check_lookahead
+from flexicase.selection.orders import ORDERS, OrderName
+from flexicase.selection.protocol import Backend, Selection, resolve_backend
+from flexicase.selection.select import MOST_EVENTS
 from flexicase.selection.weights import CaseWeights, Default, PoolBias, check_largest
+
+
+@dataclass(slots=True, eq=False)
+class FastSelection(Selection):
+    """The outcome of ``n`` selection events with partial evaluation.
+
+    ``evaluations_distinct`` is None: whole error vectors are not known.
+
+    Attributes:
+        pairs_evaluated: (n,) int64, (individual, case) pairs that each event had computed.
+        pairs_speculated: (n,) int64, those of them that the event then did not look at.
+
+    Example:
+        >>> import numpy as np
+        >>> import flexicase as fx
+        >>> errors = np.array([[0, 1], [1, 0], [1, 1]])
+        >>> s = fx.FastLexicase(2, seed=1).select(lambda i, c: errors[np.ix_(i, c)], 3)
+        >>> s.evaluations.tolist(), s.pairs_evaluated.tolist(), s.pairs_speculated.tolist()
+        ([3], [3], [0])
+    """
+
+    pairs_evaluated: NDArray[np.int64] | None = None
+    pairs_speculated: NDArray[np.int64] | None = None
+
+    @classmethod
+    def of(cls, counts: NDArray[np.int64], ended: NDArray[np.uint8]) -> FastSelection:
+        """The outcome of some events.
+
+        Args:
+            counts: (5, n) parents, evaluations, cases used, pairs evaluated, pairs speculated.
+            ended: (n,) why each event ended.
+        """
+        return cls(counts[0], counts[1], None, counts[2], ended, counts[3], counts[4])
+
+
+@dataclass(frozen=True, slots=True)
+class MemoReport:
+    """What the memo holds.
+
+    Attributes:
+        pairs: (individual, case) pairs whose errors are kept.
+        bytes: Memory they take.
+        most_bytes: The most it may take.
+        refused: Pairs that were computed but not kept, for want of room.
+
+    Example:
+        >>> import flexicase as fx
+        >>> fx.FastLexicase(10).memo.pairs
+        0
+    """
+
+    pairs: int
+    bytes: int
+    most_bytes: int
+    refused: int
+
 
 MEMORY = 256 * 2**20
 BLOCK_SHARE = 8
@@ -57,7 +109,7 @@ class FastLexicase:
             ``"stop"``, it ends the event with a random choice among the whole population (``ended`` is then 2).
         lookahead: ``"auto"`` grows the blocks while cases filter nobody; ``"patient"`` only once 8 in a row
             have filtered nobody, for evaluators that gain little from blocks of two or four;
-            `flexicase.selection.lookahead.Growing` grows them from more than one; an int asks
+            `flexicase.evaluation._lookahead.Growing` grows them from more than one; an int asks
             for that many cases at a time, 1 for none that may not be needed. An evaluator that works on many
             pieces at a time, as `RayEvaluator`, is kept busy as far ahead as that allows, with ``"auto"`` and
             ``"patient"`` up to 16 cases or more.

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.evaluation.pipelined import PIECES_PER_WORKER
-from flexicase.evaluation.protocol import EvaluationError, evaluate_block
+from flexicase.evaluation._pipelined import PIECES_PER_WORKER
+from flexicase.evaluation._protocol import EvaluationError, evaluate_block
 
 Indices = NDArray[np.int64]
 SECONDS_BETWEEN_CALLS = 0.05

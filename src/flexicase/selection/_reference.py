@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from flexicase.rng import Key, Lane, Stream
 from flexicase.selection.epsilon import median_absolute_deviation
-from flexicase.selection.kernel import Ended, Events, KernelSpec, Tolerance
 from flexicase.selection.matrix import ErrorMatrix
 from flexicase.selection.orders import ranked_order, uniform_order, weighted_order
+from flexicase.selection.protocol import Ended, Events, KernelSpec, Tolerance
 
 
 class ReferenceKernel:

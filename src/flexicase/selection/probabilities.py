@@ -15,13 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 from flexicase import _native
 from flexicase._checks import as_number_array, check_count, check_threads, room_for
 from flexicase.rng import Key, Seed, check_seed, key_from_seed, mix64
-from flexicase.selection.api import MOST_EVENTS, Method, Selector
-from flexicase.selection.kernel import KernelSpec
-from flexicase.selection.lexicase import Lexicase
+from flexicase.selection.lexicase import Lexicase, NativeKernel
 from flexicase.selection.matrix import ErrorMatrix, NanPolicy, as_error_matrix
-from flexicase.selection.native import NativeKernel
-from flexicase.selection.registry import resolve_method
+from flexicase.selection.methods import resolve_method
+from flexicase.selection.protocol import KernelSpec, Method
 from flexicase.selection.sampling import DownSample, sample_size
+from flexicase.selection.select import MOST_EVENTS, Selector
 
 Z_95 = 1.959963984540054
 MOST_SUBSETS = 20_000

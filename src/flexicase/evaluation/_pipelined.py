@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexicase._checks import check_indices
-from flexicase.evaluation.protocol import Closing, EvaluationError
+from flexicase.evaluation._protocol import Closing, EvaluationError
 
 Indices = NDArray[np.int64]
 SECONDS_PER_PIECE = 0.015
@@ -141,7 +141,7 @@ def pieces_ahead(workers: int, piece_seconds: float) -> int:
         piece_seconds: How long a piece takes.
 
     Example:
-        >>> from flexicase.evaluation.pipelined import pieces_ahead
+        >>> from flexicase.evaluation._pipelined import pieces_ahead
         >>> pieces_ahead(2, 0.02), pieces_ahead(100, 0.02), pieces_ahead(100, 1.0)
         (3, 110, 101)
     """
@@ -168,7 +168,7 @@ def even_share(whole: int, least: int) -> int:
     """How much of ``whole`` to take, so that equal shares of at least ``least`` leave no small rest.
 
     Example:
-        >>> from flexicase.evaluation.pipelined import even_share
+        >>> from flexicase.evaluation._pipelined import even_share
         >>> even_share(100, 30), even_share(20, 30)
         (34, 20)
     """
@@ -185,7 +185,7 @@ class PieceSize:
         pairs: The pairs of a piece.
 
     Example:
-        >>> from flexicase.evaluation.pipelined import PieceSize
+        >>> from flexicase.evaluation._pipelined import PieceSize
         >>> size = PieceSize()
         >>> for _ in range(10):
         ...     size.observe(size.pairs, seconds=0.001 * size.pairs)
@@ -227,7 +227,7 @@ class PieceSize:
             workers: How many there are to share them.
 
         Example:
-            >>> from flexicase.evaluation.pipelined import PieceSize
+            >>> from flexicase.evaluation._pipelined import PieceSize
             >>> size = PieceSize()
             >>> size.observe(1, seconds=0.02)
             >>> [size.of(certain, workers=2) for certain in (1000, 40, 8, 3)]

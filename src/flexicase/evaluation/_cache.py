@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase._native import PairStore
-from flexicase.evaluation.protocol import CaseEvaluator, evaluate_block
+from flexicase.evaluation._protocol import CaseEvaluator, evaluate_block
 
 Indices = NDArray[np.int64]
 Errors = NDArray[np.float64]
@@ -31,7 +31,7 @@ class Memo:
 
     Example:
         >>> import numpy as np
-        >>> from flexicase.evaluation.memo import Memo
+        >>> from flexicase.evaluation._cache import Memo
         >>> calls = []
         >>> def evaluate(individuals, cases):
         ...     calls.append((individuals.tolist(), cases.tolist()))

@@ -10,60 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.evaluation.memo import Memo
-from flexicase.evaluation.pipelined import Evaluated, PipelinedEvaluator, even_share
-from flexicase.evaluation.protocol import CaseEvaluator, EvaluationError
-from flexicase.selection.case_order import CaseOrder
-from flexicase.selection.lookahead import BlockSize, LookAhead
-from flexicase.selection.replay import Replayed
+from flexicase.evaluation._cache import Memo
+from flexicase.evaluation._lookahead import Block, BlockSize, LookAhead, take
+from flexicase.evaluation._pipelined import Evaluated, PipelinedEvaluator, even_share
+from flexicase.evaluation._protocol import EvaluationError
 
 Indices = NDArray[np.int64]
 CASES_AHEAD = 16
-
-
-class Block(NamedTuple):
-    """The errors of the pool on the next cases.
-
-    Attributes:
-        cases: (b,) the cases.
-        errors: (pool, b) the errors.
-        fresh: (pool, b) which of them were computed for this event.
-    """
-
-    cases: Indices
-    errors: NDArray[np.float64]
-    fresh: NDArray[np.bool_]
-
-
-class AskedBlocks:
-    """Blocks of one event that the evaluator is asked for, one after another.
-
-    Attributes:
-        computed: Pairs computed so far.
-    """
-
-    def __init__(self, order: CaseOrder, size: BlockSize, memo: Memo, evaluate: CaseEvaluator) -> None:
-        """Start at the first case."""
-        self._order, self._size, self._memo, self._evaluate = order, size, memo, evaluate
-        self.computed = 0
-
-    def next(self, pool: Indices) -> Block | None:
-        """The next block for the (pool,) candidates left; None if no case is left."""
-        cases = self._order.take(self._size.cases(len(pool)))
-        if not len(cases):
-            return None
-        errors, fresh = self._memo.fetch(self._evaluate, pool, cases)
-        self.computed += int(np.count_nonzero(fresh))
-        return Block(cases, errors, fresh)
-
-    def observe(self, step: Replayed) -> None:
-        """Learn what a block did to the pool."""
-        self._size.observe(step.visited, step.last_filter)
 
 
 @dataclass(slots=True, eq=False)
@@ -163,7 +120,7 @@ class PipelinedBlocks:
 
     def __init__(
         self,
-        order: CaseOrder,
+        order: Iterator[int],
         size: BlockSize,
         lookahead: LookAhead,
         flight: Flight,
@@ -204,9 +161,9 @@ class PipelinedBlocks:
         errors, fresh = (np.column_stack([getattr(column, name) for column in columns]) for name in ("errors", "fresh"))
         return Block(cases, errors, fresh)
 
-    def observe(self, step: Replayed) -> None:
-        """Learn what a block did to the pool."""
-        self._size.observe(step.visited, step.last_filter)
+    def observe(self, visited: int, last_filter: int | None) -> None:
+        """Learn what a block did to the pool, as `BlockSize.observe`."""
+        self._size.observe(visited, last_filter)
 
     def _ready(self) -> int:
         """How many columns from the first one on are known."""
@@ -290,7 +247,7 @@ class PipelinedBlocks:
 
     def _open(self) -> bool:
         """Take the next case of the order; false if there is none."""
-        case = self._order.take(1)
+        case = take(self._order, 1)
         if not len(case):
             return False
         errors = np.empty((1, len(self._pool)))

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexicase._checks import check_count, check_function, check_text, require, shown
 from flexicase._ray import RaySession
-from flexicase.evaluation.pipelined import Evaluated, PieceSize, PipelinedEvaluator
-from flexicase.evaluation.protocol import EvaluationError
-from flexicase.evaluation.ray_crew import Crew, Piece
+from flexicase.evaluation._pipelined import Evaluated, PieceSize, PipelinedEvaluator
+from flexicase.evaluation._protocol import EvaluationError
+from flexicase.evaluation._ray_actors import Crew, Piece
 
 WHO = "RayEvaluator needs"
 MOST_SEND_SECONDS = 0.005

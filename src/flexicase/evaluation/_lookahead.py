@@ -11,10 +11,19 @@ two after the first case (`Growing`).
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from flexicase._checks import check_choice, check_count
+from flexicase.evaluation._cache import Memo
+from flexicase.evaluation._protocol import CaseEvaluator
+
+Indices: TypeAlias = NDArray[np.int64]
 
 PATIENCE = 8
 BYTES_PER_PAIR = 8
@@ -31,7 +40,7 @@ class Growing:
     Example:
         >>> import numpy as np
         >>> import flexicase as fx
-        >>> from flexicase.selection.lookahead import Growing
+        >>> from flexicase.evaluation._lookahead import Growing
         >>> asked = []
         >>> def evaluate(individuals, cases):
         ...     asked.append(len(cases))
@@ -71,7 +80,7 @@ class BlockSize:
         most_pairs: How many errors that is.
 
     Example:
-        >>> from flexicase.selection.lookahead import BlockSize
+        >>> from flexicase.evaluation._lookahead import BlockSize
         >>> size = BlockSize("auto", most_bytes=8000)
         >>> asked = []
         >>> for _ in range(4):
@@ -116,3 +125,48 @@ class BlockSize:
             lasted = max(before, self._quiet)
             self._wanted = 1 if lasted < self._patience else lasted
         self._wanted = max(self._wanted, self._least)
+
+
+def take(cases: Iterator[int], count: int) -> Indices:
+    """The next cases: (count,) of them, or as many as are left."""
+    return np.array(list(itertools.islice(cases, count)), dtype=np.int64)
+
+
+class Block(NamedTuple):
+    """The errors of the pool on the next cases.
+
+    Attributes:
+        cases: (b,) the cases.
+        errors: (pool, b) the errors.
+        fresh: (pool, b) which of them were computed for this event.
+    """
+
+    cases: Indices
+    errors: NDArray[np.float64]
+    fresh: NDArray[np.bool_]
+
+
+class AskedBlocks:
+    """Blocks of one event that the evaluator is asked for, one after another.
+
+    Attributes:
+        computed: Pairs computed so far.
+    """
+
+    def __init__(self, order: Iterator[int], size: BlockSize, memo: Memo, evaluate: CaseEvaluator) -> None:
+        """Start at the first case."""
+        self._order, self._size, self._memo, self._evaluate = order, size, memo, evaluate
+        self.computed = 0
+
+    def next(self, pool: Indices) -> Block | None:
+        """The next block for the (pool,) candidates left; None if no case is left."""
+        cases = take(self._order, self._size.cases(len(pool)))
+        if not len(cases):
+            return None
+        errors, fresh = self._memo.fetch(self._evaluate, pool, cases)
+        self.computed += int(np.count_nonzero(fresh))
+        return Block(cases, errors, fresh)
+
+    def observe(self, visited: int, last_filter: int | None) -> None:
+        """Learn what a block did to the pool, as `BlockSize.observe`."""
+        self._size.observe(visited, last_filter)
