@@ -23,7 +23,7 @@ from flexicase.push import (
     RandomTagged,
     Symbol,
 )
-from flexicase.push.generators import VISIBLE
+from flexicase.push.genome import VISIBLE
 from flexicase.rng import key_from_seed
 from tests.gp.breeding import FRESH, children, is_rate, items, numbered, offspring
 

@@ -6,7 +6,7 @@ import pytest
 
 from flexicase import problems
 from flexicase.push import Program, Symbol, unparse
-from flexicase.push.values import Value
+from flexicase.push.program import Value
 
 #: An error that the textbook's way of counting edits gives.
 EDITS = object()

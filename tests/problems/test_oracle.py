@@ -10,7 +10,7 @@ import pytest
 from flexicase import problems
 from flexicase.problems import Cases, Problem
 from flexicase.push import Limits, Program, State, run
-from flexicase.push.values import Value
+from flexicase.push.program import Value
 
 from .oracle import ANSWERS, Answer, printed_float, right
 from .oracle_errors import ERRORS

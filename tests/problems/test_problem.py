@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from flexicase import problems
-from flexicase.problems import Cases, Drawn, Fixed, Measure, Problem, Settings, Split, draws
+from flexicase.problems import Cases, Drawn, Fixed, Measure, Problem, Settings, Split, random_inputs
 from flexicase.push import Program, RandomInteger, Symbol
 
 
@@ -19,7 +19,10 @@ def larger(**changes: object) -> Problem:
         "name": "larger",
         "description": "Return the larger of two integers.",
         "answer": max,
-        "domains": [Fixed([(1, 2), (2, 1)]), Drawn(lambda rng: tuple(draws.integers(rng, 2, -9, 9)), train=8, test=20)],
+        "domains": [
+            Fixed([(1, 2), (2, 1)]),
+            Drawn(lambda rng: tuple(random_inputs.integers(rng, 2, -9, 9)), train=8, test=20),
+        ],
         "measures": [Measure("integer", "absolute", penalty=100)],
         "stacks": ["exec", "integer", "boolean"],
         "generators": [RandomInteger(-9, 9), Symbol("in1"), Symbol("in2")],
@@ -150,7 +153,7 @@ def test_unknown_problems_suggest_the_nearest() -> None:
 
 def test_cases_that_belong_together_stay_together() -> None:
     domain = Drawn(lambda rng: [(n,) for n in range(3)], train=5, test=2)
-    train, test = domain.sample(draws.generator(0))
+    train, test = domain.sample(random_inputs.generator(0))
     assert train == [(0,), (1,), (2,), (0,), (1,)]
     assert test == [(0,), (1,)]
 

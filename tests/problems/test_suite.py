@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from flexicase import problems
-from flexicase.problems import edge
+from flexicase.problems.cases import read_carried
 from flexicase.push import InstructionSet, Program, Symbol
 
 PSB1 = [name for name in problems.names() if name != "simple-regression"]
@@ -101,7 +101,7 @@ def test_a_sample_has_its_sizes_and_repeats_with_its_seed(name: str) -> None:
 @pytest.mark.parametrize("name", PSB1)
 def test_answers_are_those_of_the_carried_cases(name: str) -> None:
     problem = problems.load(name)
-    carried = edge.read(name)
+    carried = read_carried(name)
     cases = problem.edge_cases()
     assert [case[: len(given)] for case, given in zip(cases.inputs, carried.inputs, strict=True)] == carried.inputs
     assert cases.expected == carried.expected

@@ -96,7 +96,7 @@ def test_a_long_translation_can_be_interrupted() -> None:
 
 def test_objects_may_be_shared_between_threads() -> None:
     """Counts of an evaluator must not be lost, and its memory of answers not be emptied under a thread's feet."""
-    import flexicase.push.evaluate as module
+    import flexicase.push.evaluator as module
 
     cases = [[n] for n in range(40)]
     shared = Evaluator(cases, [n for (n,) in cases], measures=[Measure("integer", lambda a, b: abs(a - b))])

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flexicase.push import Evaluator, Measure, Program, Symbol
-from flexicase.push.values import Value
+from flexicase.push.program import Value
 
 
 def error(measure: Measure, target: Value, *code: Value) -> float:

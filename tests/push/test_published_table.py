@@ -10,8 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from flexicase.push import InstructionSet, instruction_table
-from flexicase.push.descriptions import descriptions
-from flexicase.push.instructions import Profile
+from flexicase.push.instructions import Profile, descriptions
 
 LISTS: tuple[Profile, ...] = ("W", "M", "L")
 

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from flexicase.push import Char, Evaluator, InstructionSet, Limits, Program, run, trace
-from flexicase.push.generators import VISIBLE
+from flexicase.push.genome import VISIBLE
 
 
 def test_integers_name_tags() -> None:

@@ -14,8 +14,8 @@ from flexicase.cli.failures import FAILED
 from flexicase.cli.output import aligned, emit, emit_json, standard_input
 from flexicase.problems import Cases, Measure, Problem, Score
 from flexicase.push import Program, Symbol, unparse
-from flexicase.push.generators import Generator
-from flexicase.push.values import Value
+from flexicase.push.genome import Generator
+from flexicase.push.program import Value
 
 SAMPLES = 5
 FIXED_SAMPLES = 2

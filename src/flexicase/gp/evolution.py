@@ -18,7 +18,7 @@ from flexicase.gp.records import Generation, Run, Seconds
 from flexicase.gp.setup import Setup, stable_repr
 from flexicase.gp.simplify import simplify
 from flexicase.gp.variation import Breeder, Plan
-from flexicase.push.evaluate import Evaluator
+from flexicase.push.evaluator import Evaluator
 from flexicase.push.program import Program
 from flexicase.rng import Key, Lane, Stream, derived_key, key_from_seed
 from flexicase.selection.fast_lexicase import FastLexicase

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.push.evaluate import Evaluator, LazyErrors
+from flexicase.push.evaluator import Evaluator, LazyErrors
 from flexicase.push.program import Program
 from flexicase.rng import Key
 from flexicase.selection.fast_lexicase import FastLexicase

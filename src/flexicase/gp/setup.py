@@ -12,8 +12,7 @@ import numpy as np
 from flexicase._checks import check_count, check_threads, shown
 from flexicase.gp.variation import Variation
 from flexicase.problems import Problem, load
-from flexicase.problems.problem import check_profile
-from flexicase.problems.settings import MAX_POPULATION
+from flexicase.problems.problem import MAX_POPULATION, check_profile
 from flexicase.push.instructions import Profile
 from flexicase.rng import Seed, key_from_seed
 from flexicase.selection.fast_lexicase import FastLexicase

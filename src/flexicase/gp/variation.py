@@ -24,8 +24,8 @@ from flexicase._checks import (
 )
 from flexicase.gp.population import Population, check_key, check_population
 from flexicase.problems.cases import as_tuple
-from flexicase.problems.settings import MAX_POINTS, MAX_POPULATION, OPERATORS
-from flexicase.push.generators import (
+from flexicase.problems.problem import MAX_POINTS, MAX_POPULATION, OPERATORS
+from flexicase.push.genome import (
     Generator,
     RandomBoolean,
     RandomChar,

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
+from functools import partial
+from importlib import resources
 from typing import Protocol, TypeVar, runtime_checkable
 
 from flexicase._checks import check_count, check_flag, check_function, shown
-from flexicase.problems.draws import Rng, pick, shuffled
-from flexicase.push.values import Value
+from flexicase.problems.random_inputs import Rng, pick, shuffled
+from flexicase.push.program import Value
 
 T = TypeVar("T")
 #: The inputs of one case, ``in1`` first.
@@ -223,3 +227,38 @@ class Drawn(_Open):
             drawn = self.draw(rng)
             cases.extend(drawn if isinstance(drawn, list) else [drawn])
         return cases[:count]
+
+
+def read_carried(name: str) -> Cases:
+    """The fixed cases of a problem of the benchmark suite, as they are carried.
+
+    >>> read_carried("mirror-image").inputs[1], read_carried("mirror-image").expected[1]
+    (([1], [1]), True)
+    """
+    packed = resources.files("flexicase.problems").joinpath("data", f"{name}-edge.json.gz").read_bytes()
+    cases = Cases()
+    for line in gzip.decompress(packed).splitlines():
+        record = json.loads(line)
+        inputs = [value for key, value in record.items() if key.startswith("input")]
+        outputs = [value for key, value in record.items() if key.startswith("output")]
+        cases.inputs.append(tuple(inputs))
+        cases.expected.append(outputs[0] if len(outputs) == 1 else tuple(outputs))
+    return cases
+
+
+def carried_inputs(name: str, start: int = 0, stop: int | None = None) -> list[Inputs]:
+    """The inputs of some of them.
+
+    >>> carried_inputs("mirror-image", 0, 1)
+    [([], [])]
+    """
+    return read_carried(name).inputs[start:stop]
+
+
+def carried_reader(name: str) -> Callable[[], Cases]:
+    """A function that gives all of them.
+
+    >>> len(carried_reader("mirror-image")())
+    23
+    """
+    return partial(read_carried, name)

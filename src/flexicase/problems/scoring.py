@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 from flexicase._checks import check_count, check_text, nearest, shown
 from flexicase.problems.cases import MAX_CASES, Cases
 from flexicase.problems.problem import Problem
-from flexicase.push.evaluate import Evaluator
+from flexicase.push.evaluator import Evaluator
 from flexicase.push.instructions import instruction_table
-from flexicase.push.program import Program
-from flexicase.push.text import parse_all
-from flexicase.push.values import Symbol, Value
+from flexicase.push.program import Program, Symbol, Value, parse_all
 from flexicase.rng import Seed
 
 _INPUT = re.compile(r"in([1-9]\d*)")

@@ -1,7 +1,10 @@
 """The Push language: programs, genomes and a native engine that runs them."""
 
-from flexicase.push.evaluate import Evaluator, Failure
-from flexicase.push.generators import (
+from flexicase.push.evaluator import Evaluator, Failure
+from flexicase.push.genome import (
+    Gene,
+    Genome,
+    Marker,
     RandomBoolean,
     RandomChar,
     RandomFloat,
@@ -10,16 +13,10 @@ from flexicase.push.generators import (
     RandomTag,
     RandomTagged,
 )
-from flexicase.push.genome import Gene, Genome, Marker
-from flexicase.push.instructions import Instruction, InstructionSet, instruction_table
-from flexicase.push.limits import Limits
+from flexicase.push.instructions import Instruction, InstructionSet, instruction, instruction_table, remove_instruction
+from flexicase.push.interpreter import Limits, State, Step, Trace, run, trace
 from flexicase.push.measures import Measure
-from flexicase.push.program import Program
-from flexicase.push.python_instructions import instruction, remove_instruction
-from flexicase.push.run import State, run
-from flexicase.push.text import parse, parse_all, unparse
-from flexicase.push.trace import Step, Trace, trace
-from flexicase.push.values import Big, Char, Single, Symbol
+from flexicase.push.program import Big, Char, Program, Single, Symbol, parse, parse_all, unparse
 
 __all__ = [
     "Big",

@@ -17,9 +17,8 @@ from typing import Any
 from flexicase import _native
 from flexicase.push.genome import Genome
 from flexicase.push.golden import difference, genome_of, same, state_of, value_of
-from flexicase.push.limits import Limits
+from flexicase.push.interpreter import Limits, State
 from flexicase.push.program import Program
-from flexicase.push.run import State
 
 Record = Mapping[str, Any]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from flexicase.push.genome import Gene, Genome, Marker
-from flexicase.push.values import Char, Single, Symbol, Value
+from flexicase.push.program import Char, Single, Symbol, Value
 
 
 def _real(value: Any) -> float:

@@ -9,8 +9,8 @@ from typing import Any, Literal, get_args
 
 from flexicase import _native
 from flexicase._checks import check_choice, check_count, check_number, check_text, nearest, shown
-from flexicase.push.descriptions import STACKS
-from flexicase.push.values import Value
+from flexicase.push.instructions import STACKS
+from flexicase.push.program import Value
 
 #: Errors that the engine measures.
 #:
