@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.gp.evolution import Evolution
+from flexicase.gp._settings import Setup
+from flexicase.gp.evolve import Evolution
 from flexicase.gp.records import Generation, Seconds
-from flexicase.gp.setup import Setup
 
 
 @dataclass(frozen=True)

@@ -149,7 +149,7 @@ def test_a_full_disk_at_the_end_does_not_lose_the_run(run, tmp_path, monkeypatch
     def fail(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("flexicase.gp.checkpoint.write_atomically", fail)
+    monkeypatch.setattr("flexicase.gp._state.write_atomically", fail)
     done = run("evolve", "mirror-image", *SMALL, "--save", tmp_path / "run")
     assert done.exit_code == 0
     assert done.stdout.startswith("mirror-image, lexicase, seed 0: 2 generations in ")

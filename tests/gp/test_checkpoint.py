@@ -17,7 +17,7 @@ import pytest
 
 from flexicase import problems
 from flexicase.gp import CheckpointError, Variation, evolve
-from flexicase.gp.checkpoint import MAGIC, NEWEST, PREVIOUS, read
+from flexicase.gp._state import MAGIC, NEWEST, PREVIOUS, read
 from tests.gp.runs import MIXED, SMALL, fingerprint, small_run
 
 CHANGES = [{}, {"partial": True, "method": "weighted-num-nonzeros"}, {"parents": 4}, {"variation": MIXED}]

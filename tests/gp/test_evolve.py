@@ -11,8 +11,8 @@ import pytest
 import flexicase as fx
 from flexicase import problems
 from flexicase.gp import Variation, evolve
-from flexicase.gp.evolution import Evolution
-from flexicase.gp.setup import Setup
+from flexicase.gp._settings import Setup
+from flexicase.gp.evolve import Evolution
 from flexicase.push import Evaluator
 from flexicase.selection.methods import PAPER_METHODS
 from tests.gp.runs import MIXED, fingerprint, small_run
@@ -128,7 +128,7 @@ def test_few_selections_give_all_parents(partial):
 
 
 def test_winners_are_drawn_alike_and_from_the_seed():
-    from flexicase.gp.evolution import _draws
+    from flexicase.gp.evolve import _draws
     from flexicase.rng import key_from_seed
 
     draws = _draws(3000, 3, key_from_seed(7))
@@ -152,7 +152,7 @@ def test_cases_not_looked_at_yet_have_the_weight_that_was_asked_for(partial, def
 @pytest.mark.parametrize("order", ["uniform", "weighted", "ranked"])
 def test_partial_evaluation_finds_a_solution_whenever_there_is_one(order):
     """The stop rule: the winner of one event is free of errors exactly if anybody is."""
-    from flexicase.gp.judging import Carried, PartialJudge
+    from flexicase.gp.parents import Carried, PartialJudge
     from flexicase.push import Program
     from flexicase.rng import key_from_seed
 

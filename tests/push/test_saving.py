@@ -156,7 +156,7 @@ def test_a_run_with_python_instructions_resumes_in_another_process(tmp_path: Pat
         evolve(
             folder,
             0,
-            "from flexicase.gp.checkpoint import read\n"
+            "from flexicase.gp._state import read\n"
             "data = read(folder)[1].population.to_bytes(); assert b'larger' in data\n"
             "print(hashlib.sha256(data).hexdigest())",
         )

@@ -18,8 +18,8 @@ from torch.utils.data import TensorDataset
 
 import flexicase.torch as ft
 from flexicase._checkpoint import CheckpointError
-from flexicase.torch.checkpoint import MAGIC, NEWEST, PREVIOUS, load
-from flexicase.torch.training import Trainer, TrainingError, sgd
+from flexicase.torch._checkpoint import MAGIC, NEWEST, PREVIOUS, load
+from flexicase.torch._training import Trainer, TrainingError, sgd
 from tests.torch.training_runs import Averaging, cases, fingerprint, search, small
 
 CHANGES = [
@@ -79,8 +79,8 @@ def test_an_interrupted_generation_leaves_nothing(tmp_path):
 KILLED = """
 import os, signal, sys
 import torch
-from flexicase.torch.errors import CandidateErrors
-from flexicase.torch.training import Trainer
+from flexicase.torch._evaluation import CandidateErrors
+from flexicase.torch._training import Trainer
 from tests.torch.training_runs import search
 
 def die_at(owner, name, call):

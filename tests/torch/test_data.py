@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import flexicase.torch as ft
-from flexicase.torch import cifar
+from flexicase.torch import _cifar as cifar
 from flexicase.torch.data import Images
 
 SHEETS = Path(__file__).resolve().parents[3] / "shared" / "data" / "cifar-10"

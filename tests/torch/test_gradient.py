@@ -16,12 +16,11 @@ from torch import nn
 from torch.utils.data import TensorDataset
 
 import flexicase.torch as ft
-from flexicase.torch.cases import Cases
-from flexicase.torch.checkpoint import NEWEST
-from flexicase.torch.errors import wrong
-from flexicase.torch.gradient import GradientLexicase
-from flexicase.torch.state import State
-from flexicase.torch.training import deal
+from flexicase.torch._checkpoint import NEWEST
+from flexicase.torch._evaluation import Cases, wrong
+from flexicase.torch._state import State
+from flexicase.torch._training import deal
+from flexicase.torch.gradient_lexicase import GradientLexicase
 from tests.torch.training_runs import Poison, cases, fingerprint, network, search, small
 
 

@@ -12,9 +12,8 @@ import flexicase as fx
 import flexicase.torch as ft
 from flexicase.evaluation._lookahead import Growing
 from flexicase.rng import key_from_seed
-from flexicase.torch.cases import Cases
-from flexicase.torch.errors import largest_block
-from flexicase.torch.selector import make_selector
+from flexicase.torch._evaluation import Cases, largest_block
+from flexicase.torch.gradient_lexicase import make_selector
 from tests.torch.training_runs import network, search
 
 SELECTIONS = [("lexicase", None, None)] + [

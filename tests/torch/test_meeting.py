@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 import torch.distributed as dist
 
-from flexicase.torch.meeting import RankLostError, common_name, contact
+from flexicase.torch._distributed import RankLostError, common_name, contact
 
 pytestmark = pytest.mark.skipif(not dist.is_available(), reason="this build of PyTorch has no torch.distributed")
 

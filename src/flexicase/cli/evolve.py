@@ -18,7 +18,7 @@ from flexicase.cli.evolve_progress import Progress
 from flexicase.cli.failures import terminations_as_interrupts
 from flexicase.cli.output import check_picture, emit, emit_json
 from flexicase.gp import Run, Variation, evolve
-from flexicase.gp.checkpoint import describe, read
+from flexicase.gp._state import describe, read
 from flexicase.problems import load, names
 from flexicase.selection.methods import PAPER_METHODS, resolve_method
 

@@ -82,9 +82,8 @@ def train(
         check_picture(plot)
     from flexicase.torch import GradientLexicase
     from flexicase.torch import data as data_sets
-    from flexicase.torch.candidates import check_device
-    from flexicase.torch.state import check_names
-    from flexicase.torch.training import sgd
+    from flexicase.torch._state import check_names
+    from flexicase.torch._training import check_device, sgd
 
     _refuse(check_device, device, "--device")
     _refuse(check_names, allow_changed or (), "--allow-changed")
@@ -130,7 +129,7 @@ def _fit(
     search: GradientLexicase, generations: int, writer: Any, *, quiet: bool, save: Path | None, **rest: Any
 ) -> None:
     """Train, and show how it goes."""
-    from flexicase.torch.distributed import under_torchrun
+    from flexicase.torch._distributed import under_torchrun
 
     # torchrun ends its processes by SIGTERM when one dies, and there a checkpoint is written after every generation
     stopping = contextlib.nullcontext() if under_torchrun() else terminations_as_interrupts()
@@ -202,7 +201,7 @@ def _check_folders(data: str, directory: Path | None, save: Path | None, resume:
             "needs --resume under torchrun --max-restarts, to go on from there", param_hint="--save"
         )
     if save is not None and not resume and os.environ.get("RANK", "0") == "0":
-        from flexicase.torch.checkpoint import describe
+        from flexicase.torch._checkpoint import describe
 
         _refuse(lambda folder: require_free(folder, describe, remedy="--resume continues it"), save, "--save")
     if data == "cifar10" and directory is None:

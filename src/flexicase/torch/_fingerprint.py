@@ -30,7 +30,7 @@ def checksum(tensors: Iterable[Tensor]) -> str:
 
     Example:
         >>> import torch
-        >>> from flexicase.torch.fingerprint import checksum
+        >>> from flexicase.torch._fingerprint import checksum
         >>> checksum([torch.zeros(2)]) == checksum([torch.zeros(2, dtype=torch.int32)])
         True
     """
@@ -45,7 +45,7 @@ def describe_tensors(tensors: Iterable[Tensor]) -> str:
 
     Example:
         >>> import torch
-        >>> from flexicase.torch.fingerprint import describe_tensors
+        >>> from flexicase.torch._fingerprint import describe_tensors
         >>> describe_tensors([torch.zeros(2, 3), torch.arange(2)])
         'float32 (2, 3), int64 (2,)'
     """
@@ -60,9 +60,9 @@ def describe_function(function: Any) -> str:
 
     Example:
         >>> import flexicase.torch as ft
-        >>> from flexicase.torch.fingerprint import describe_function
+        >>> from flexicase.torch._fingerprint import describe_function
         >>> describe_function(ft.cosine)
-        'flexicase.torch.training.cosine'
+        'flexicase.torch._training.cosine'
         >>> describe_function(ft.PadCropFlip(1)) == describe_function(ft.PadCropFlip(2))
         False
     """
@@ -81,7 +81,7 @@ def describe_optimizer(optimizer: Optimizer) -> str:
 
     Example:
         >>> import torch
-        >>> from flexicase.torch.fingerprint import describe_optimizer
+        >>> from flexicase.torch._fingerprint import describe_optimizer
         >>> describe_optimizer(torch.optim.SGD(torch.nn.Linear(1, 1).parameters(), lr=0.1, momentum=0.9))
         'SGD momentum=0.9'
     """

@@ -1,4 +1,4 @@
-"""Training the candidates of a generation, each on its own share of the cases."""
+"""Making the candidate networks, and checking that they fit the data."""
 
 from __future__ import annotations
 
@@ -12,14 +12,174 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 from torch.optim import LBFGS, SGD, Optimizer
 
 from flexicase.rng import Key, Lane, Stream, derived_key
-from flexicase.torch.candidates import is_sound
-from flexicase.torch.cases import Cases
+from flexicase.torch._evaluation import Cases
 
 if TYPE_CHECKING:
-    from flexicase.torch.distributed import OneProcess
+    from flexicase.torch._distributed import OneProcess
+
+
+def check_device(device: str | torch.device) -> torch.device:
+    """A device that is there.
+
+    Raises:
+        ValueError: It is not.
+    """
+    try:
+        found = torch.device(device)
+        torch.empty(1, device=found)
+    except (RuntimeError, AssertionError, TypeError, NotImplementedError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise ValueError(f"device must be one that torch can use here, got {str(device)!r}: {reason}") from error
+    return found
+
+
+def make_candidates(
+    model_fn: Callable[[], nn.Module], seeds: Sequence[int], device: torch.device, *, channels_last: bool = False
+) -> list[nn.Module]:
+    """One network per seed; the global random generator is left as it was.
+
+    Raises:
+        TypeError: ``model_fn`` does not make networks.
+        ValueError: They are not of the same shape.
+    """
+    if isinstance(model_fn, nn.Module) or not callable(model_fn):
+        raise TypeError(f"model_fn must be a function that makes a network each time, got {type(model_fn).__name__}")
+    models = []
+    with torch.random.fork_rng([]):
+        for seed in seeds:
+            torch.manual_seed(seed)
+            model = model_fn()
+            if not isinstance(model, nn.Module):
+                raise TypeError(f"model_fn must make a torch.nn.Module, got {type(model).__name__}")
+            moved = model.to(device)
+            models.append(moved.to(memory_format=torch.channels_last) if channels_last else moved)  # type: ignore[call-overload]
+    for model in models:
+        _check_network(model)
+    shapes = [{name: value.shape for name, value in parameters_of(model).items()} for model in models]
+    if any(shape != shapes[0] for shape in shapes) or len({id(model) for model in models}) < len(models):
+        raise ValueError("model_fn must make a new network each time, all of the same shape")
+    _check_separate(models)
+    return models
+
+
+def _check_network(model: nn.Module) -> None:
+    """Refuse a network that cannot be trained or saved."""
+    for name, value in [*model.named_parameters(), *model.named_buffers()]:
+        if is_lazy(value):
+            raise ValueError(
+                f"model_fn must make networks whose parameters are initialised, got {name!r} of a lazy module; run a "
+                "batch through the network in model_fn"
+            )
+    for name, value in model.state_dict().items():
+        if not isinstance(value, Tensor):
+            raise ValueError(
+                f"model_fn must make networks whose state holds tensors alone, got {type(value).__name__} as {name!r}"
+            )
+    if not any(parameter.requires_grad for parameter in model.parameters()):
+        raise ValueError("model_fn must make networks with a parameter to train, got none that requires a gradient")
+
+
+def _check_separate(models: Sequence[nn.Module]) -> None:
+    """Refuse networks that share memory: training one would change the others."""
+    owners: dict[int, int] = {}
+    for which, model in enumerate(models):
+        for name, value in [*model.named_parameters(), *model.named_buffers()]:
+            if value.numel() and owners.setdefault(value.data_ptr(), which) != which:
+                raise ValueError(
+                    f"model_fn must make a new network each time, but two share {name!r}; copy it in model_fn"
+                )
+
+
+def parameters_of(model: nn.Module) -> dict[str, Tensor]:
+    """The tensors of a network's ``state_dict``, detached."""
+    return {name: value.detach() for name, value in model.state_dict().items()}
+
+
+def unsaved_buffers(model: nn.Module) -> dict[str, Tensor]:
+    """The buffers that a network's ``state_dict`` leaves out, detached."""
+    saved = model.state_dict().keys()
+    return {name: value.detach() for name, value in model.named_buffers(remove_duplicate=False) if name not in saved}
+
+
+def copied(tensors: dict[str, Tensor], device: torch.device | None = None) -> dict[str, Tensor]:
+    """Copies of some tensors, on another device if one is given."""
+    return {name: value.detach().to(device or value.device, copy=True) for name, value in tensors.items()}
+
+
+def load_unsaved_buffers(model: nn.Module, buffers: dict[str, Tensor]) -> None:
+    """Give a network the buffers that `unsaved_buffers` returned for another one; they may have other shapes."""
+    for prefix, module in model.named_modules(remove_duplicate=False):
+        for name in module._non_persistent_buffers_set:
+            own, new = getattr(module, name), buffers.get(f"{prefix}.{name}" if prefix else name)
+            if own is None or new is None or own.shape != new.shape or own.dtype != new.dtype:
+                device = own.device if own is not None else next(model.parameters()).device
+                setattr(module, name, None if new is None else new.to(device, copy=True))
+            else:
+                own.copy_(new)
+
+
+def unsaved_names(model: nn.Module) -> list[str]:
+    """The names that `unsaved_buffers` may have, also those that hold nothing yet."""
+    return [
+        f"{prefix}.{name}" if prefix else name
+        for prefix, module in model.named_modules(remove_duplicate=False)
+        for name in module._non_persistent_buffers_set
+    ]
+
+
+def copy_network(source: nn.Module, target: nn.Module) -> None:
+    """Give a network the parameters and buffers of another."""
+    target.load_state_dict(source.state_dict())
+    load_unsaved_buffers(target, unsaved_buffers(source))
+
+
+def finite_tensors(model: nn.Module) -> frozenset[str]:
+    """The names of a new network's parameters and buffers that must stay finite: all but masks of infinities."""
+    tensors = parameters_of(model) | unsaved_buffers(model)
+    return frozenset(name for name, value in tensors.items() if bool(value.isfinite().all()))
+
+
+def is_sound(model: nn.Module, finite: frozenset[str]) -> bool:
+    """Whether the tensors of a network that must be finite are."""
+    tensors = parameters_of(model) | unsaved_buffers(model)
+    return all(bool(value.isfinite().all()) for name, value in tensors.items() if name in finite)
+
+
+def check_output(model: nn.Module, cases: Cases, *, classify: bool) -> int | None:
+    """Whether a network takes the cases; gives the number of classes if it is to classify them.
+
+    Raises:
+        ValueError: It fails on them, or its output has not the shape that is needed.
+    """
+    n = min(2, len(cases))
+    inputs, _ = cases.batch(torch.arange(n))
+    model.eval()
+    try:
+        with torch.inference_mode():
+            output = model(inputs)
+    except Exception as error:
+        of = f"shape {tuple(inputs.shape)}" if isinstance(inputs, Tensor) else f"type {type(inputs).__name__}"
+        raise ValueError(f"the network must take batches of {cases.name}, of {of}, but fails: {error}") from error
+    if not classify:
+        return None
+    if not isinstance(output, Tensor) or output.ndim != 2 or len(output) != n:
+        shape = tuple(output.shape) if isinstance(output, Tensor) else type(output).__name__
+        raise ValueError(
+            f"the network's output for {n} cases must have shape ({n}, classes), got {shape} (for anything else give "
+            f"error_fn and loss)"
+        )
+    return int(output.shape[1])
+
+
+def check_autocast(dtype: torch.dtype | None) -> None:
+    """Whether mixed precision is of a kind that needs no loss scaling."""
+    if dtype is not None and dtype != torch.bfloat16:
+        raise ValueError(f"autocast must be torch.bfloat16 or None (float16 would need loss scaling), got {dtype}")
+
 
 Transform: TypeAlias = Callable[[Tensor, torch.Generator], Tensor]
 Loss: TypeAlias = Callable[[Tensor, Tensor], Tensor]
@@ -121,7 +281,7 @@ def deal(n_cases: int, batch_size: int, population: int, draws: torch.Generator)
 
     Example:
         >>> import torch
-        >>> from flexicase.torch.training import deal
+        >>> from flexicase.torch._training import deal
         >>> shares = deal(10, 2, 4, torch.Generator().manual_seed(1))
         >>> [len(share) for share in shares]
         [2, 1, 1, 1]

@@ -1,14 +1,15 @@
-"""Gradient lexicase on several processes (``torchrun``): who owns which candidate, and what the ranks tell each other.
-
-Every rank runs the same loop and the same selection, with the same draws. Candidate k is trained and evaluated on rank
-k mod world size alone; the others learn its loss, its errors on the cases looked at and, if it wins, its state.
-"""
+"""How the processes of a ``torchrun`` job meet, also when it has started them anew, and notice that one is gone."""
 
 from __future__ import annotations
 
+import atexit
 import io
 import os
-from collections.abc import Callable
+import re
+import time
+import uuid
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -20,12 +21,93 @@ from torch import nn
 
 from flexicase.rng import Key, Seed, key_from_seed
 from flexicase.selection.fast_lexicase import FastLexicase
-from flexicase.torch.candidates import load_unsaved_buffers, parameters_of, unsaved_buffers, unsaved_names
-from flexicase.torch.errors import CandidateErrors
-from flexicase.torch.fingerprint import as_bytes, checksum
-from flexicase.torch.meeting import TIMEOUT, contact, enter
-from flexicase.torch.rank_errors import RankErrors
-from flexicase.torch.training import TrainingError
+from flexicase.torch._evaluation import CandidateErrors, RankErrors
+from flexicase.torch._fingerprint import as_bytes, checksum
+from flexicase.torch._training import TrainingError, load_unsaved_buffers, parameters_of, unsaved_buffers, unsaved_names
+
+TIMEOUT = timedelta(minutes=30)
+SECONDS_BETWEEN_LOOKS = 0.02
+
+
+class RankLostError(ConnectionError):
+    """Another rank has died, or has not answered in time.
+
+    Example:
+        >>> from flexicase.torch._distributed import RankLostError
+        >>> issubclass(RankLostError, ConnectionError)
+        True
+    """
+
+
+@contextmanager
+def contact() -> Generator[None, None, None]:
+    """Turn what PyTorch raises when a rank is gone into `RankLostError`."""
+    try:
+        yield
+    except RuntimeError as error:
+        reason = re.sub(r"^\[[^]]*\] ", "", str(error)).split(". ")[0].split("\n")[0]  # not where in PyTorch's sources
+        raise RankLostError(f"contact with another rank was lost: {reason}") from error
+
+
+def enter(backend: str) -> None:
+    """Initialise ``torch.distributed`` from what ``torchrun`` has put into the environment; left when Python ends.
+
+    Args:
+        backend: ``"gloo"`` or ``"nccl"``.
+    """
+    from torch.distributed import PrefixStore  # type: ignore[attr-defined]
+    from torch.distributed.rendezvous import rendezvous
+
+    with contact():
+        store, rank, world_size = next(rendezvous("env://", timeout=TIMEOUT))
+        own = PrefixStore(common_name(PrefixStore("flexicase", store), rank, world_size), store)
+        dist.init_process_group(backend, store=own, rank=rank, world_size=world_size, timeout=TIMEOUT)
+    atexit.register(_leave)
+
+
+def common_name(store: Any, rank: int, world_size: int, timeout: timedelta = TIMEOUT) -> str:
+    """A name that all ranks of this start of the job know, and none of an earlier start.
+
+    The store outlives the ranks, so that after a restart it still holds what those of the last start have left. Every
+    rank says hello with a word of its own; rank 0 welcomes these words and gives the name; who finds its own word in
+    the welcome confirms the name.
+
+    Args:
+        store: A store of ``torch.distributed``, where all ranks of all starts read and write.
+        rank: This rank.
+        world_size: How many there are.
+        timeout: How long to wait for the others.
+
+    Raises:
+        RankLostError: Not all came.
+
+    Example:
+        >>> import torch.distributed as dist
+        >>> from flexicase.torch._distributed import common_name
+        >>> len(common_name(dist.HashStore(), rank=0, world_size=1))
+        32
+    """
+    own, until = uuid.uuid4().hex, time.monotonic() + timeout.total_seconds()
+    hellos = [f"hello {other}" for other in range(1, world_size)]
+    store.set(f"hello {rank}", own)
+    while time.monotonic() < until:
+        if rank == 0 and store.check(hellos):
+            store.set("welcome", " ".join([own, *(store.get(hello).decode() for hello in hellos)]))
+            if store.check([f"{own} {other}" for other in range(1, world_size)]):
+                return own
+        elif rank and store.check(["welcome"]):
+            name, *welcome = store.get("welcome").decode().split()
+            if own in welcome:
+                store.set(f"{name} {rank}", "confirmed")
+                return name
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+    raise RankLostError(f"not all of the {world_size} ranks came within {timeout.total_seconds():.0f} s")
+
+
+def _leave() -> None:
+    if dist.is_initialized():
+        dist.destroy_process_group()
+
 
 Result = TypeVar("Result")
 Distributed: TypeAlias = bool | Literal["auto"]
@@ -35,7 +117,7 @@ class RankFailedError(RuntimeError):
     """Work has failed on another rank; the message says on which, and why.
 
     Example:
-        >>> from flexicase.torch.distributed import RankFailedError
+        >>> from flexicase.torch._distributed import RankFailedError
         >>> str(RankFailedError("rank 1: ValueError: no such case"))
         'rank 1: ValueError: no such case'
     """
@@ -45,7 +127,7 @@ class OneProcess:
     """All candidates in this process: nothing to be told to anybody.
 
     Example:
-        >>> from flexicase.torch.distributed import OneProcess
+        >>> from flexicase.torch._distributed import OneProcess
         >>> OneProcess().each(3, lambda candidate: candidate / 2)
         [0.0, 0.5, 1.0]
     """
@@ -106,7 +188,7 @@ class Ranks(OneProcess):
 
     Example:
         >>> import torch.distributed as dist
-        >>> from flexicase.torch.distributed import Ranks
+        >>> from flexicase.torch._distributed import Ranks
         >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
         >>> Ranks().each(3, lambda candidate: candidate / 2)
         [0.0, 0.5, 1.0]
@@ -265,7 +347,7 @@ def under_torchrun() -> bool:
     """Whether this process is one of several that ``torchrun`` started.
 
     Example:
-        >>> from flexicase.torch.distributed import under_torchrun
+        >>> from flexicase.torch._distributed import under_torchrun
         >>> under_torchrun()
         False
     """
@@ -285,7 +367,7 @@ def join(distributed: Distributed, population: int, device: str | torch.device) 
         ValueError: There is no job to join, or there are more ranks than candidates.
 
     Example:
-        >>> from flexicase.torch.distributed import join
+        >>> from flexicase.torch._distributed import join
         >>> join("auto", population=4, device="cpu").world_size
         1
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,7 @@ import numpy as np
 from flexicase._checkpoint import CheckpointError, check_settings, newest_whole
 from flexicase._checks import check_count
 from flexicase._files import write_atomically
-from flexicase.gp.evolution import State
-from flexicase.gp.judging import Carried
+from flexicase.gp.parents import Carried
 from flexicase.gp.population import Population
 from flexicase.gp.records import Generation
 
@@ -23,6 +23,25 @@ NEWEST, PREVIOUS = "run.checkpoint", "run.checkpoint.previous"
 DIGEST = 32
 #: Settings that every checkpoint has.
 DESCRIBED = ("problem", "method", "seed", "variation")
+
+
+@dataclass(frozen=True)
+class State:
+    """A run between two generations: what the next one depends on.
+
+    Attributes:
+        generation: The generation that comes next.
+        population: Its individuals.
+        carried: Errors that are known already.
+        judge: State of the selection method.
+        records: What happened before.
+    """
+
+    generation: int
+    population: Population
+    carried: Carried
+    judge: dict[str, Any] | None
+    records: tuple[Generation, ...]
 
 
 class Keeper:

@@ -18,7 +18,9 @@ from torch import Tensor, nn
 from flexicase._checkpoint import check_settings
 from flexicase.rng import Key
 from flexicase.selection.fast_lexicase import FastLexicase
-from flexicase.torch.candidates import (
+from flexicase.torch._fingerprint import describe_function, describe_network, describe_optimizer
+from flexicase.torch._training import (
+    Trainer,
     check_output,
     copied,
     copy_network,
@@ -27,9 +29,7 @@ from flexicase.torch.candidates import (
     unsaved_buffers,
     unsaved_names,
 )
-from flexicase.torch.fingerprint import describe_function, describe_network, describe_optimizer
 from flexicase.torch.records import ENDINGS, Generation
-from flexicase.torch.training import Trainer
 
 ENTRIES = ("settings", "key", "generations", "parent", "buffers", "optimizer", "selector", "records")
 SELECTOR_ENTRIES = ("settings", "weights", "w_max", "key", "next_event")
