@@ -10,10 +10,10 @@ import re
 import tempfile
 from pathlib import Path
 
+from flexicase.experiments.results import Results, read_results
+from flexicase.report.claims import image_claims
 from flexicase.report.figures import draw_image_evaluations
-from flexicase.report.image import image_sections
-from flexicase.report.image_claims import image_claims
-from flexicase.report.results import Results, read_results
+from flexicase.report.images import image_sections
 
 DOCS = Path(__file__).resolve().parent
 PAGE = DOCS / "image-results.md"

@@ -15,12 +15,11 @@ import tempfile
 from pathlib import Path
 
 from flexicase.benchmark.report import markdown_table, replace_fragment
+from flexicase.experiments.results import Results, read_results
 from flexicase.report import paper
-from flexicase.report.layouts import PROGRAMS, layout_of
-from flexicase.report.results import Results, read_results
 from flexicase.report.sections import Table
 from flexicase.report.successes import success_groups
-from flexicase.report.write import write_tables
+from flexicase.report.write import PROGRAMS, layout_of, write_tables
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = Path("docs/results.md")

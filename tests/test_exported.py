@@ -5,8 +5,8 @@ from dataclasses import fields
 import pytest
 
 from flexicase._provenance import Provenance
-from flexicase.exported import CIRCUMSTANCES, IDENTITY, MADE_BY, read_runs
-from flexicase.tables import write_tables
+from flexicase.experiments._tables import write_tables
+from flexicase.experiments.results import CIRCUMSTANCES, IDENTITY, MADE_BY, read_runs
 
 pa = pytest.importorskip("pyarrow")
 

@@ -37,8 +37,8 @@ def test_benchmark_markers_stand_once_and_in_order():
 def test_what_is_said_of_the_papers_study_follows_from_its_runs():
     pytest.importorskip("scipy", reason="scipy is not installed (the report extra)")
     pytest.importorskip("pyarrow", reason="pyarrow is not installed (the report extra)")
+    from flexicase.experiments.results import read_results
     from flexicase.report.claims import claims
-    from flexicase.report.results import read_results
 
     results = read_results(README.parent / "results" / "gp-paper")
     found = {claim.statement: claim.verdict for claim in claims(results)}

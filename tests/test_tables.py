@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from flexicase.tables import FORMATS, MANIFEST, SUFFIXES, read_tables, write_tables
+from flexicase.experiments._tables import FORMATS, MANIFEST, SUFFIXES, read_tables, write_tables
 
 pa = pytest.importorskip("pyarrow")
 

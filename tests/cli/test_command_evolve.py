@@ -172,7 +172,7 @@ def test_a_second_interrupted_run_without_save_gets_a_folder_of_its_own(run, tmp
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("flexicase.cli.evolve_progress.Progress.update", interrupt)
+    monkeypatch.setattr("flexicase.cli.evolve.Progress.update", interrupt)
     first, second = run("evolve", "mirror-image", *SMALL), run("evolve", "mirror-image", *SMALL)
     assert (first.exit_code, second.exit_code) == (130, 130)
     assert first.stderr.endswith("go on with: flexicase evolve --resume mirror-image-lexicase-seed-0\n")

@@ -11,8 +11,8 @@ import pytest
 from rich.console import Console
 
 from flexicase._provenance import Provenance
-from flexicase.cli.live_line import LiveLine
-from flexicase.cli.study_progress import LiveMonitor, PlainMonitor, duration, monitor_for, picture
+from flexicase.cli._output import LiveLine
+from flexicase.cli._study_display import LiveMonitor, PlainMonitor, duration, monitor_for, picture
 from flexicase.experiments import Entry, Ledger, Progress, Result, Task, overview, parse_spec, presets
 
 STUDY = """
@@ -249,7 +249,7 @@ def test_reproduce_and_report_check_their_folder_and_packages_before_the_work(ru
     """Hours of runs or a long export, and then no report."""
     made = []
     monkeypatch.setattr("flexicase.cli.reproduce.conduct", lambda spec, *_, **__: made.append(spec.name) or 0)
-    monkeypatch.setattr("flexicase.cli.report.write_results", made.append)
+    monkeypatch.setattr("flexicase.cli.studies.write_results", made.append)
     (tmp_path / "studies" / "tiny").mkdir(parents=True)
     Ledger.create(tmp_path / "studies" / "tiny" / "ledger.sqlite", parse_spec(STUDY)).close()
     (tmp_path / "file").write_text("")

@@ -8,7 +8,7 @@ import pytest
 
 import flexicase as fx
 from flexicase import _native
-from flexicase.cli.methods import describe
+from flexicase.cli.select import describe
 from flexicase.data import example_errors
 from flexicase.selection.methods import PAPER_METHODS, resolve_method
 

@@ -7,7 +7,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from flexicase.cli.failures import Group, explain, terminations_as_interrupts
+from flexicase.cli._output import Group, explain, terminations_as_interrupts
 
 
 @pytest.mark.parametrize(

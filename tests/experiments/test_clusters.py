@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from flexicase.experiments import Options, Study, parse_spec, place_of, run_study
-from flexicase.experiments.node import NodeRun, read_files
-from flexicase.experiments.plan import plan
-from flexicase.experiments.ray_executor import RayExecutor
-from flexicase.experiments.slurm_executor import SlurmExecutor
+from flexicase.experiments._ray import NodeRun, RayExecutor, read_files
+from flexicase.experiments._slurm import SlurmExecutor
+from flexicase.experiments.spec import plan
 from tests.processes import wait_until
 
 from . import slurm_stand_in
@@ -172,8 +171,8 @@ def slurm(tmp_path, monkeypatch):
     monkeypatch.setattr(submitit.SlurmJob, "watcher", type(submitit.SlurmJob.watcher)(delay_s=600))  # ids repeat here
     slurm_stand_in.install(tmp_path / "slurm")
     monkeypatch.setenv("PATH", f"{tmp_path / 'slurm'}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr("flexicase.experiments.slurm_executor.SECONDS_BETWEEN_CHECKS", 1.0)
-    monkeypatch.setattr("flexicase.experiments.slurm_executor.SECONDS_TO_SPEAK", 1.0)
+    monkeypatch.setattr("flexicase.experiments._slurm.SECONDS_BETWEEN_CHECKS", 1.0)
+    monkeypatch.setattr("flexicase.experiments._slurm.SECONDS_TO_SPEAK", 1.0)
     return tmp_path / "slurm"
 
 
@@ -206,7 +205,7 @@ def test_a_job_that_slurm_loses_is_made_again(slurm, run_on, undisturbed, visits
 
 def test_a_job_that_slurm_does_not_know_is_given_up(slurm, run_on, undisturbed, monkeypatch):
     """It was awaited for ever."""
-    monkeypatch.setattr("flexicase.experiments.slurm_executor.SECONDS_UNKNOWN", 1.0)
+    monkeypatch.setattr("flexicase.experiments._slurm.SECONDS_UNKNOWN", 1.0)
     (slurm / "forgetful").touch()
 
     def remember():
@@ -243,7 +242,7 @@ def test_a_job_that_slurm_does_not_know_gives_no_sign_of_life_and_can_be_ended(s
 
 def test_a_submission_that_fails_leaves_running_jobs_alone(slurm, run_on, undisturbed, visits, monkeypatch):
     """One failing sbatch cancelled every job of the study."""
-    monkeypatch.setattr("flexicase.experiments.slurm_executor.SECONDS_TO_RESUBMIT", 0.1)
+    monkeypatch.setattr("flexicase.experiments._slurm.SECONDS_TO_RESUBMIT", 0.1)
     study = {"seeds": 2, "length": 6, "pause": 0.25}
 
     def refuse():
@@ -262,7 +261,7 @@ def test_a_submission_that_fails_leaves_running_jobs_alone(slurm, run_on, undist
 
 
 def test_a_slurm_that_refuses_every_submission_ends_the_study(slurm, run_on, monkeypatch):
-    monkeypatch.setattr("flexicase.experiments.slurm_executor.SECONDS_TO_RESUBMIT", 0.1)
+    monkeypatch.setattr("flexicase.experiments._slurm.SECONDS_TO_RESUBMIT", 0.1)
     (slurm / "refusals").write_text("100")
     ending, _, made = run_on(lambda s, o: SlurmExecutor(s, o.workers), Options(workers=2, attempts=2), seeds=1)
     assert ending == "incomplete"

@@ -11,7 +11,7 @@ from flexicase.experiments import (
     export_study,
     parse_spec,
 )
-from flexicase.experiments.coordinator import run_study
+from flexicase.experiments.runner import run_study
 
 from .conftest import entries, results
 from .walk import TROUBLE, study_text
@@ -133,7 +133,7 @@ def test_a_changed_study_is_refused_before_anything_happens(walks, tmp_path):
 
 def test_going_on_with_another_version_is_told(walks, monkeypatch):
     walks(seeds=1)
-    monkeypatch.setattr("flexicase.experiments.coordinator.version", lambda: "9.9")
+    monkeypatch.setattr("flexicase.experiments.runner.version", lambda: "9.9")
     _, (note,), study = walks(seeds=1)
     assert note == f"some finished runs were made by version {entries(study)[0].provenance.version}; this is 9.9"
 

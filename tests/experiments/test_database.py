@@ -9,7 +9,7 @@ import pytest
 
 from flexicase._provenance import Provenance
 from flexicase.experiments import DamagedLedgerError, Ledger, Progress, Result, parse_spec
-from flexicase.experiments.database import connect, transaction
+from flexicase.experiments._database import connect, transaction
 
 from .walk import study_text
 

@@ -20,8 +20,8 @@ from flexicase.experiments import (
     parse_spec,
     run_study,
 )
-from flexicase.experiments.exchange import _stacked
-from flexicase.tables import FORMATS, write_tables
+from flexicase.experiments._tables import FORMATS, write_tables
+from flexicase.experiments.export import _stacked
 
 from .conftest import entries, results
 from .walk import KIND, TROUBLE, study_text
@@ -188,7 +188,7 @@ def test_runs_with_other_columns_are_refused():
 def test_long_runs_take_little_space(tmp_path):
     """500 runs of 300 generations must stay below 20 MB, so 50 of them below 2 MB, even if everything in them is noise
     and counts are those of a population a hundred times as large."""
-    from flexicase.experiments.gp import rows_of
+    from flexicase.experiments.gp_job import rows_of
     from flexicase.gp import evolve
 
     records = evolve("mirror-image", population=30, generations=30, seed=1, threads=1).records

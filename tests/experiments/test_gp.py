@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from flexicase.experiments import Options, Progress, SpecError, Study, Task, parse_spec, plan, run_study
-from flexicase.experiments.gp import GpJob
-from flexicase.experiments.rows import digest, read_rows
+from flexicase.experiments._tables import digest, read_rows
+from flexicase.experiments.gp_job import GpJob
 from flexicase.gp import evolve
 
 from .conftest import entries
@@ -59,7 +59,7 @@ def test_names_and_settings_are_checked_before_anything_runs():
 
 
 def test_a_run_goes_on_from_its_checkpoint_and_from_the_beginning_if_that_is_damaged(tmp_path, monkeypatch):
-    monkeypatch.setattr("flexicase.experiments.gp.SAVE_SECONDS", 0.0)
+    monkeypatch.setattr("flexicase.experiments.gp_job.SAVE_SECONDS", 0.0)
     task = plan(parse_spec(STUDY))[0]
     whole = GpJob().run(task, tmp_path / "whole", lambda progress: None)
 

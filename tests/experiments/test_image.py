@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from flexicase.experiments import Options, SpecError, Study, load_spec, parse_spec, preset_path, run_study
-from flexicase.experiments.image import METHODS, ImageSettings, prepare
-from flexicase.experiments.rows import read_rows
+from flexicase.experiments._tables import read_rows
+from flexicase.experiments.image_job import METHODS, ImageSettings, prepare
 
 from .conftest import entries
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from flexicase.experiments import Ledger, Study, find_run, parse_spec, rerun
+from flexicase.experiments._tables import write_rows
 from flexicase.experiments.rerun import differences_of
-from flexicase.experiments.rows import write_rows
 
 from .conftest import entries
 from .walk import study_text

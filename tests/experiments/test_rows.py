@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from flexicase.experiments import DamagedRowsError
-from flexicase.experiments.rows import check_rows, digest, read_rows, write_rows
+from flexicase.experiments._tables import check_rows, digest, read_rows, write_rows
 
 ROWS = {
     "step": np.arange(3),

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from flexicase.experiments.scratch import PREFIX, ScratchFolder
+from flexicase.experiments._ray import PREFIX, ScratchFolder
 
 OWNER = """
 import time
-from flexicase.experiments.scratch import ScratchFolder
+from flexicase.experiments._ray import ScratchFolder
 print(ScratchFolder().path, flush=True)
 time.sleep(600)
 """

@@ -20,9 +20,9 @@ pytest.importorskip("pydantic")
 pytest.importorskip("scipy")
 
 from flexicase.experiments import import_study  # noqa: E402
-from flexicase.exported import CIRCUMSTANCES  # noqa: E402
+from flexicase.experiments._tables import MANIFEST, read_tables, types_of, write_tables  # noqa: E402
+from flexicase.experiments.results import CIRCUMSTANCES  # noqa: E402
 from flexicase.report.write import write_report  # noqa: E402
-from flexicase.tables import MANIFEST, read_tables, types_of, write_tables  # noqa: E402
 from tests.hostile.values import EFFORT  # noqa: E402
 
 N_EXPORTS = 25 * EFFORT

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
+from flexicase.experiments.results import Results, Run
+from flexicase.report.claims import image_claims
 from flexicase.report.curves import last_curve
-from flexicase.report.image import compare, image_sections, typical
-from flexicase.report.image_claims import image_claims
-from flexicase.report.results import Results, Run
+from flexicase.report.images import compare, image_sections, typical
 
 METHODS = ("gradient-lexicase", "fast-num-nonzeros-max", "fast-num-nonzeros-min", "fast-split-max")
 FACTORS = dict(zip(METHODS, (1.0, 0.5, 0.6, 0.45), strict=True))
@@ -107,7 +107,7 @@ def test_claims_say_what_agrees(results):
 
 def test_the_page_is_of_images(results):
     pytest.importorskip("jinja2")
-    from flexicase.report.webpage import render
+    from flexicase.report.write import render
 
     page = render(results)
     assert "the image-classification study" in page

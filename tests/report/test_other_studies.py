@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from flexicase.experiments import Options, Study, export_study, parse_spec, run_study
-from flexicase.exported import CIRCUMSTANCES
+from flexicase.experiments._tables import write_tables
+from flexicase.experiments.results import CIRCUMSTANCES, read_results
 from flexicase.report.claims import claims
-from flexicase.report.results import read_results
 from flexicase.report.write import write_report
-from flexicase.tables import write_tables
 from tests.report.browser import CHROMIUM, browse
 
 pa = pytest.importorskip("pyarrow")

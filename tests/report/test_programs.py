@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from flexicase.experiments.results import Results
 from flexicase.report.programs import program_sections
-from flexicase.report.results import Results
 
 
 def time_table(results: Results) -> list[list[str]]:

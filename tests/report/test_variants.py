@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from flexicase.experiments.results import Results, Run
 from flexicase.report.figures import draw_shares
-from flexicase.report.layouts import IMAGES, PROGRAMS, VARIANTS, layout_of
-from flexicase.report.results import Results, Run
 from flexicase.report.variants import by_selections, full_matrix, of_variant, shares, variant_sections
+from flexicase.report.write import IMAGES, PROGRAMS, VARIANTS, layout_of
 
 SPEC = """name = "known"
 kind = "gp"

@@ -103,7 +103,7 @@ def test_the_palette_changes_the_colours(page):
 
 
 def test_a_page_of_variants_shows_shares_and_times_of_each(browser, tmp_path):
-    from flexicase.report.webpage import render
+    from flexicase.report.write import render
     from tests.report.test_variants import known_variants
 
     page = tmp_path / "report.html"

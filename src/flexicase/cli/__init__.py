@@ -9,9 +9,8 @@ from typing import Annotated
 import typer
 
 from flexicase import __version__
-from flexicase.cli import bench, demo, doctor, evolve, methods, problems, report, reproduce, select, studies, train
-from flexicase.cli.failures import Group
-from flexicase.cli.output import emit, replace_closed_streams
+from flexicase.cli import bench, demo, doctor, evolve, problems, reproduce, select, studies, train
+from flexicase.cli._output import Group, emit, replace_closed_streams
 
 app = typer.Typer(
     cls=Group,
@@ -24,7 +23,7 @@ app = typer.Typer(
 app.command(epilog="\b\nExample:\n  flexicase select errors.csv -n 100 --method ranked-num-nonzeros --seed 7")(
     select.select
 )
-app.command(epilog="\b\nExample:\n  flexicase methods")(methods.methods)
+app.command(epilog="\b\nExample:\n  flexicase methods")(select.methods)
 app.command(name="evolve", epilog="\b\nExample:\n  flexicase evolve mirror-image --seed 7 --plot run.png")(
     evolve.command
 )
@@ -38,7 +37,7 @@ app.command(epilog="\b\nExample:\n  flexicase status gp-paper")(studies.status)
 app.command(epilog="\b\nExample:\n  flexicase export gp-paper --out results/gp-paper")(studies.export)
 app.command("import", epilog="\b\nExample:\n  flexicase import results/gp-paper")(studies.import_)
 app.command(epilog="\b\nExample:\n  flexicase rerun 1f0c9a2b 77ab3e51")(studies.rerun)
-app.command(epilog="\b\nExample:\n  flexicase report results/gp-paper --out report")(report.report)
+app.command(epilog="\b\nExample:\n  flexicase report results/gp-paper --out report")(studies.report)
 app.command(epilog="\b\nExample:\n  flexicase doctor --json")(doctor.doctor)
 app.add_typer(problems.app, name="problems")
 app.add_typer(bench.app, name="bench")

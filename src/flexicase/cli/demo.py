@@ -11,7 +11,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from flexicase.cli.output import aligned, emit, emit_json
+from flexicase.cli._output import aligned, emit, emit_json
 from flexicase.selection.methods import PAPER_METHODS
 from flexicase.selection.select import select
 

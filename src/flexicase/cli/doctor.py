@@ -10,7 +10,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from flexicase.cli.output import aligned, emit, emit_json
+from flexicase.cli._output import aligned, emit, emit_json
 
 EXTRAS = {
     "matplotlib": ("report", "pictures: flexicase.plot, evolve --plot, reports"),

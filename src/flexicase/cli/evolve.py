@@ -1,4 +1,4 @@
-"""``flexicase evolve``: a run of genetic programming."""
+"""What is seen of a run of genetic programming while it goes on."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import itertools
 import math
 import shlex
 import warnings
+from collections import deque
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,13 +15,58 @@ import typer
 
 from flexicase._checkpoint import CheckpointError, prepare_folder, require_free
 from flexicase._checks import nearest
-from flexicase.cli.evolve_progress import Progress
-from flexicase.cli.failures import terminations_as_interrupts
-from flexicase.cli.output import check_picture, emit, emit_json
-from flexicase.gp import Run, Variation, evolve
+from flexicase.cli._output import LiveLine, check_picture, emit, emit_json, terminations_as_interrupts
+from flexicase.gp import Generation, Run, Variation, evolve
 from flexicase.gp._state import describe, read
 from flexicase.problems import load, names
 from flexicase.selection.methods import PAPER_METHODS, resolve_method
+
+LOOK_BACK = 20
+
+
+class Progress(LiveLine):
+    """Follows a run on standard error.
+
+    Args:
+        quiet: Show nothing.
+        last: The last generation the run may reach, for the time left; unknown if None.
+    """
+
+    def __init__(self, quiet: bool = False, last: int | None = None) -> None:
+        """Nothing is shown yet."""
+        super().__init__(quiet)
+        self._last = last
+        self._seconds: deque[float] = deque(maxlen=LOOK_BACK)
+
+    def __enter__(self) -> Progress:
+        """Take over the last line of a terminal."""
+        super().__enter__()
+        return self
+
+    def update(self, record: Generation) -> None:
+        """Show a generation."""
+        self._seconds.append(record.seconds.total)
+        self.show(self.line(record), always=record.best_error == 0)
+
+    def line(self, record: Generation) -> str:
+        """A generation in a line."""
+        evaluations = "" if record.evaluations is None else f", {record.evaluations:,} evaluations"
+        text = (
+            f"generation {record.generation}: best error {record.best_error:g}, "
+            f"{record.solved_cases} cases solved{evaluations}, {record.seconds.total:.2f} s"
+        )
+        if self._last is not None and record.events and record.generation < self._last:
+            left = (self._last - record.generation) * sum(self._seconds) / len(self._seconds)
+            text += f", at most {_duration(left)} left"
+        return text
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
+
 
 #: Settings of a checkpoint that are arguments of a run.
 KEPT = ("method", "population", "generations", "seed", "partial", "parents", "simplification_steps", "profile")

@@ -10,8 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from flexicase import problems
-from flexicase.cli.failures import FAILED
-from flexicase.cli.output import aligned, emit, emit_json, standard_input
+from flexicase.cli._output import FAILED, aligned, emit, emit_json, standard_input
 from flexicase.problems import Cases, Measure, Problem, Score
 from flexicase.push import Program, Symbol, unparse
 from flexicase.push.genome import Generator

@@ -12,8 +12,7 @@ from typing import Annotated
 import typer
 
 from flexicase._checks import nearest
-from flexicase.cli.failures import FAILED, terminations_as_interrupts
-from flexicase.cli.output import emit, emit_json
+from flexicase.cli._output import FAILED, emit, emit_json, terminations_as_interrupts
 from flexicase.cli.studies import (
     DEFAULT_ROOT,
     AsJson,
@@ -93,7 +92,7 @@ def reproduce(
 
 def _studies(wanted: Iterable[str], preset: str, cifar: Path | None, named: bool) -> list[str]:
     """The studies that can be made here; says why where one cannot."""
-    from flexicase.experiments.image import DATA_VARIABLE
+    from flexicase.experiments.image_job import DATA_VARIABLE
 
     if cifar is not None:
         os.environ[DATA_VARIABLE] = str(cifar.absolute())

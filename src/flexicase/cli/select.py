@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import secrets
 import sys
 from typing import Annotated, Any
@@ -14,10 +15,12 @@ from numpy.typing import NDArray
 import flexicase
 from flexicase._checks import check_choice
 from flexicase.cli._error_files import HEADERS, read_errors
-from flexicase.cli.output import aligned, emit, emit_json, standard_input, tab_separated
-from flexicase.selection.epsilon import MAD_MODES, Epsilon
+from flexicase.cli._output import aligned, emit, emit_json, standard_input, tab_separated
+from flexicase.selection.epsilon import MAD_MODES, Epsilon, Mad
 from flexicase.selection.lexicase import Lexicase
-from flexicase.selection.methods import resolve_method
+from flexicase.selection.methods import PAPER_METHODS, resolve_method
+from flexicase.selection.methods import methods as method_names
+from flexicase.selection.orders import Uniform
 from flexicase.selection.protocol import Ended, Method, Selection
 from flexicase.selection.select import MOST_EVENTS
 
@@ -141,3 +144,49 @@ def _count_table(outcome: Selection, method: str) -> str:
         )
     rows = list(zip(outcome.indices.tolist(), *columns.values(), strict=True))
     return (aligned if sys.stdout is not None and sys.stdout.isatty() else tab_separated)(("index", *columns), rows)
+
+
+FIRST = {"num_nonzeros": ": hard cases early", "num_zeros": ": easy cases early"}
+
+
+def methods(
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list of names and descriptions.")] = False,
+) -> None:
+    """List the selection methods, the paper's five first."""
+    described = [(name, describe(resolve_method(name))) for name in method_names()]
+    if as_json:
+        emit_json([{"name": n, "description": d, "paper": n in PAPER_METHODS} for n, d in described])
+    else:
+        emit(aligned(("method", "what it does"), described))
+
+
+def describe(method: Any) -> str:
+    """One line about a method."""
+    if isinstance(method, Lexicase):
+        return _describe_lexicase(method)
+    doc = inspect.getdoc(type(method)) or repr(method)
+    return " ".join(doc.split("\n\n")[0].split())
+
+
+def _describe_lexicase(method: Lexicase) -> str:
+    if isinstance(method.order, Uniform):
+        parts = ["cases in uniformly random order"]
+    else:
+        bias = getattr(method.order, "bias", None)
+        weight = f"{bias}{FIRST.get(bias, '')}" if isinstance(bias, str) else "weights of its own"
+        parts = [f"cases by {type(method.order).__name__.lower()} shuffle, weight {weight}"]
+    if isinstance(method.epsilon, Mad):
+        parts.append(f"epsilon from the median absolute deviation, {method.epsilon.mode}")
+    elif method.epsilon is not None:
+        parts.append("fixed epsilon")
+    if method.batch > 1:
+        parts.append(f"{method.batch} cases summed at a time")
+    if method.depth is not None:
+        parts.append("a random number of cases" if method.depth == "random" else f"at most {method.depth} cases")
+    if method.sample is not None:
+        parts.append(f"on {method.sample!r}")
+    if method.slippage:
+        parts.append(f"slippage {method.slippage}")
+    if method.elitism:
+        parts.append(f"the {method.elitism} best first")
+    return "; ".join(parts)

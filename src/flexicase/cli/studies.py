@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from flexicase._checks import nearest
-from flexicase.cli.failures import FAILED, explain, terminations_as_interrupts
-from flexicase.cli.output import aligned, emit, emit_json
+from flexicase.cli._output import FAILED, aligned, emit, emit_json, explain, terminations_as_interrupts
+from flexicase.experiments._tables import MANIFEST, locate
 
 if TYPE_CHECKING:
     from flexicase.experiments import Comparison, Entry, Exported, Options, Overview, Place, Spec, Study
+
 
 Root = Annotated[Path, typer.Option("--dir", help="Folder of all studies.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value.")]
@@ -98,7 +99,7 @@ def place_for(cluster: str | None, settings: list[str] | None) -> AbstractContex
 
 def conduct(spec: Spec, options: Options, root: Path, place: Place, *, quiet: bool = False) -> int:
     """Run a study with a display; gives the exit code, 128 and the signal if it was stopped."""
-    from flexicase.cli.study_progress import monitor_for
+    from flexicase.cli._study_display import monitor_for
     from flexicase.experiments import LockedError, run_study
 
     with monitor_for(options.workers, quiet=quiet) as monitor:
@@ -148,7 +149,7 @@ def status(
 
 def _described(study: Study, *, in_full: bool) -> tuple[dict[str, Any], str]:
     """How a study stands, for machines and for people."""
-    from flexicase.cli.study_progress import headline
+    from flexicase.cli._study_display import headline
 
     name, view, unsettled = study.folder.name, _view(study.folder), _unsettled(study)
     text = f"{name}: {headline(view)}\n"
@@ -184,7 +185,7 @@ def export(
 def write_results(study: Study, out: Path | None = None, style: str = "parquet") -> Exported:
     """Export a study to a folder, by default the one called ``results`` inside its own."""
     from flexicase.experiments import export_study
-    from flexicase.tables import FORMATS
+    from flexicase.experiments._tables import FORMATS
 
     if style not in FORMATS:
         raise typer.BadParameter(f"expected parquet or csv, got {style!r}", param_hint="--format")
@@ -225,7 +226,7 @@ def rerun(
     Exit code 1 if anything but times differs.
     """
     from flexicase.experiments import DamagedLedgerError, find_run
-    from flexicase.experiments.outcomes import one_line
+    from flexicase.experiments._outcomes import one_line
 
     try:
         found = [find_run(root, run_id) for run_id in ids]
@@ -250,7 +251,7 @@ def rerun(
 
 def _made_again(study: Study, entry: Entry, name: str, *, quiet: bool, allow_code: bool) -> Comparison:
     """The comparison with a repeated run, which is followed while it goes on."""
-    from flexicase.cli.live_line import LiveLine
+    from flexicase.cli._output import LiveLine
     from flexicase.experiments import rerun as make_again
 
     with LiveLine(quiet) as line:
@@ -294,8 +295,8 @@ def _unsettled(study: Study) -> list[dict[str, Any]]:
 
 
 def _news(entry: Entry) -> str:
-    from flexicase.cli.study_progress import duration
-    from flexicase.experiments.outcomes import one_line
+    from flexicase.cli._study_display import duration
+    from flexicase.experiments._outcomes import one_line
 
     if entry.state != "running" or entry.heartbeat is None:
         return one_line(f"{entry.attempts} attempts; {entry.failure}")
@@ -312,8 +313,36 @@ def _as_dict(view: Overview) -> dict[str, Any]:
 
 def successes(folder: Path) -> str:
     """A table of how a study's runs have gone."""
-    from flexicase.experiments.outcomes import one_line
+    from flexicase.experiments._outcomes import one_line
 
     scores = _view(folder).scores
     cells = [tuple(one_line(getattr(score, column)) for column in STATUS_COLUMNS) for score in scores]
     return aligned(STATUS_COLUMNS, cells)
+
+
+def report(
+    source: Annotated[str, typer.Argument(metavar="STUDY", help="A study, or the folder of an export.")],
+    *,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the report; by default 'report' beside the results.")
+    ] = None,
+    root: Root = DEFAULT_ROOT,
+    as_json: AsJson = False,
+) -> None:
+    """Write a study's tables, tests and figures: one page that needs no network, and PNG, SVG and CSV beside it.
+
+    Works on what is finished, also while the study runs.
+    """
+    from flexicase.report.write import check_folder, write_report
+
+    export = Path(source)
+    study = None if locate(export, MANIFEST).exists() else find_study(root, source)
+    folder = out or (export.parent if study is None else study.folder) / "report"
+    check_folder(folder)
+    if study is not None:
+        export = write_results(study).folder
+    written = write_report(export, folder)
+    if as_json:
+        emit_json({"page": str(written.page), "files": [str(path) for path in written.files]})
+    else:
+        emit(f"report: {written.page}\n")

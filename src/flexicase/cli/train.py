@@ -13,9 +13,7 @@ import typer
 
 from flexicase._checkpoint import require_free
 from flexicase._checks import nearest
-from flexicase.cli.failures import terminations_as_interrupts
-from flexicase.cli.live_line import LiveLine
-from flexicase.cli.output import check_picture, emit, emit_json
+from flexicase.cli._output import LiveLine, check_picture, emit, emit_json, terminations_as_interrupts
 
 if TYPE_CHECKING:
     from flexicase.torch import Generation, GradientLexicase

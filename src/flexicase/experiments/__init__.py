@@ -5,20 +5,17 @@ from flexicase._checks import require
 require("studies need", "pydantic", "pyarrow")
 
 from flexicase._files import LockedError
-from flexicase.experiments.clusters import Place, place_of
-from flexicase.experiments.coordinator import FullDiskError, Options, run_study
-from flexicase.experiments.database import DamagedLedgerError
-from flexicase.experiments.exchange import Exported, export_study, import_study
+from flexicase.experiments._database import DamagedLedgerError
+from flexicase.experiments._tables import DamagedRowsError
+from flexicase.experiments.executors import Place, place_of
+from flexicase.experiments.export import Exported, export_study, import_study
 from flexicase.experiments.jobs import Job, Outcome, Progress, Task
 from flexicase.experiments.ledger import ChangedSpecError, Entry, Ledger, Result
-from flexicase.experiments.monitor import Monitor
-from flexicase.experiments.overview import Overview, overview
-from flexicase.experiments.plan import plan
 from flexicase.experiments.presets import preset_path
 from flexicase.experiments.rerun import Comparison, find_run, rerun
-from flexicase.experiments.rows import DamagedRowsError
-from flexicase.experiments.spec import Spec, SpecError, load_spec, parse_spec
-from flexicase.experiments.study import Study, studies_in
+from flexicase.experiments.runner import FullDiskError, Monitor, Options, run_study
+from flexicase.experiments.spec import Spec, SpecError, load_spec, parse_spec, plan
+from flexicase.experiments.study import Overview, Study, overview, studies_in
 
 __all__ = [
     "ChangedSpecError",

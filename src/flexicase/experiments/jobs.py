@@ -20,7 +20,7 @@ from flexicase._checkpoint import CheckpointError
 from flexicase._checks import nearest
 
 Scalar: TypeAlias = str | int | float | bool | None
-KINDS = {"gp": "flexicase.experiments.gp:GpJob", "image": "flexicase.experiments.image:ImageJob"}
+KINDS = {"gp": "flexicase.experiments.gp_job:GpJob", "image": "flexicase.experiments.image_job:ImageJob"}
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Task:
     """One run to be made: everything its outcome depends on.
 
     Attributes:
-        id: Derived from all the rest; see `flexicase.experiments.plan`.
+        id: Derived from all the rest; see `flexicase.experiments.spec`.
         kind: The kind of job.
         problem: Name of the problem.
         method: Name of the method.

@@ -13,14 +13,13 @@ from types import TracebackType
 from typing import Any, Literal, TypeAlias
 
 from flexicase._provenance import Provenance
-from flexicase.experiments.database import DamagedLedgerError, check_sound, connect, naming_damage, seal, transaction
+from flexicase.experiments._database import DamagedLedgerError, check_sound, connect, naming_damage, seal, transaction
 from flexicase.experiments.jobs import Progress, Scalar, Task
-from flexicase.experiments.plan import plan
-from flexicase.experiments.spec import Spec, what_changed
-from flexicase.experiments.study import ROWS
+from flexicase.experiments.spec import Spec, plan, what_changed
 
 State: TypeAlias = Literal["planned", "running", "done", "failed", "quarantined"]
 STATES: tuple[State, ...] = ("planned", "running", "done", "failed", "quarantined")
+ROWS = "rows"  # folder of the rows, beside the ledger
 FORMAT = 2
 
 SCHEMA = """

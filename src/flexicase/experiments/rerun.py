@@ -10,12 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from flexicase.experiments.executor import Failed, Finished, LocalExecutor, Moved
+from flexicase.experiments._tables import Rows, is_timing, read_rows
+from flexicase.experiments.executors import Failed, Finished, LocalExecutor, Moved
 from flexicase.experiments.jobs import Progress, Scalar, check_kind
 from flexicase.experiments.ledger import Entry, Ledger, Result
-from flexicase.experiments.rows import Rows, read_rows
 from flexicase.experiments.study import Study, studies_in
-from flexicase.exported import is_timing
 
 POLL_SECONDS = 1.0
 

@@ -7,9 +7,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from flexicase.experiments.results import Results
 from flexicase.report import paper
 from flexicase.report.curves import counting, mean_curve, per_generation
-from flexicase.report.results import Results
+from flexicase.report.images import BASELINE, Comparison, compare
 from flexicase.report.statistics import fisher_exact, holm
 from flexicase.report.successes import LEVEL, Cell, baseline_rate, differs, p_text, success_table
 
@@ -186,4 +187,64 @@ def _rates(cells: list[Cell], settings: dict[str, Any]) -> Claim | None:
         _absence(cells, bool(other)),
         f"Fisher's exact test of each count against the published one, Holm-adjusted over {len(cells)} cells: "
         + outcome,
+    )
+
+
+#: (method, the method it is set against, what is said of it).
+STATEMENTS = (
+    (
+        "fast-num-nonzeros-max",
+        BASELINE,
+        "Num-Nonzeros with Default-Max makes significantly fewer evaluations than plain.",
+    ),
+    (
+        "fast-num-zeros-max",
+        BASELINE,
+        "Num-Zeros with Default-Max too makes significantly fewer evaluations than plain.",
+    ),
+    (
+        "fast-num-zeros-min",
+        BASELINE,
+        "Num-Zeros with Default-Min too makes significantly fewer evaluations than plain.",
+    ),
+    (
+        "fast-num-nonzeros-max",
+        "fast-num-nonzeros-min",
+        "With Num-Nonzeros, Default-Max makes fewer evaluations than Default-Min.",
+    ),
+    ("fast-split-max", "fast-num-nonzeros-max", "Beyond the paper: Split makes fewer evaluations than Num-Nonzeros."),
+    (
+        "fast-num-zeros-min",
+        "fast-num-zeros-max",
+        "With Num-Zeros, Default-Min makes fewer evaluations than Default-Max.",
+    ),
+)
+
+
+def image_claims(results: Results) -> list[Claim]:
+    """The paper's statements on evaluations, on the data sets that a study has.
+
+    Args:
+        results: The study.
+    """
+    found = []
+    for problem in results.problems:
+        for method, other, statement in STATEMENTS:
+            comparison = compare(results, problem, method, other)
+            if comparison is not None:
+                found.append(Claim(statement, _verdict(comparison), _evidence(comparison, problem, other)))
+    return found
+
+
+def _verdict(found: Comparison) -> Verdict:
+    if found.p_value >= LEVEL:
+        return "open"
+    return "agrees" if found.ratio < 1 else "differs"
+
+
+def _evidence(found: Comparison, problem: str, other: str) -> str:
+    return (
+        f"{paper.title(problem)}, totals by those of {paper.title(other)}: {found.ratio:.2f} (95 % interval "
+        f"{found.interval.low:.2f} to {found.interval.high:.2f}), fewer in {found.lower} of {found.seeds} seeds, "
+        f"p = {found.p_value:.3f} (Wilcoxon signed-rank)."
     )

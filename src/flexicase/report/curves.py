@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.report.results import Run
+from flexicase.experiments.results import Run
 
 #: No axis reaches further: larger numbers overflow on the way to a coordinate.
 LARGEST = 1e300

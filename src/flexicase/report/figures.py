@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flexicase.experiments.results import Results
 from flexicase.plot._style import style
 from flexicase.report import paper
 from flexicase.report.curves import LARGEST, Curve, last_curve, mean_curve
-from flexicase.report.results import Results
 from flexicase.report.sections import unique_name
 from flexicase.report.variants import by_selections
 

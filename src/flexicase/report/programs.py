@@ -6,10 +6,10 @@ from functools import partial
 
 import numpy as np
 
-from flexicase.exported import is_timing
+from flexicase.experiments._tables import is_timing
+from flexicase.experiments.results import Results, Run
 from flexicase.report.curves import mean_curve, median_curve, per_generation, totals
 from flexicase.report.figures import COUNTS
-from flexicase.report.results import Results, Run
 from flexicase.report.sections import (
     Line,
     Section,

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from flexicase.experiments.results import Results, Run
 from flexicase.plot._style import style
 from flexicase.report import paper
 from flexicase.report.curves import Curve, mean_curve
-from flexicase.report.results import Results, Run
 
 Line: TypeAlias = dict[str, Any]
 LONGEST_NAME = 100

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from flexicase.experiments.results import Results
 from flexicase.report import paper
-from flexicase.report.results import Results
 from flexicase.report.statistics import Interval, fisher_exact, holm, wilson
 
 BASELINE = "lexicase"

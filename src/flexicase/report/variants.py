@@ -7,9 +7,9 @@ from functools import partial
 
 import numpy as np
 
+from flexicase.experiments.results import Results, Run
 from flexicase.report import paper
 from flexicase.report.curves import median_curve, per_generation
-from flexicase.report.results import Results, Run
 from flexicase.report.sections import (
     Line,
     Section,

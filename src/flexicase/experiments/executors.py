@@ -11,22 +11,27 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from flexicase._checks import require
+from flexicase._ray import RaySession
+from flexicase.experiments._outcomes import one_line
 from flexicase.experiments.jobs import Progress, Task, module_path
 from flexicase.experiments.ledger import Result
-from flexicase.experiments.outcomes import one_line
 from flexicase.experiments.study import Study
+
+if TYPE_CHECKING:
+    from flexicase.experiments.runner import Options
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "ARROW_NUM_THREADS"), "1")
 LOG_TAIL = 2000
 PIPE_BYTES = 2**20  # more than a pipe holds
 SECONDS_TO_NOTICE = 0.2
 # Before anything is imported: otherwise modules in the current folder would come first.
-WORKER = "import sys; sys.path[:] = sys.argv[1:]; from flexicase.experiments import worker; worker.main()"
+WORKER = "import sys; sys.path[:] = sys.argv[1:]; from flexicase.experiments import _worker; _worker.main()"
 
 
 @dataclass(frozen=True)
@@ -111,7 +116,7 @@ class LocalExecutor:
 
     Example:
         >>> from pathlib import Path
-        >>> from flexicase.experiments.executor import LocalExecutor
+        >>> from flexicase.experiments.executors import LocalExecutor
         >>> from flexicase.experiments.study import Study
         >>> LocalExecutor(Study(Path("studies/tiny")), workers=2).free
         2
@@ -248,3 +253,66 @@ def _event(run_id: str, line: bytes) -> Event | None:
         return Failed(run_id, message["failure"], message["full_disk"])
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
+
+
+SLURM_WORKERS = 100
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where runs are made.
+
+    Attributes:
+        workers: How many at a time, unless somebody says otherwise.
+        executor: Makes the executor of a study, as for `run_study`.
+
+    Example:
+        >>> from flexicase.experiments import place_of
+        >>> with place_of() as here:
+        ...     here.workers >= 1
+        True
+    """
+
+    workers: int
+    executor: Callable[[Study, Options], Executor]
+
+
+@contextmanager
+def place_of(cluster: str | None = None, options: dict[str, Any] | None = None) -> Iterator[Place]:
+    """The place that a name stands for, for as long as the context lasts.
+
+    Args:
+        cluster: None: this machine. ``"ray"``: the Ray cluster that RAY_ADDRESS names or that runs on this machine, or
+            else a Ray of its own; ``"ray://HOST:PORT"``: the one with that address. ``"slurm"``: array jobs.
+        options: What Ray's actors or submitit's jobs are started with.
+
+    Raises:
+        ValueError: There is no such kind of cluster, or this machine got options.
+        ImportError: The package that it takes is not installed.
+        ConnectionError: There is no Ray at that address.
+
+    Example:
+        >>> from flexicase.experiments import place_of
+        >>> with place_of("cloud") as place:
+        ...     pass
+        Traceback (most recent call last):
+        ...
+        ValueError: cluster must be ray, ray://HOST:PORT or slurm, got 'cloud'
+    """
+    engine, _, address = (cluster or "").partition("://")
+    if engine not in ("", "ray", "slurm") or (address and engine != "ray"):
+        raise ValueError(f"cluster must be ray, ray://HOST:PORT or slurm, got {cluster!r}")
+    if engine == "ray":
+        from flexicase.experiments._ray import RayExecutor
+
+        with RaySession("runs on Ray need", address or None) as session:
+            yield Place(session.workers(), lambda study, o: RayExecutor(study, o.workers, o.nice, options))
+    elif engine == "slurm":
+        from flexicase.experiments._slurm import SlurmExecutor
+
+        require("runs on Slurm need", "submitit", extra="cluster")
+        yield Place(SLURM_WORKERS, lambda study, o: SlurmExecutor(study, o.workers, o.nice, options))
+    elif options:
+        raise ValueError(f"options are for a cluster, got {', '.join(options)} and no cluster")
+    else:
+        yield Place(os.cpu_count() or 1, lambda study, o: LocalExecutor(study, o.workers, o.nice))

@@ -75,7 +75,7 @@ def seal(values: Iterable[Any]) -> str:
     """A checksum of values of a row, kept beside them: SQLite does not notice a changed byte inside a value.
 
     Example:
-        >>> from flexicase.experiments.database import seal
+        >>> from flexicase.experiments._database import seal
         >>> seal(["a", 1, None]) == seal(["a", 1.0, None])
         False
     """

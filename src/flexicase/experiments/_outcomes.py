@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from flexicase.experiments._tables import Rows, check_rows
 from flexicase.experiments.jobs import Outcome, Progress, Scalar
-from flexicase.experiments.rows import Rows, check_rows
-from flexicase.exported import IDENTITY
+from flexicase.experiments.results import IDENTITY
 
 INT64 = np.iinfo(np.int64)
 NOTE_CHARACTERS, FAILURE_CHARACTERS = 200, 2000
@@ -22,7 +22,7 @@ def one_line(text: object, limit: int = FAILURE_CHARACTERS) -> str:
     r"""Text from a run as one line that can be stored and shown: what cannot be printed is escaped, the rest cut off.
 
     Example:
-        >>> from flexicase.experiments.outcomes import one_line
+        >>> from flexicase.experiments._outcomes import one_line
         >>> one_line("a\nb \udcff\x1b[2J")
         'a b \\udcff\\x1b[2J'
     """
@@ -42,7 +42,7 @@ def check_progress(progress: Progress) -> Progress:
 
     Example:
         >>> from flexicase.experiments.jobs import Progress
-        >>> from flexicase.experiments.outcomes import check_progress
+        >>> from flexicase.experiments._outcomes import check_progress
         >>> check_progress(Progress(2**63, 0))
         Traceback (most recent call last):
         ...
@@ -61,7 +61,7 @@ def check_outcome(outcome: Outcome) -> tuple[Rows, dict[str, Scalar]]:
     Example:
         >>> import numpy as np
         >>> from flexicase.experiments import Outcome
-        >>> from flexicase.experiments.outcomes import check_outcome
+        >>> from flexicase.experiments._outcomes import check_outcome
         >>> check_outcome(Outcome({"step": np.arange(3)}, {"seed": 7}))
         Traceback (most recent call last):
         ...
@@ -96,7 +96,7 @@ class Layout:
 
         Example:
             >>> import numpy as np
-            >>> from flexicase.experiments.outcomes import Layout
+            >>> from flexicase.experiments._outcomes import Layout
             >>> layout = Layout()
             >>> layout.add({"step": np.arange(3)}, {"success": True})
             >>> layout.add({"step": np.arange(3.0)}, {"success": True})

@@ -11,14 +11,25 @@ import numpy as np
 
 from flexicase._checks import check_choice
 from flexicase._provenance import Provenance
+from flexicase.experiments._tables import (
+    FORMATS,
+    MANIFEST,
+    Format,
+    Rows,
+    check_rows,
+    digest,
+    is_timing,
+    locate,
+    read_rows,
+    read_tables,
+    write_rows,
+    write_tables,
+)
 from flexicase.experiments.jobs import Progress
 from flexicase.experiments.ledger import Entry, Ledger, Result
-from flexicase.experiments.plan import plan
-from flexicase.experiments.rows import Rows, check_rows, digest, read_rows, write_rows
-from flexicase.experiments.spec import load_spec
+from flexicase.experiments.results import IDENTITY, MADE_BY, SPEC, parse_toml, read_runs
+from flexicase.experiments.spec import load_spec, plan
 from flexicase.experiments.study import Study
-from flexicase.exported import IDENTITY, MADE_BY, SPEC, is_timing, parse_toml, read_runs
-from flexicase.tables import FORMATS, MANIFEST, Format, locate, read_tables, write_tables
 
 
 @dataclass(frozen=True)

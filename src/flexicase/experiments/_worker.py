@@ -20,10 +20,10 @@ from typing import IO, Any, NoReturn
 
 from flexicase._files import FileLock
 from flexicase._provenance import machine, version
+from flexicase.experiments._outcomes import check_outcome, check_progress, one_line
+from flexicase.experiments._tables import digest, write_rows
 from flexicase.experiments.jobs import Progress, Task, job_of
 from flexicase.experiments.ledger import Result
-from flexicase.experiments.outcomes import check_outcome, check_progress, one_line
-from flexicase.experiments.rows import digest, write_rows
 from flexicase.experiments.study import Study
 
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT)

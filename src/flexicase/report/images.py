@@ -10,9 +10,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from flexicase.experiments.results import Results, Run
 from flexicase.report import paper
 from flexicase.report.curves import LAST, WINDOW, last_curve, mean_curve, totals
-from flexicase.report.results import Results, Run
 from flexicase.report.sections import Section, charts_of, curve_lines, quartiles, table_of
 from flexicase.report.statistics import Interval, z_test
 

@@ -12,11 +12,11 @@ from typing import Any
 
 from flexicase._checks import require
 from flexicase._files import write_atomically
-from flexicase.experiments.executor import Event, Failed, LocalExecutor, Moved, waiting
+from flexicase.experiments._outcomes import one_line
+from flexicase.experiments._worker import FULL_DISK
+from flexicase.experiments.executors import Event, Failed, LocalExecutor, Moved, waiting
 from flexicase.experiments.jobs import Progress, Task
-from flexicase.experiments.outcomes import one_line
 from flexicase.experiments.study import Study
-from flexicase.experiments.worker import FULL_DISK
 
 POLL_SECONDS = 0.2
 SECONDS_BETWEEN_CHECKS = 60.0

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from flexicase.experiments.jobs import Outcome, Progress, Scalar, Task, column, resumed
-from flexicase.exported import NOT_COUNTED
+from flexicase.experiments.results import NOT_COUNTED
 from flexicase.problems import load
 from flexicase.selection.methods import resolve_method
 
@@ -40,7 +40,7 @@ class GpSettings(BaseModel):
         profile: The list of instructions that genes are drawn from.
 
     Example:
-        >>> from flexicase.experiments.gp import GpSettings
+        >>> from flexicase.experiments.gp_job import GpSettings
         >>> GpSettings(population=500).model_dump(exclude_none=True)
         {'population': 500}
     """
@@ -61,7 +61,7 @@ class GpJob:
     Rows are generations. ``-1`` stands for a whole number that the method does not count, NaN for a real one.
 
     Example:
-        >>> from flexicase.experiments.gp import GpJob
+        >>> from flexicase.experiments.gp_job import GpJob
         >>> GpJob().check("mirror-image", "lexicas")
         Traceback (most recent call last):
         ...
@@ -111,7 +111,7 @@ def rows_of(records: Sequence[Generation]) -> dict[str, NDArray[Any]]:
         Arrays of shape (n_generations,); times have names that start with ``seconds_``.
 
     Example:
-        >>> from flexicase.experiments.gp import rows_of
+        >>> from flexicase.experiments.gp_job import rows_of
         >>> from flexicase.gp import Generation
         >>> rows_of([Generation(0, best_error=7.0, solved_cases=93)])["distinct_errors"].tolist()
         [-1]

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from flexicase.experiments import Monitor, Overview, overview
-from flexicase.experiments.outcomes import one_line
+from flexicase.experiments._outcomes import one_line
 
 if TYPE_CHECKING:
     from flexicase.experiments import Entry, Ledger, Progress
@@ -37,7 +37,7 @@ def duration(seconds: float | None) -> str:
     """A time span for people.
 
     Example:
-        >>> from flexicase.cli.study_progress import duration
+        >>> from flexicase.cli._study_display import duration
         >>> duration(42), duration(3723), duration(None)
         ('42 s', '1 h 02 min', '?')
     """

@@ -51,7 +51,7 @@ class ImageSettings(BaseModel):
         on_all_fail: What an all-wrong case does, as for `flexicase.torch.GradientLexicase`.
 
     Example:
-        >>> from flexicase.experiments.image import ImageSettings
+        >>> from flexicase.experiments.image_job import ImageSettings
         >>> ImageSettings(arch="vgg16", generations=1000).population
         4
     """
@@ -74,7 +74,7 @@ class ImageJob:
     Rows are generations. ``accuracy`` is NaN where the test cases were not looked at, ``ended`` a place in `ENDINGS`.
 
     Example:
-        >>> from flexicase.experiments.image import ImageJob
+        >>> from flexicase.experiments.image_job import ImageJob
         >>> ImageJob().check("digits", "fast-split-mx")
         Traceback (most recent call last):
         ...

@@ -1,4 +1,4 @@
-"""The coordinator: takes runs from the ledger, has them made, and records what becomes of them."""
+"""Who is told how a study goes."""
 
 from __future__ import annotations
 
@@ -13,20 +13,54 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import Literal, TypeAlias
 
 from flexicase._files import describe, remove_partial_files
 from flexicase._provenance import Provenance, version
-from flexicase.experiments.executor import Executor, Failed, Finished, LocalExecutor, Moved
+from flexicase.experiments._outcomes import Layout
+from flexicase.experiments._tables import DamagedRowsError, read_rows, verify_rows
+from flexicase.experiments._worker import FULL_DISK
+from flexicase.experiments.executors import Executor, Failed, Finished, LocalExecutor, Moved
 from flexicase.experiments.jobs import Progress
 from flexicase.experiments.ledger import Ledger
-from flexicase.experiments.monitor import Monitor
-from flexicase.experiments.outcomes import Layout
-from flexicase.experiments.rows import DamagedRowsError, read_rows, verify_rows
 from flexicase.experiments.spec import Spec
 from flexicase.experiments.study import Study
-from flexicase.experiments.worker import FULL_DISK
+
+
+class Monitor:
+    """Is told how a study goes; this one does not listen.
+
+    Attributes:
+        stop_signal: The signal that stopped the study; None if there was none.
+
+    Example:
+        >>> from flexicase.experiments import Monitor
+        >>> class Printing(Monitor):
+        ...     def noted(self, text):
+        ...         print(text)
+        >>> with Printing() as monitor:
+        ...     monitor.noted("run 0123456789abcdef failed")
+        run 0123456789abcdef failed
+    """
+
+    stop_signal: int | None = None
+
+    def __enter__(self) -> Monitor:
+        """Itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """The study has ended, well or badly."""
+
+    def noted(self, text: str) -> None:
+        """Something happened that a person may want to know."""
+
+    def beat(self, ledger: Ledger, running: dict[str, Progress]) -> None:
+        """A second has passed; ``running`` has the runs that are being made, by id, and is empty at the end."""
+
 
 BEAT_SECONDS = 1.0
 LITTLE_SPACE = 65_536  # SQLite's largest single request, for sharing the write-ahead log
