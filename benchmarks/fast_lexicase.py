@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 
 import flexicase as fx
 from flexicase.adapters import deap as adapter
-from flexicase.benchmark.report import environment, text_table
 from flexicase.plot import BLACK, BLUE, DOTTED, RED
 from flexicase.synthetic import Population
+from fragments import text_table
 from own_cost import overhead, overhead_table, timed
+from selection.report import environment
 
 Evaluate = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[Any]]
 

@@ -27,13 +27,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import flexicase as fx
-from flexicase.benchmark.report import environment, markdown_table, replace_fragment, text_table
 from flexicase.gp.evolution import Evolution
 from flexicase.gp.judging import FullJudge
 from flexicase.gp.setup import Setup
 from flexicase.rng import key_from_seed
 from flexicase.selection.orders import ranked_order, uniform_order, weighted_order
 from flexicase.selection.registry import PAPER_METHODS
+from fragments import markdown_table, replace_fragment, text_table
+from selection.report import environment
 
 Errors = NDArray[np.float64]
 PROBLEMS = ("mirror-image", "last-index-of-zero")
