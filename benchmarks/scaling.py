@@ -26,8 +26,8 @@ from pathlib import Path
 import numpy as np
 
 import flexicase as fx
+from cluster_model import Costs, estimate, pool_sizes, simulate
 from flexicase.evaluation import RayEvaluator
-from flexicase.scaling import Costs, estimate, pool_sizes, simulate
 from flexicase.synthetic import Population
 
 PARTS = ("overhead", "efficiency", "local", "figure")

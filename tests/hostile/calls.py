@@ -16,6 +16,7 @@ from flexicase.adapters import deap
 from flexicase.selection import lookahead, registry
 from flexicase.selection.matrix import as_error_matrix
 from flexicase.selection.trace import trace
+from simulated_cluster import SimulatedCluster
 
 ERRORS = np.array([[0, 1, 2], [1, 0, 2], [2, 2, 0], [1, 1, 1]])
 
@@ -119,7 +120,7 @@ def _evaluator(kind: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _cluster(**arguments: Any) -> None:
-    cluster = evaluation.SimulatedCluster(**arguments)
+    cluster = SimulatedCluster(**arguments)
     fx.FastLexicase(3, seed=1).select(cluster, 4)
 
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import flexicase as fx
-from flexicase.evaluation import SimulatedCluster
 from flexicase.rng import Lane, Stream, key_from_seed
 from flexicase.selection.orders import ranked_order, uniform_order, weighted_order
 from flexicase.synthetic import Population
+from simulated_cluster import SimulatedCluster
 from tests.selection.recording import Evaluator, outcome
 
 DRAW = {

@@ -5,7 +5,6 @@ from flexicase.evaluation.processes import ProcessEvaluator
 from flexicase.evaluation.protocol import CaseEvaluator, EvaluationError
 from flexicase.evaluation.ray_evaluator import RayEvaluator
 from flexicase.evaluation.serial import BlockEvaluator, PairEvaluator
-from flexicase.evaluation.simulated import SimulatedCluster
 from flexicase.evaluation.threads import ThreadEvaluator
 
 __all__ = [
@@ -16,6 +15,5 @@ __all__ = [
     "PipelinedEvaluator",
     "ProcessEvaluator",
     "RayEvaluator",
-    "SimulatedCluster",
     "ThreadEvaluator",
 ]

@@ -34,7 +34,7 @@ class SimulatedCluster(PipelinedEvaluator):
 
     Example:
         >>> import flexicase as fx
-        >>> from flexicase.evaluation import SimulatedCluster
+        >>> from simulated_cluster import SimulatedCluster
         >>> from flexicase.synthetic import Population
         >>> clocks = []
         >>> for workers in (1, 10):

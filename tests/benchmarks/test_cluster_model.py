@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import flexicase as fx
+from cluster_model import Costs, estimate, pool_sizes, simulate
 from flexicase.evaluation import RayEvaluator
-from flexicase.scaling import Costs, estimate, pool_sizes, simulate
 from flexicase.synthetic import Population
 
 
