@@ -3,7 +3,7 @@
 import numpy as np
 
 from flexicase.data import example_errors
-from flexicase.data.make import PENALTY, make_errors
+from make_example_errors import PENALTY, make_errors
 
 
 def test_the_stored_matrix_is_what_the_documented_run_makes():

@@ -1,4 +1,4 @@
-"""A small example: the errors of a genetic-programming population (see `flexicase.data.make`)."""
+"""A small example: the errors of a genetic-programming population (made by ``tools/make_example_errors.py``)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def example_errors() -> NDArray[np.uint16]:
     """The errors of 500 programs on 100 cases of Last Index of Zero, halfway through a run.
 
     Two fifths of the programs behave exactly like another one, no program solves all cases, and
-    a tenth of the entries are 1000, the penalty for a program without an answer. `flexicase.data.make`
-    is the run that the matrix comes from.
+    a tenth of the entries are 1000, the penalty for a program without an answer.
+    ``tools/make_example_errors.py`` in the repository is the run that the matrix comes from.
 
     Returns:
         (500, 100) uint16, lower is better.
