@@ -164,7 +164,7 @@ def simulate(
     """The simulation: `FastLexicase` itself, with real errors, on workers and a clock that are made up.
 
     Args:
-        evaluate: ``evaluate(individuals, cases)`` gives the (m, b) errors; a `flexicase.synthetic.Population`, say.
+        evaluate: ``evaluate(individuals, cases)`` gives the (m, b) errors; a `flexicase.data.SyntheticPopulation`, say.
         n_individuals: Size of the population.
         n_cases: Number of cases.
         workers: How many.
@@ -174,8 +174,8 @@ def simulate(
 
     Example:
         >>> from cluster_model import Costs, simulate
-        >>> from flexicase.synthetic import Population
-        >>> made = simulate(Population(100, 50), 100, 50, workers=10, costs=Costs(pair=0.1))
+        >>> from flexicase.data import SyntheticPopulation
+        >>> made = simulate(SyntheticPopulation(100, 50), 100, 50, workers=10, costs=Costs(pair=0.1))
         >>> 0.5 < made.efficiency < 1
         True
     """

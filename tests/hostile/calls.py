@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import flexicase as fx
-from flexicase import evaluation, files, plot, synthetic
+from flexicase import data, evaluation, files, plot
 from flexicase.adapters import deap
 from flexicase.selection import lookahead, registry
 from flexicase.selection.matrix import as_error_matrix
@@ -218,8 +218,8 @@ def _partial() -> Iterator[Call]:
     if find_spec("ray"):
         yield Call("RayEvaluator", evaluation.RayEvaluator, ray)
     made = {"n_individuals": 4, "n_cases": 3, "copies": 0.5, "seed": 1}
-    yield Call("Population", synthetic.Population, made)
-    yield Call("Population()", synthetic.Population(4, 3), asked)
+    yield Call("SyntheticPopulation", data.SyntheticPopulation, made)
+    yield Call("SyntheticPopulation()", data.SyntheticPopulation(4, 3), asked)
     asked = {"problem": "none", "individuals": [0], "cases": [0]}
     yield Call("EvaluationError", fx.EvaluationError, asked)
 
