@@ -46,7 +46,7 @@ pytest: .venv/.built ## the Python tests
 	$(PY) -m pytest $(PYTEST_ARGS)
 
 bench: .venv/.built ## measure selection against its peers
-	$(PY) benchmarks/selection.py $(BENCH_ARGS)
+	$(PY) benchmarks/selection $(BENCH_ARGS)
 
 docs: .venv/.docs ## build the documentation into docs/_build/html
 	$(PY) -m sphinx -W --keep-going -q -b html docs docs/_build/html
@@ -100,7 +100,7 @@ fuzz: .venv/.built ## a million random Push programs under the sanitizers
 
 clean: ## remove .venv and everything that was built
 	rm -rf .venv build dist docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
-	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+	find src tests benchmarks tools -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 # The build runs without isolation, so that the pinned tools are used and a rebuild is incremental.
 .venv/.tools: constraints.txt tools/preflight.sh

@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 
 import flexicase as fx
 from flexicase.adapters import deap as adapter
-from flexicase.benchmark.report import environment, text_table
+from flexicase.data import SyntheticPopulation
 from flexicase.plot._style import BLACK, BLUE, DOTTED, RED
-from flexicase.synthetic import Population
+from fragments import text_table
 from own_cost import overhead, overhead_table, timed
+from selection.report import environment
 
 Evaluate = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[Any]]
 
@@ -54,7 +55,7 @@ def share_curve(
     n_individuals: int, n_cases: int, most: int, *, order: str, bias: str, copies: float
 ) -> dict[int, float]:
     """Share of all pairs computed after 1, 2, 5, 10, … selections of one generation."""
-    population = Population(n_individuals, n_cases, copies=copies, seed=1)
+    population = SyntheticPopulation(n_individuals, n_cases, copies=copies, seed=1)
     fast = fx.FastLexicase(n_cases, order=order, bias=bias, memory=3 * 2**30, seed=2)  # type: ignore[arg-type]
     fast.select(population, n_individuals, WARM_UP)
     whole = n_individuals * n_cases
@@ -118,7 +119,7 @@ def costly(evaluate: Evaluate, per_call: float, per_pair: float, calls: list[int
 
 def look_ahead(n_individuals: int, n_cases: int, copies: float, n: int) -> dict[str, Any]:
     """Seconds for n selections when every call costs 1 ms: one case at a time, look-ahead, and 16 cases at a time."""
-    population = Population(n_individuals, n_cases, copies=copies, seed=1)
+    population = SyntheticPopulation(n_individuals, n_cases, copies=copies, seed=1)
     row: dict[str, Any] = {"individuals": n_individuals, "cases": n_cases, "copies": copies, "n": n}
     for name, ahead in (("one", 1), ("auto", "auto"), ("fixed", FIXED)):
         calls: list[int] = []
@@ -134,7 +135,7 @@ def look_ahead(n_individuals: int, n_cases: int, copies: float, n: int) -> dict[
 
 def against_full(n_individuals: int, n_cases: int, n: int, per_pair: float) -> dict[str, Any]:
     """Seconds for n selections, evaluating on demand and evaluating everything first."""
-    population = Population(n_individuals, n_cases, seed=1)
+    population = SyntheticPopulation(n_individuals, n_cases, seed=1)
     everybody, all_cases = np.arange(n_individuals), np.arange(n_cases)
     start = time.perf_counter()
     errors = costly(population, 0.0, per_pair, [])(everybody, all_cases)
@@ -214,7 +215,7 @@ def beside_deap(options: argparse.Namespace) -> list[dict[str, Any]]:
     from deap import base, tools
 
     kind = type("FitnessOfBenchmark", (base.Fitness,), {"weights": (-1.0,) * 100})
-    errors = Population(options.individuals, 100, seed=1)(np.arange(options.individuals), np.arange(100))
+    errors = SyntheticPopulation(options.individuals, 100, seed=1)(np.arange(options.individuals), np.arange(100))
     population = []
     for row in errors:
         population.append(type("Individual", (), {})())

@@ -27,13 +27,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import flexicase as fx
-from flexicase.benchmark.report import environment, markdown_table, replace_fragment, text_table
 from flexicase.gp._settings import Setup
 from flexicase.gp.evolve import Evolution
 from flexicase.gp.parents import FullJudge
 from flexicase.rng import key_from_seed
 from flexicase.selection.methods import PAPER_METHODS
 from flexicase.selection.orders import ranked_order, uniform_order, weighted_order
+from fragments import markdown_table, replace_fragment, text_table
+from selection.report import environment
 
 Errors = NDArray[np.float64]
 PROBLEMS = ("mirror-image", "last-index-of-zero")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import flexicase as fx
-from flexicase.benchmark.report import text_table
+from fragments import text_table
 
 Indices = NDArray[np.int64]
 

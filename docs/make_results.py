@@ -14,7 +14,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-from flexicase.benchmark.report import markdown_table, replace_fragment
 from flexicase.experiments.results import Results, read_results
 from flexicase.report import paper
 from flexicase.report.sections import Table
@@ -22,6 +21,10 @@ from flexicase.report.successes import success_groups
 from flexicase.report.write import PROGRAMS, layout_of, write_tables
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "benchmarks"))
+
+from fragments import markdown_table, replace_fragment  # noqa: E402
+
 PAGE = Path("docs/results.md")
 LIST = Path("results/README.md")
 IMAGES = Path("docs/images/results")

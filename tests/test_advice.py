@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import flexicase as fx
-from flexicase.synthetic import Population
+from flexicase.data import SyntheticPopulation
 
 
 def needed(evaluate, n_individuals, n_cases, n, **options):
@@ -28,7 +28,7 @@ def needed(evaluate, n_individuals, n_cases, n, **options):
 @pytest.mark.parametrize("order", ["uniform", "weighted", "ranked"])
 @pytest.mark.parametrize("n", [10, 100, 1000])
 def test_share_is_near_what_a_generation_needs(order, n):
-    population = Population(300, 100, seed=9)
+    population = SyntheticPopulation(300, 100, seed=9)
     errors = population(np.arange(300), np.arange(100))
     truth = needed(population, 300, 100, n, order=order)
     assert fx.advise(300, 100, n, errors=errors, order=order).share == pytest.approx(truth, abs=0.12)

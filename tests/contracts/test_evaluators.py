@@ -22,10 +22,10 @@ from flexicase.evaluation import (
     PairEvaluator,
     ProcessEvaluator,
     RayEvaluator,
-    SimulatedCluster,
     ThreadEvaluator,
 )
 from flexicase.evaluation._local import split_block
+from simulated_cluster import SimulatedCluster
 from tests.contracts import evaluators as functions
 from tests.processes import is_alive, wait_until
 

@@ -1,4 +1,4 @@
-"""Every example in the package's docstrings runs, and every public name has one."""
+"""Every example in the docstrings of the package, the benchmarks and the tools runs; every public name has one."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import doctest
 import importlib
 import inspect
 import pkgutil
+from pathlib import Path
 
 import pytest
 
@@ -13,10 +14,18 @@ import flexicase
 from flexicase.selection import methods as registry
 
 MODULES = ["flexicase", *(module.name for module in pkgutil.walk_packages(flexicase.__path__, "flexicase."))]
+MODULES = [name for name in MODULES if not name.endswith(("._native", ".__main__"))]
+FOLDERS = [Path(__file__).resolve().parents[2] / name for name in ("benchmarks", "tools")]
+SCRIPTS = [
+    ".".join(path.relative_to(folder).with_suffix("").parts)
+    for folder in FOLDERS
+    for path in sorted(folder.rglob("*.py"))
+    if ">>>" in path.read_text(encoding="utf-8")
+]
 PUBLIC = [name for name in flexicase.__all__ if not name.startswith("_")]
 
 
-@pytest.mark.parametrize("name", [name for name in MODULES if not name.endswith(("._native", ".__main__"))])
+@pytest.mark.parametrize("name", [*MODULES, *SCRIPTS])
 def test_examples_of_a_module_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_METHODS", dict(registry._METHODS))  # an example registers a method
     monkeypatch.setenv("MPLBACKEND", "agg")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from flexicase.evaluation import SimulatedCluster
 from flexicase.evaluation._pipelined import PieceSize, even_share, next_cut
+from simulated_cluster import SimulatedCluster
 
 
 @pytest.mark.parametrize(("m", "b", "pairs"), [(1, 1, 1), (7, 9, 1), (7, 9, 4), (7, 9, 20), (7, 9, 1000), (100, 2, 30)])

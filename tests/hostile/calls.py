@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import flexicase as fx
-from flexicase import evaluation, plot, synthetic
+from flexicase import data, evaluation, files, plot
 from flexicase.adapters import deap
-from flexicase.cli import _error_files as files
 from flexicase.evaluation import _lookahead as lookahead
 from flexicase.selection import methods as registry
 from flexicase.selection.matrix import as_error_matrix
 from flexicase.selection.trace import trace
+from simulated_cluster import SimulatedCluster
 
 ERRORS = np.array([[0, 1, 2], [1, 0, 2], [2, 2, 0], [1, 1, 1]])
 
@@ -121,7 +121,7 @@ def _evaluator(kind: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _cluster(**arguments: Any) -> None:
-    cluster = evaluation.SimulatedCluster(**arguments)
+    cluster = SimulatedCluster(**arguments)
     fx.FastLexicase(3, seed=1).select(cluster, 4)
 
 
@@ -219,8 +219,8 @@ def _partial() -> Iterator[Call]:
     if find_spec("ray"):
         yield Call("RayEvaluator", evaluation.RayEvaluator, ray)
     made = {"n_individuals": 4, "n_cases": 3, "copies": 0.5, "seed": 1}
-    yield Call("Population", synthetic.Population, made)
-    yield Call("Population()", synthetic.Population(4, 3), asked)
+    yield Call("SyntheticPopulation", data.SyntheticPopulation, made)
+    yield Call("SyntheticPopulation()", data.SyntheticPopulation(4, 3), asked)
     asked = {"problem": "none", "individuals": [0], "cases": [0]}
     yield Call("EvaluationError", fx.EvaluationError, asked)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from conformance import check, main, records
 from flexicase.push import instruction_table
-from flexicase.push.conformance import check, main, records
 
 SAMPLE = Path(__file__).parent / "golden"
 NAMES = ["core-steps", "broad-steps", "core-programs", "broad-programs", "translate", "errors"]

@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from conformance import genome_of, records, value_of
 from flexicase.push import Evaluator, Limits, Program
-from flexicase.push.conformance import records
-from flexicase.push.golden import genome_of, value_of
 
 GOLDEN = Path(__file__).parent / "golden"
 PROBLEMS = {"mirror-image": ("boolean", "mismatch", 1.0), "last-index-of-zero": ("integer", "absolute", 1e6)}

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from conformance import difference, genome_of, records, value_of
 from flexicase.push import Limits, run, trace
-from flexicase.push.conformance import records
-from flexicase.push.golden import difference, genome_of, value_of
 
 GOLDEN = Path(__file__).parent / "golden" / "broad-programs.jsonl.gz"
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import flexicase as fx
-from flexicase.evaluation import EvaluationError, SimulatedCluster
+from flexicase.evaluation import EvaluationError
+from simulated_cluster import SimulatedCluster
 from tests.selection.recording import outcome
 
 N_CASES = 60

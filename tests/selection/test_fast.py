@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import flexicase as fx
-from flexicase.evaluation import SimulatedCluster
+from flexicase.data import SyntheticPopulation
 from flexicase.rng import Lane, Stream, key_from_seed
 from flexicase.selection.orders import ranked_order, uniform_order, weighted_order
-from flexicase.synthetic import Population
+from simulated_cluster import SimulatedCluster
 from tests.selection.recording import Evaluator, outcome
 
 DRAW = {
@@ -366,7 +366,7 @@ def test_a_native_back_end_that_cannot_be_had_is_refused(settings: dict, obstacl
 
 
 def test_a_native_back_end_is_refused_for_evaluators_that_work_on_many_pieces() -> None:
-    population = Population(5, 4)
+    population = SyntheticPopulation(5, 4)
     cluster = SimulatedCluster(population, 2, pair_seconds=1.0)
     fast = fx.FastLexicase(4, backend="native", seed=1)
     with pytest.raises(ValueError, match='"reference" or None with a SimulatedCluster, which the native'):

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from flexicase import __version__
-from flexicase.cli import bench, demo, doctor, evolve, problems, reproduce, select, studies, train
+from flexicase.cli import demo, doctor, evolve, problems, reproduce, select, studies, train
 from flexicase.cli._output import Group, emit, replace_closed_streams
 
 app = typer.Typer(
@@ -40,7 +40,6 @@ app.command(epilog="\b\nExample:\n  flexicase rerun 1f0c9a2b 77ab3e51")(studies.
 app.command(epilog="\b\nExample:\n  flexicase report results/gp-paper --out report")(studies.report)
 app.command(epilog="\b\nExample:\n  flexicase doctor --json")(doctor.doctor)
 app.add_typer(problems.app, name="problems")
-app.add_typer(bench.app, name="bench")
 
 
 @app.callback(invoke_without_command=True, epilog="\b\nExample:\n  flexicase demo")

@@ -4,7 +4,6 @@ from flexicase.evaluation._local import BlockEvaluator, PairEvaluator, ProcessEv
 from flexicase.evaluation._pipelined import PipelinedEvaluator
 from flexicase.evaluation._protocol import CaseEvaluator, EvaluationError
 from flexicase.evaluation._ray import RayEvaluator
-from flexicase.evaluation.simulated import SimulatedCluster
 
 __all__ = [
     "BlockEvaluator",
@@ -14,6 +13,5 @@ __all__ = [
     "PipelinedEvaluator",
     "ProcessEvaluator",
     "RayEvaluator",
-    "SimulatedCluster",
     "ThreadEvaluator",
 ]

@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexicase._checks import check_count
+from flexicase.data import SyntheticPopulation
 from flexicase.rng import Seed, check_seed
 from flexicase.selection.fast_lexicase import FastLexicase
 from flexicase.selection.matrix import as_error_matrix
 from flexicase.selection.orders import OrderName
 from flexicase.selection.protocol import Ended
 from flexicase.selection.weights import Default, PoolBias
-from flexicase.synthetic import Population
 
 WORTH_IT = 0.5  # of the pairs; beyond, whole batches and native selection make up for the rest
 MOST_INDIVIDUALS = 1000
@@ -81,7 +81,7 @@ def advise(
         n_cases: Number of cases.
         n: Selections per generation.
         errors: (n_individuals, n_cases) errors of a typical generation, lower is better. Without
-            them, a `flexicase.synthetic.Population` stands in: pass/fail cases and many copies.
+            them, a `flexicase.data.SyntheticPopulation` stands in: pass/fail cases and many copies.
         order: As for `FastLexicase`.
         bias: As for `FastLexicase`.
         default: As for `FastLexicase`.
@@ -111,7 +111,7 @@ def advise(
     rng = np.random.default_rng(check_seed(seed))
     sample = (min(n_individuals, MOST_INDIVIDUALS), min(n_cases, MOST_CASES))
     if errors is None:
-        evaluate: Evaluate = Population(*sample, seed=int(rng.integers(2**63)))
+        evaluate: Evaluate = SyntheticPopulation(*sample, seed=int(rng.integers(2**63)))
     else:
         evaluate = _sampled(errors, (n_individuals, n_cases), sample, rng)
     fast = FastLexicase(sample[1], order=order, bias=bias, default=default, epsilon=epsilon, lookahead=1)

@@ -13,7 +13,7 @@ others, whose evaluations were seen before choosing. In all 17, ranked Num-Nonze
 evaluations, then weighted Num-Nonzeros, lexicase, weighted Num-Zeros, ranked Num-Zeros; how far they are apart
 varies (ranked Num-Nonzeros takes 0.30 to 0.74 of lexicase's evaluations, 0.62 here).
 
-``python -m flexicase.data.make FILE`` writes the matrix anew, bit for bit.
+``python tools/make_example_errors.py FILE`` writes the matrix again, bit for bit.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from flexicase.benchmark.runners import Times, Timing
-from flexicase.benchmark.workloads import Workload
 from flexicase.selection.methods import PAPER_METHODS
+from selection.runners import Times, Timing
+from selection.workloads import Workload
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ class Bench:
 
     Example:
         >>> import numpy as np
-        >>> from flexicase.benchmark import Bench
+        >>> from selection.runners import Bench
         >>> bench = Bench("numpy", np.eye(5), epsilon=False)
         >>> bench.time(10, seed=1, seconds=0.0, limit=1.0).n
         10

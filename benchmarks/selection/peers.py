@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 
 from flexicase._checks import nearest
 
@@ -16,13 +14,13 @@ class Peer:
     """A library with lexicase selection.
 
     Attributes:
-        key: Its name, also in `flexicase.benchmark.RUNNERS`, also that of its distribution.
+        key: Its name, also in `selection.runners.RUNNERS`, also that of its distribution.
         module: What to import.
         pinned: The version that the full comparison installs; empty for the plain NumPy loop.
         since: The first Python that this version supports.
 
     Example:
-        >>> from flexicase.benchmark import PEERS
+        >>> from selection.peers import PEERS
         >>> PEERS["deap"].requirement
         'deap==1.4.4'
     """
@@ -43,19 +41,9 @@ class Peer:
         return sys.version_info >= self.since
 
     @property
-    def importable(self) -> bool:
-        """Whether this environment has it."""
-        return importlib.util.find_spec(self.module) is not None
-
-    @property
     def label(self) -> str:
-        """Name and version, as found in this environment, else as pinned."""
-        if not self.pinned:
-            return "NumPy loop"
-        try:
-            return f"{self.key} {version(self.key)}"
-        except PackageNotFoundError:
-            return f"{self.key} {self.pinned}"
+        """Name and version."""
+        return f"{self.key} {self.pinned}" if self.pinned else "NumPy loop"
 
 
 PEERS = {

@@ -23,7 +23,7 @@ class Workload:
         build: Makes the (n_individuals, n_cases) matrix.
 
     Example:
-        >>> from flexicase.benchmark import WORKLOADS
+        >>> from selection.workloads import WORKLOADS
         >>> WORKLOADS["a"].build().shape
         (1000, 100)
     """

@@ -35,9 +35,9 @@ from flexicase.evaluation._pipelined import (
 )
 from flexicase.evaluation._prefetch import CASES_AHEAD
 from flexicase.evaluation._protocol import CaseEvaluator
-from flexicase.evaluation.simulated import SimulatedCluster
 from flexicase.rng import Seed
 from flexicase.selection.fast_lexicase import FastLexicase
+from simulated_cluster import SimulatedCluster
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Costs:
         send: What a piece costs the caller, who sends one after another.
 
     Example:
-        >>> from flexicase.scaling import Costs
+        >>> from cluster_model import Costs
         >>> Costs(pair=0.02).pair
         0.02
     """
@@ -80,7 +80,7 @@ class Estimate:
         work: Seconds that the needed pairs take one worker.
 
     Example:
-        >>> from flexicase.scaling import Estimate
+        >>> from cluster_model import Estimate
         >>> Estimate(workers=10, seconds=2.5, needed=1000, speculated=200, work=20.0).efficiency
         0.8
     """
@@ -116,7 +116,7 @@ def estimate(pools: Sequence[Sequence[int]], workers: int, costs: Costs) -> Esti
     Example:
         Twenty candidates, a third of which each case leaves, at a second per pair:
 
-        >>> from flexicase.scaling import Costs, estimate
+        >>> from cluster_model import Costs, estimate
         >>> for workers in (1, 10):
         ...     print(round(estimate([[20, 7, 2]], workers, Costs(pair=1.0)).seconds, 1))
         31.7
@@ -164,7 +164,7 @@ def simulate(
     """The simulation: `FastLexicase` itself, with real errors, on workers and a clock that are made up.
 
     Args:
-        evaluate: ``evaluate(individuals, cases)`` gives the (m, b) errors; a `flexicase.synthetic.Population`, say.
+        evaluate: ``evaluate(individuals, cases)`` gives the (m, b) errors; a `flexicase.data.SyntheticPopulation`, say.
         n_individuals: Size of the population.
         n_cases: Number of cases.
         workers: How many.
@@ -173,9 +173,9 @@ def simulate(
         seed: Fixes the events.
 
     Example:
-        >>> from flexicase.scaling import Costs, simulate
-        >>> from flexicase.synthetic import Population
-        >>> made = simulate(Population(100, 50), 100, 50, workers=10, costs=Costs(pair=0.1))
+        >>> from cluster_model import Costs, simulate
+        >>> from flexicase.data import SyntheticPopulation
+        >>> made = simulate(SyntheticPopulation(100, 50), 100, 50, workers=10, costs=Costs(pair=0.1))
         >>> 0.5 < made.efficiency < 1
         True
     """
@@ -207,7 +207,7 @@ def pool_sizes(
 
     Example:
         >>> import numpy as np
-        >>> from flexicase.scaling import pool_sizes
+        >>> from cluster_model import pool_sizes
         >>> pool_sizes(lambda individuals, cases: np.array(individuals)[:, None] + 0 * cases, 5, 3)
         [[5]]
     """

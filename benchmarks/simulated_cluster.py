@@ -34,11 +34,11 @@ class SimulatedCluster(PipelinedEvaluator):
 
     Example:
         >>> import flexicase as fx
-        >>> from flexicase.evaluation import SimulatedCluster
-        >>> from flexicase.synthetic import Population
+        >>> from simulated_cluster import SimulatedCluster
+        >>> from flexicase.data import SyntheticPopulation
         >>> clocks = []
         >>> for workers in (1, 10):
-        ...     cluster = SimulatedCluster(Population(200, 100), workers, pair_seconds=0.02)
+        ...     cluster = SimulatedCluster(SyntheticPopulation(200, 100), workers, pair_seconds=0.02)
         ...     s = fx.FastLexicase(100, seed=1).select(cluster, 200)
         ...     clocks.append(cluster.clock)
         >>> clocks[0] > 5 * clocks[1]

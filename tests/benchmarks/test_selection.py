@@ -6,35 +6,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from flexicase.benchmark import (
-    PEERS,
-    WORKLOADS,
-    Bench,
-    Cost,
-    Entry,
-    Report,
-    Row,
-    Timing,
-    Workload,
-    compare,
-    entries,
-    memory,
-    replace_fragment,
-    resolve_peers,
-    resolve_workloads,
-    second_thread,
-    small_calls,
-)
-from flexicase.benchmark import runners as runners_file
-from flexicase.benchmark.report import engineering
-from flexicase.benchmark.runners import affordable
-from flexicase.cli.bench import app
+from fragments import replace_fragment
+from selection import runners as runners_file
+from selection.comparison import Entry, Row, compare, entries
+from selection.costs import Cost, memory, second_thread, small_calls
+from selection.peers import PEERS, resolve_peers
+from selection.report import Report, engineering
+from selection.runners import Bench, Timing, affordable
+from selection.workloads import WORKLOADS, Workload, resolve_workloads
 
-SCRIPT = Path(__file__).resolve().parent.parent / "benchmarks" / "selection.py"
+SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "selection"
 TINY = Workload("a", "tiny", 7, False, lambda: np.random.default_rng(0).integers(0, 2, (12, 5)).astype(np.float64))
-needs_script = pytest.mark.skipif(not SCRIPT.exists(), reason="benchmarks/ is not part of this distribution")
 
 
 class Clockwork:
@@ -83,8 +66,8 @@ def test_unknown_names_are_refused_with_a_hint():
 @pytest.mark.parametrize("runner", ["flexicase", *PEERS])
 def test_every_runner_selects_the_only_possible_parents(runner, epsilon):
     """A sign or an index mixed up in an adapter would choose the dominated rows."""
-    if runner in PEERS and not PEERS[runner].importable:
-        pytest.skip(f"{runner} is not installed here")
+    if runner in PEERS:
+        pytest.importorskip(PEERS[runner].module, reason=f"{runner} is not installed here")
     errors = np.array([[9.0, 9.0, 9.0], [0.0, 1.0, 1.0], [8.0, 9.0, 9.0], [1.0, 0.0, 0.0], [9.0, 8.0, 8.0]])
     call = runners_file.RUNNERS[runner](errors, epsilon)
     chosen = np.asarray(call(200, 3))
@@ -209,7 +192,9 @@ def test_markdown_has_one_column_per_peer_and_replaces_only_the_fragment():
         Row("a", "flexicase", Entry("ranked-num-zeros"), timing),
         Row("a", "deap 1.4.4", Entry("lexicase"), Timing(7, 7 / 4000, 1.0, 1)),
     ]
-    fragment = Report(rows, [Cost("small", 3.0, "µs")]).as_markdown()
+    report = Report(rows, [Cost("small", 3.0, "µs")])
+    assert "250 × deap 1.4.4" in report.as_text()
+    fragment = report.as_markdown()
     title = f"a: {WORKLOADS['a'].title}, n = 1000"
     assert f"| {title} | 1.00 M | 1.00 M | 4.00 k | 250 × |" in fragment.splitlines()
     assert "| ranked-num-zeros | 1.00 M |" in fragment
@@ -219,42 +204,12 @@ def test_markdown_has_one_column_per_peer_and_replaces_only_the_fragment():
         replace_fragment("# t", "new")
 
 
-def test_command_prints_json_with_every_field(monkeypatch):
-    monkeypatch.setattr("flexicase.cli.bench.PEERS", {"numpy": PEERS["numpy"]})
-    result = CliRunner().invoke(app, ["selection", "--workloads", "b", "--repeat", "1", "--seconds", "0", "--json"])
-    assert result.exit_code == 0, result.output
-    found = json.loads(result.stdout)
-    assert set(found) == {"environment", "rows", "costs", "skipped"}
-    assert {"flexicase", "isa", "python", "numpy", "cpu", "load", "date"} <= set(found["environment"])
-    row = found["rows"][0]
-    assert (row["workload"], row["runner"], row["goal"], row["n"]) == ("b", "flexicase", 20e6, 1000)
-    assert row["selections_per_second"] == pytest.approx(row["n"] / row["seconds"])
-    assert row["ratio"] > 0
-    assert {cost["unit"] for cost in found["costs"]} == {"bytes an entry", "µs a call"}
-
-
-def test_command_says_when_no_peer_is_installed(monkeypatch):
-    monkeypatch.setattr("flexicase.cli.bench.PEERS", {"numpy": PEERS["numpy"]})
-    result = CliRunner().invoke(app, ["selection", "--workloads", "b", "--repeat", "1", "--seconds", "0"])
-    assert result.exit_code == 0, result.output
-    assert "No peer is installed" in result.stdout
-    assert "benchmarks/selection.py" in result.stdout
-    assert "× NumPy loop" in result.stdout
-
-
-def test_command_refuses_unknown_workloads():
-    result = CliRunner().invoke(app, ["selection", "--workloads", "z"])
-    assert result.exit_code == 2
-    assert "unknown workload" in result.output
-
-
 def _run(*arguments):
     return subprocess.run(
         [sys.executable, str(SCRIPT), *arguments], capture_output=True, text=True, timeout=120, check=False
     )
 
 
-@needs_script
 def test_script_measures_in_processes_and_updates_the_readme(tmp_path):
     readme, out = tmp_path / "README.md", tmp_path / "results.json"
     readme.write_text("before\n<!-- benchmark:begin -->\n<!-- benchmark:end -->\nafter\n", encoding="utf-8")
@@ -263,7 +218,15 @@ def test_script_measures_in_processes_and_updates_the_readme(tmp_path):
         *("--out", str(out), "--markdown", "--update-readme", "--readme", str(readme)),
     )
     assert done.returncode == 0, done.stderr
-    rows = json.loads(out.read_text(encoding="utf-8"))["rows"]
+    found = json.loads(out.read_text(encoding="utf-8"))
+    assert set(found) == {"environment", "rows", "costs", "skipped"}
+    assert {"flexicase", "isa", "python", "numpy", "cpu", "load", "date"} <= set(found["environment"])
+    assert {cost["unit"] for cost in found["costs"]} == {"bytes an entry", "µs a call"}
+    rows = found["rows"]
+    assert (rows[0]["workload"], rows[0]["goal"], rows[0]["n"]) == ("b", 20e6, 1000)
+    assert rows[0]["selections_per_second"] == pytest.approx(rows[0]["n"] / rows[0]["seconds"])
+    assert rows[0]["best_peer"] == "NumPy loop"
+    assert rows[0]["ratio"] > 0
     assert [row["runner"] for row in rows] == ["flexicase"] * 2 + ["flexicase (base)"] * 2 + ["NumPy loop"]
     assert rows[2]["goal"] == rows[0]["goal"] / 2
     text = readme.read_text(encoding="utf-8")
@@ -272,11 +235,11 @@ def test_script_measures_in_processes_and_updates_the_readme(tmp_path):
     assert done.stdout.strip() in text
 
 
-@needs_script
-def test_script_refuses_what_it_does_not_know():
-    done = _run("--peers", "nobody")
+@pytest.mark.parametrize(("option", "name"), [("peer", "nobody"), ("workload", "z")])
+def test_script_refuses_what_it_does_not_know(option, name):
+    done = _run(f"--{option}s", name)
     assert done.returncode == 2
-    assert "unknown peer 'nobody'" in done.stderr
+    assert f"unknown {option} {name!r}" in done.stderr
 
 
 def test_a_peers_process_does_not_need_flexicase(tmp_path):

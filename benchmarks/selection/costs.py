@@ -15,14 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.benchmark.runners import Bench
-from flexicase.benchmark.workloads import Workload
 from flexicase.rng import key_from_seed
 from flexicase.selection.matrix import as_error_matrix
 from flexicase.selection.methods import resolve_method
 from flexicase.selection.select import Selector, select
+from selection.runners import Bench
+from selection.workloads import Workload
 
 STATM = Path("/proc/self/statm")
+BENCHMARKS = Path(__file__).resolve().parent.parent
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +112,10 @@ def _resident_growth(workload: Workload, errors: NDArray[np.float64]) -> int | N
     with tempfile.TemporaryDirectory(prefix="flexicase-bench-") as folder:
         path = Path(folder) / "errors.npy"
         np.save(path, errors)
-        code = "import sys; from flexicase.benchmark.costs import print_growth; print_growth(*sys.argv[1:])"
+        code = "import sys; from selection.costs import print_growth; print_growth(*sys.argv[1:])"
         command = [sys.executable, "-c", code, str(path), str(workload.n)]
-        return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=BENCHMARKS)
+        return int(done.stdout)
 
 
 def print_growth(path: str, n: str) -> None:

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import flexicase as fx
+from cluster_model import Costs, estimate, pool_sizes, simulate
+from flexicase.data import SyntheticPopulation
 from flexicase.evaluation import RayEvaluator
-from flexicase.scaling import Costs, estimate, pool_sizes, simulate
-from flexicase.synthetic import Population
 
 
 def test_pool_sizes_are_the_pools_of_selection() -> None:
-    population = Population(50, 80, seed=3)
+    population = SyntheticPopulation(50, 80, seed=3)
     fast = fx.FastLexicase(80, seed=9, lookahead=1)
     expected = [int(fast.select(population, 50, population=k).evaluations[0]) for k in range(5)]
     assert [sum(pools) for pools in pool_sizes(population, 50, 80, n=5, seed=9)] == expected
@@ -24,7 +24,7 @@ def test_pool_sizes_are_the_pools_of_selection() -> None:
 @pytest.mark.parametrize("shape", [(400, 300), (30, 300), (8, 300)])
 @pytest.mark.parametrize("pair", [0.02, 1.0])
 def test_formula_and_simulation_agree(shape: tuple[int, int], pair: float) -> None:
-    population = Population(*shape, copies=0.0)
+    population = SyntheticPopulation(*shape, copies=0.0)
     pools = pool_sizes(population, *shape, n=3, seed=1)
     before = np.inf
     for workers in (1, 2, 10, 100, 1000):
@@ -38,7 +38,7 @@ def test_formula_and_simulation_agree(shape: tuple[int, int], pair: float) -> No
 
 
 def test_one_worker_takes_what_the_work_takes() -> None:
-    population = Population(40, 50)
+    population = SyntheticPopulation(40, 50)
     made = simulate(population, 40, 50, 1, Costs(pair=1.0), n=5, seed=2)
     assert made.efficiency == pytest.approx(1.0, abs=0.15)
     assert made.seconds >= made.work
@@ -47,7 +47,7 @@ def test_one_worker_takes_what_the_work_takes() -> None:
 @pytest.mark.usefixtures("local_ray")
 def test_the_simulation_holds_for_real_workers() -> None:
     """Sleeping instead of computing, so that a busy machine has little to say in it."""
-    shape, pair, population = (20, 60), 0.04, Population(20, 60, copies=0.0)
+    shape, pair, population = (20, 60), 0.04, SyntheticPopulation(20, 60, copies=0.0)
 
     def slow(individuals, cases):
         time.sleep(pair * len(individuals) * len(cases))

@@ -1,6 +1,6 @@
 """flexicase against its peers, each in an environment of its own, in turns.
 
-Example: python benchmarks/selection.py --peers numpy,lexicase,deap --markdown --out results.json
+Example: python benchmarks/selection --peers numpy,lexicase,deap --markdown --out results.json
 """
 
 from __future__ import annotations
@@ -19,30 +19,25 @@ from typing import Any
 
 import numpy as np
 
-import flexicase.benchmark.runners as runners_file
-from flexicase.benchmark import (
-    PEERS,
-    WORKLOADS,
-    Peer,
-    Report,
-    Timing,
-    Workload,
-    compare,
-    costs_of,
-    replace_fragment,
-    resolve_peers,
-    resolve_workloads,
-    small_calls,
-)
+sys.path[0] = str(Path(__file__).resolve().parent.parent)  # Python puts the folder of this file there
 
-README = Path(__file__).resolve().parent.parent / "README.md"
-HERE = [sys.executable, "-c", "import sys; from flexicase.benchmark.runners import serve; serve(*sys.argv[1:])"]
+from fragments import replace_fragment
+from selection import runners
+from selection.comparison import compare
+from selection.costs import costs_of, small_calls
+from selection.peers import PEERS, Peer, resolve_peers
+from selection.report import Report
+from selection.runners import Timing
+from selection.workloads import WORKLOADS, Workload, resolve_workloads
+
+README = Path(__file__).resolve().parents[2] / "README.md"
+HERE = [sys.executable, str(runners.__file__)]
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 @dataclass
 class Worker:
-    """A process that times one runner on one matrix; see `flexicase.benchmark.runners`."""
+    """A process that times one runner on one matrix; see `selection.runners`."""
 
     process: subprocess.Popen[str]
     label: str
@@ -113,7 +108,7 @@ def note(message: str) -> None:
 
 
 def measure(workload: Workload, peers: list[Peer], folder: Path, report: Report, options: argparse.Namespace) -> None:
-    """Time everybody on one workload and add the rows and costs to the report."""
+    """Time flexicase and its peers on one workload and add the rows and costs to the report."""
     errors = workload.build()
     path = folder / f"{workload.key}.npy"
     np.save(path, errors)
@@ -129,9 +124,9 @@ def measure(workload: Workload, peers: list[Peer], folder: Path, report: Report,
             ours[label] = start(label, [*HERE, "flexicase", str(path), kind], FLEXICASE_ISA=isa)
         theirs = {}
         for peer in peers:
-            alone = [str(peer_python(peer, options.venv)), "-I", str(runners_file.__file__)]
-            label = f"{peer.key} {peer.pinned}" if peer.pinned else peer.label
-            theirs[label] = start(label, [*(alone if peer.pinned else HERE), peer.key, str(path), kind])
+            alone = [str(peer_python(peer, options.venv)), "-I", str(runners.__file__)]
+            command = [*(alone if peer.pinned else HERE), peer.key, str(path), kind]
+            theirs[peer.label] = start(peer.label, command)
         report.rows += compare(
             workload,
             ours,
@@ -187,7 +182,7 @@ def main() -> None:
             if reason is None:
                 peers.append(peer)
             else:
-                report.skipped[f"{peer.key} {peer.pinned}"] = reason
+                report.skipped[peer.label] = reason
         for workload in options.workloads:
             measure(workload, peers, folder, report, options)
     report.costs += small_calls(repeat=options.repeat)
