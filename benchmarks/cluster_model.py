@@ -31,7 +31,7 @@ from flexicase.evaluation._pipelined import (
     MOST_SECONDS_PER_PIECE,
     PIECES_PER_WORKER,
     SECONDS_PER_PIECE,
-    pieces_ahead,
+    batches_ahead,
 )
 from flexicase.evaluation._prefetch import CASES_AHEAD
 from flexicase.evaluation._protocol import CaseEvaluator
@@ -125,7 +125,7 @@ def estimate(pools: Sequence[Sequence[int]], workers: int, costs: Costs) -> Esti
     workers = check_count(workers, "workers", 1)
     q = max(1, math.ceil(SECONDS_PER_PIECE / costs.pair))
     t = q * costs.pair + costs.piece
-    a = q * min(pieces_ahead(workers, t), max(PIECES_PER_WORKER, t / costs.send))
+    a = q * min(batches_ahead(workers, t), max(PIECES_PER_WORKER, t / costs.send))
     seconds = speculated = 0.0
     needed = 0
     for event in pools:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase._checks import check_count, check_function, check_seconds
-from flexicase.evaluation._pipelined import Evaluated, PieceSize, PipelinedEvaluator
+from flexicase.evaluation._pipelined import BatchSizer, CompletedBatch, PipelinedEvaluator
 from flexicase.evaluation._protocol import CaseEvaluator, EvaluationError, evaluate_block
 
 
@@ -62,9 +62,9 @@ class SimulatedCluster(PipelinedEvaluator):
         self._pair_seconds = check_seconds(pair_seconds, "pair_seconds")
         self._piece_seconds = check_seconds(piece_seconds, "piece_seconds")
         self._send_seconds = check_seconds(send_seconds, "send_seconds", above_zero=True)
-        self._size, self._number = PieceSize(), itertools.count()
-        self._waiting: deque[tuple[int, Evaluated]] = deque()
-        self._working: list[tuple[float, int, int, Evaluated]] = []  # when it is done, a number, its generation
+        self._size, self._number = BatchSizer(), itertools.count()
+        self._waiting: deque[tuple[int, CompletedBatch]] = deque()
+        self._working: list[tuple[float, int, int, CompletedBatch]] = []  # when it is done, a number, its generation
 
     def new_population(self, evaluate: CaseEvaluator) -> None:
         """Evaluate another population from now on; pieces of the old one come to their end and are forgotten."""
@@ -88,7 +88,7 @@ class SimulatedCluster(PipelinedEvaluator):
             errors: NDArray[np.float64] | EvaluationError = evaluate_block(self._evaluate, individuals, cases)
         except EvaluationError as error:
             errors = error
-        self._waiting.append((self.generation, Evaluated(individuals, cases, errors)))
+        self._waiting.append((self.generation, CompletedBatch(individuals, cases, errors)))
         self._start()
 
     def at_work(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
@@ -96,7 +96,7 @@ class SimulatedCluster(PipelinedEvaluator):
         begun = (*self._waiting, *(working[2:] for working in self._working))
         return [piece[:2] for generation, piece in begun if generation == self.generation]
 
-    def finished(self) -> list[Evaluated]:
+    def finished(self) -> list[CompletedBatch]:
         """Let time pass until a piece is done, and hand it out."""
         at, _, generation, piece = heapq.heappop(self._working)
         self.clock = max(self.clock, at)

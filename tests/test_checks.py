@@ -60,9 +60,11 @@ def test_a_misspelt_choice_is_answered_with_the_nearest() -> None:
 
 
 def test_nearest_sees_through_case_and_underscores_and_lists_all_when_lost() -> None:
-    assert checks.nearest("Ranked_Num_Zero", ["lexicase", "ranked-num-zeros"]) == "; did you mean 'ranked-num-zeros'?"
-    assert checks.nearest("num-zero", ["num_zeros"]) == "; did you mean 'num_zeros'?"
-    assert checks.nearest("xyz", ["lexicase", "random"]) == "; known: lexicase, random"
+    assert (
+        checks.did_you_mean("Ranked_Num_Zero", ["lexicase", "ranked-num-zeros"]) == "; did you mean 'ranked-num-zeros'?"
+    )
+    assert checks.did_you_mean("num-zero", ["num_zeros"]) == "; did you mean 'num_zeros'?"
+    assert checks.did_you_mean("xyz", ["lexicase", "random"]) == "; known: lexicase, random"
 
 
 @pytest.mark.parametrize(

@@ -5,16 +5,16 @@ import sys
 
 import pytest
 
-from flexicase._checks import require
+from flexicase._checks import require_package
 
 
 def test_what_is_there_is_no_reason_to_complain():
-    require("this needs", "numpy", "json")
+    require_package("this needs", "numpy", "json")
 
 
 def test_every_missing_package_is_named():
     with pytest.raises(ImportError, match=r"^this needs no_such_one and no_other: pip install 'flexicase\[torch\]'$"):
-        require("this needs", "no_such_one", "numpy", "no_other", extra="torch")
+        require_package("this needs", "no_such_one", "numpy", "no_other", extra="torch")
 
 
 @pytest.mark.parametrize(("package", "cluster"), [("ray", "ray"), ("submitit", "slurm")])

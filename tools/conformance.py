@@ -17,8 +17,8 @@ from typing import Any
 
 from flexicase import _native
 from flexicase.push.genome import Gene, Genome, Marker
-from flexicase.push.interpreter import Limits, State
-from flexicase.push.program import Char, Program, Single, Symbol, Value
+from flexicase.push.interpreter import Limits, RunState
+from flexicase.push.program import Char, Float32, Program, Symbol, Value
 
 Record = Mapping[str, Any]
 
@@ -30,7 +30,7 @@ _ANSWERS = {"mirror-image": ("boolean", 1), "last-index-of-zero": ("integer", 1_
 
 def _real(value: Any) -> float:
     if isinstance(value, dict):
-        return Single(value["float32"])
+        return Float32(value["float32"])
     return float(value)
 
 
@@ -54,7 +54,7 @@ def value_of(record: Any) -> Value:
         "instruction": Symbol,
         "int": int,
         "float": _real,
-        "float32": Single,
+        "float32": Float32,
         "bool": bool,
         "char": Char,
         "str": str,
@@ -141,12 +141,12 @@ def _limits(record: Record, steps: int = 600) -> Limits:
     return Limits(steps=record.get("evalpush_limit", steps), points=record["max_points"])
 
 
-def _run(program: Any, state: dict[str, Any], limits: Limits) -> State:
+def _run(program: Any, state: dict[str, Any], limits: Limits) -> RunState:
     native = program.native if isinstance(program, Program) else Program(program).native
-    return State(*_native.push_run(native, state, limits.native))
+    return RunState(*_native.push_run(native, state, limits.native))
 
 
-def _check_run(expected: Record, found: State, ulps: int) -> str:
+def _check_run(expected: Record, found: RunState, ulps: int) -> str:
     problem = difference(state_of(expected["final"]), found.stacks, ulps)
     if problem:
         return f"run: {problem}"
@@ -161,7 +161,7 @@ def _check_step(record: Record) -> str:
     before = state_of(record["before"])
     item = value_of(record["literal"] if "literal" in record else {"instruction": record["instruction"]})
     ulps = _ulps(record)
-    found = State(*_native.push_execute(_native.push_code(item), before, _limits(record).native))
+    found = RunState(*_native.push_execute(_native.push_code(item), before, _limits(record).native))
     problem = difference(state_of(record["after"]), found.stacks, ulps)
     if problem or "run" not in record:
         return problem

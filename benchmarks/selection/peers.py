@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from flexicase._checks import nearest
+from flexicase._checks import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,5 +66,5 @@ def resolve_peers(keys: Iterable[str]) -> list[Peer]:
     chosen = [key.strip() for key in keys if key.strip()]
     for key in chosen:
         if key not in PEERS:
-            raise ValueError(f"unknown peer {key!r}{nearest(key, PEERS)}")
+            raise ValueError(f"unknown peer {key!r}{did_you_mean(key, PEERS)}")
     return [PEERS[key] for key in dict.fromkeys(chosen)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase._checks import nearest
+from flexicase._checks import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,5 +110,5 @@ def resolve_workloads(keys: Iterable[str]) -> list[Workload]:
         raise ValueError(f"workloads must name at least one of {', '.join(WORKLOADS)}, got none")
     for key in chosen:
         if key not in WORKLOADS:
-            raise ValueError(f"unknown workload {key!r}{nearest(key, WORKLOADS)}")
+            raise ValueError(f"unknown workload {key!r}{did_you_mean(key, WORKLOADS)}")
     return [WORKLOADS[key] for key in dict.fromkeys(chosen)]

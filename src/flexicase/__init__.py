@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from flexicase.selection.advise import Advice, advise
     from flexicase.selection.baselines import BatchTournament, FitnessProportionate, RandomSelection, Tournament
     from flexicase.selection.dalex import DALex
-    from flexicase.selection.epsilon import Mad
-    from flexicase.selection.fast_lexicase import FastLexicase, FastSelection, MemoReport
+    from flexicase.selection.epsilon import MadEpsilon
+    from flexicase.selection.fast_lexicase import CacheInfo, FastLexicase, FastSelection
     from flexicase.selection.lexicase import Lexicase
     from flexicase.selection.methods import methods, register
     from flexicase.selection.orders import Ranked, Uniform, Weighted
     from flexicase.selection.plexicase import Plexicase
-    from flexicase.selection.probabilities import Estimate, ProblemTooLarge, probabilities
+    from flexicase.selection.probabilities import ProbabilityEstimate, TooManyStatesError, probabilities
     from flexicase.selection.protocol import Method, Selection
     from flexicase.selection.sampling import Cohorts, DownSample, InformedDownSample
     from flexicase.selection.select import Selector, select
@@ -30,26 +30,26 @@ __version__ = "0.1.0"
 __all__ = [
     "Advice",
     "BatchTournament",
+    "CacheInfo",
     "CaseStatistics",
     "Cohorts",
     "DALex",
     "DownSample",
-    "Estimate",
     "EvaluationError",
     "FastLexicase",
     "FastSelection",
     "FitnessProportionate",
     "InformedDownSample",
     "Lexicase",
-    "Mad",
-    "MemoReport",
+    "MadEpsilon",
     "Method",
     "Plexicase",
-    "ProblemTooLarge",
+    "ProbabilityEstimate",
     "RandomSelection",
     "Ranked",
     "Selection",
     "Selector",
+    "TooManyStatesError",
     "Tournament",
     "Uniform",
     "Weighted",
@@ -69,9 +69,9 @@ _MODULES = {
     "selection.baselines": "BatchTournament FitnessProportionate RandomSelection Tournament",
     "selection.weights": "CaseStatistics biases",
     "selection.dalex": "DALex",
-    "selection.epsilon": "Mad",
-    "selection.probabilities": "Estimate ProblemTooLarge probabilities",
-    "selection.fast_lexicase": "FastLexicase FastSelection MemoReport",
+    "selection.epsilon": "MadEpsilon",
+    "selection.probabilities": "ProbabilityEstimate TooManyStatesError probabilities",
+    "selection.fast_lexicase": "FastLexicase FastSelection CacheInfo",
     "selection.lexicase": "Lexicase",
     "selection.orders": "Ranked Uniform Weighted",
     "selection.plexicase": "Plexicase",

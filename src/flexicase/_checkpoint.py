@@ -134,7 +134,7 @@ class WriteFailures:
         return True
 
 
-def newest_whole(folder: Path, names: tuple[str, ...], parse: Callable[[bytes], State]) -> State | None:
+def load_newest(folder: Path, names: tuple[str, ...], parse: Callable[[bytes], State]) -> State | None:
     """The first of some files that is a whole checkpoint; None if there is none of them.
 
     Args:

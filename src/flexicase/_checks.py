@@ -39,7 +39,7 @@ def shown(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A suggestion to append to an 'unknown name' message."""
     known = list(known)
     close = difflib.get_close_matches(word.lower().replace("_", "-"), [k.replace("_", "-") for k in known], n=1)
@@ -152,7 +152,7 @@ def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{expected}, got {shown(value)}")
     if value not in choices:
-        raise ValueError(f"{expected}, got {shown(value)}{nearest(value[:80], choices)}")
+        raise ValueError(f"{expected}, got {shown(value)}{did_you_mean(value[:80], choices)}")
     return value
 
 
@@ -337,7 +337,7 @@ def _place(position: int, shape: tuple[int, ...]) -> str:
     return f"entry [{where}]" if shape else "it"
 
 
-def bad_entry(values: NDArray[Any]) -> tuple[int, int] | None:
+def first_invalid(values: NDArray[Any]) -> tuple[int, int] | None:
     """Row and column of the first NaN or -inf of a matrix, or None."""
     if values.dtype.kind != "f":
         return None
@@ -362,7 +362,7 @@ def refusal(found: Any, individual: int, case: int, hint: str = "") -> str:
     )
 
 
-def require(who: str, *packages: str, extra: str = "report") -> None:
+def require_package(who: str, *packages: str, extra: str = "report") -> None:
     """Raise an ImportError that says what to install if a package is missing.
 
     Args:
@@ -370,7 +370,7 @@ def require(who: str, *packages: str, extra: str = "report") -> None:
         packages: Names to import them by.
         extra: The extra of flexicase that brings them.
 
-    >>> require("time travel needs", "numpy", "flux_capacitor")
+    >>> require_package("time travel needs", "numpy", "flux_capacitor")
     Traceback (most recent call last):
     ...
     ImportError: time travel needs flux_capacitor: pip install 'flexicase[report]'

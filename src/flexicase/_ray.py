@@ -6,7 +6,7 @@ import logging
 import socket
 import warnings
 
-from flexicase._checks import require
+from flexicase._checks import require_package
 
 SECONDS_TO_ANSWER = 5.0
 
@@ -28,7 +28,7 @@ class RaySession:
 
     def __init__(self, who: str, address: str | None = None) -> None:
         """Connect, unless there is a connection."""
-        require(who, "ray", extra="cluster")
+        require_package(who, "ray", extra="cluster")
         import ray
 
         self._made_here = not ray.is_initialized()

@@ -58,7 +58,7 @@ SELECTORS = {
         adapter.selAutomaticEpsilonLexicase,
         tools.selAutomaticEpsilonLexicase,
         {},
-        lambda: fx.Lexicase(epsilon=fx.Mad("dynamic")),
+        lambda: fx.Lexicase(epsilon=fx.MadEpsilon("dynamic")),
     ),
 }
 

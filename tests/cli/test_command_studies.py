@@ -11,9 +11,9 @@ import pytest
 from rich.console import Console
 
 from flexicase._provenance import Provenance
-from flexicase.cli._output import LiveLine
+from flexicase.cli._output import StatusLine
 from flexicase.cli._study_display import LiveMonitor, PlainMonitor, duration, monitor_for, picture
-from flexicase.experiments import Entry, Ledger, Progress, Result, Task, overview, parse_spec, presets
+from flexicase.experiments import Ledger, LedgerEntry, Progress, RunResult, RunSpec, parse_spec, presets, study_status
 
 STUDY = """
 name = "tiny"
@@ -151,7 +151,7 @@ def half_done(tmp_path):
         first, second = (entry.task.id for entry in ledger.entries())
         for run_id in (first, second):
             ledger.start(run_id, Provenance("1", "m", "c"))
-        ledger.finish(first, Result("c", "d", {"success": True}), Progress(2, 2), Provenance("1", "m", "c"))
+        ledger.finish(first, RunResult("c", "d", {"success": True}), Progress(2, 2), Provenance("1", "m", "c"))
         yield ledger, {second: Progress(1, 2, "best error 0.5")}
 
 
@@ -183,7 +183,7 @@ def test_plain_lines_say_how_far_it_is_and_not_too_often(half_done):
 def test_the_live_display_shows_the_bar_the_running_runs_and_the_successes(half_done):
     ledger, running = half_done
     console = Console(file=io.StringIO(), width=120)
-    console.print(picture(overview(ledger.entries()), ledger.entries(), running))
+    console.print(picture(study_status(ledger.entries()), ledger.entries(), running))
     drawn = console.file.getvalue()
     assert "━" in drawn
     for text in ("1 of 2 runs done, 1 running", "seed 1  1/2  best error 0.5", "1 of 1", "0 of 0"):
@@ -198,11 +198,13 @@ def test_the_live_display_shows_the_bar_the_running_runs_and_the_successes(half_
 
 def test_names_and_notes_from_data_are_shown_as_they_are():
     """`[/b]` in a note or in a method's name was taken for markup and stopped the study."""
-    task = Task("0" * 16, "gp", "[/problem]", "[bold]m", "[/v]", 1, {})
-    entry = Entry(task, "done", 1, 0.0, 0.0, 1.0, 1.0, Progress(1, 2), None, None, Result("c", "d", {"success": True}))
+    task = RunSpec("0" * 16, "gp", "[/problem]", "[bold]m", "[/v]", 1, {})
+    entry = LedgerEntry(
+        task, "done", 1, 0.0, 0.0, 1.0, 1.0, Progress(1, 2), None, None, RunResult("c", "d", {"success": True})
+    )
     entries = [entry, replace(entry, task=replace(task, variant="[red]"))]
     console = Console(file=io.StringIO(), width=200)
-    console.print(picture(overview(entries), entries, {task.id: Progress(1, 2, "[/b] [bold]note")}))
+    console.print(picture(study_status(entries), entries, {task.id: Progress(1, 2, "[/b] [bold]note")}))
     drawn = console.file.getvalue()
     for text in ("[/problem]", "[bold]m", "[/v]", "[red]", "[/b] [bold]note"):
         assert text in drawn
@@ -212,7 +214,7 @@ def test_a_line_that_is_kept_up_to_date_is_no_markup(monkeypatch):
     stream = io.StringIO()
     stream.isatty = lambda: True
     monkeypatch.setattr("sys.stderr", stream)
-    with LiveLine() as line:
+    with StatusLine() as line:
         line.show("run [/b] [bold]x")
 
 

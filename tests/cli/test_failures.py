@@ -7,7 +7,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from flexicase.cli._output import Group, explain, terminations_as_interrupts
+from flexicase.cli._output import CliGroup, explain, terminations_as_interrupts
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_interrupt_is_quiet_and_exits_130(run, errors_csv, monkeypatch):
 
 
 def test_a_group_without_a_command_shows_its_help_and_exits_2():
-    app = typer.Typer(cls=Group, rich_markup_mode=None)
+    app = typer.Typer(cls=CliGroup, rich_markup_mode=None)
     inner = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
     inner.command("one")(lambda: None)
     inner.command("two")(lambda: None)

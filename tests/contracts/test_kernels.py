@@ -31,7 +31,7 @@ def random_method(rng: np.random.Generator, n_cases: int, metrics: list[str]) ->
     bias = metrics[rng.integers(len(metrics))] if rng.random() < 0.6 else np.round(weights, rng.integers(1, 9))
     order = [fx.Uniform(), fx.Weighted(bias), fx.Ranked(bias)][rng.integers(3)]
     fixed = [0.3, 2.0, np.round(rng.random(n_cases) * 3, 1)][rng.integers(3)]
-    filters = [None, None, fixed, fx.Mad("static"), fx.Mad("semi-dynamic"), fx.Mad("dynamic")]
+    filters = [None, None, fixed, fx.MadEpsilon("static"), fx.MadEpsilon("semi-dynamic"), fx.MadEpsilon("dynamic")]
     return fx.Lexicase(
         order=order,
         epsilon=filters[rng.integers(len(filters))],

@@ -7,7 +7,7 @@ from flexicase.experiments import (
     DamagedLedgerError,
     DamagedRowsError,
     FullDiskError,
-    Options,
+    StudyOptions,
     export_study,
     parse_spec,
 )
@@ -54,20 +54,20 @@ def test_a_run_that_breaks_off_is_tried_again_and_repeats_no_step(trouble, walks
 
 def test_a_run_that_always_breaks_is_quarantined_and_the_rest_go_on(walks, undisturbed, monkeypatch):
     monkeypatch.setenv(TROUBLE, "always_die")
-    ending, notes, study = walks(Options(workers=2, attempts=2))
+    ending, notes, study = walks(StudyOptions(workers=2, attempts=2))
     assert ending == "incomplete"
     states = {entry.task.seed: (entry.state, entry.attempts, entry.failure) for entry in entries(study)}
     assert states == {0: ("done", 1, None), 1: ("quarantined", 2, "worker killed by SIGKILL")}
     assert sum("it is quarantined" in note for note in notes) == 2
     assert walks()[0] == "incomplete"
     monkeypatch.delenv(TROUBLE)
-    assert walks(Options(workers=2, retry_quarantined=True))[0] == "complete"
+    assert walks(StudyOptions(workers=2, retry_quarantined=True))[0] == "complete"
     assert results(study) == undisturbed()
 
 
 def test_a_run_that_hangs_is_ended_and_tried_again(walks, undisturbed, monkeypatch):
     monkeypatch.setenv(TROUBLE, "hang")
-    ending, notes, study = walks(Options(workers=2, patience=6.0), seeds=1)
+    ending, notes, study = walks(StudyOptions(workers=2, patience=6.0), seeds=1)
     assert ending == "complete"
     assert sum("gave no sign of life for 6 s" in note for note in notes) >= 2
     assert results(study) == undisturbed(seeds=1)
@@ -76,7 +76,7 @@ def test_a_run_that_hangs_is_ended_and_tried_again(walks, undisturbed, monkeypat
 def test_a_worker_without_space_stops_the_study_and_costs_no_attempt(walks, undisturbed, monkeypatch):
     monkeypatch.setenv(TROUBLE, "find_no_space")
     with pytest.raises(FullDiskError, match="free some space and give the same command again"):
-        walks(Options(workers=1), seeds=1)
+        walks(StudyOptions(workers=1), seeds=1)
     monkeypatch.delenv(TROUBLE)
     ending, _, study = walks(seeds=1)
     assert ending == "complete"

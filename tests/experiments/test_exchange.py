@@ -13,8 +13,8 @@ from flexicase.experiments import (
     ChangedSpecError,
     Ledger,
     LockedError,
-    Options,
     Study,
+    StudyOptions,
     export_study,
     import_study,
     parse_spec,
@@ -31,7 +31,7 @@ from .walk import KIND, TROUBLE, study_text
 def finished(tmp_path_factory):
     """A finished study."""
     folder, spec = tmp_path_factory.mktemp("finished"), parse_spec(study_text(), allow_code=True)
-    assert run_study(folder, spec, Options(workers=2)) == "complete"
+    assert run_study(folder, spec, StudyOptions(workers=2)) == "complete"
     return Study(folder / spec.name)
 
 
@@ -52,7 +52,7 @@ def test_an_export_can_be_imported_elsewhere_and_exports_the_same(style, finishe
 
 def test_a_study_goes_on_from_an_export_of_what_was_done(walks, undisturbed, tmp_path, monkeypatch, visits):
     monkeypatch.setenv(TROUBLE, "always_die")
-    ending, _, study = walks(Options(workers=2, attempts=1))
+    ending, _, study = walks(StudyOptions(workers=2, attempts=1))
     assert ending == "incomplete"
     monkeypatch.delenv(TROUBLE)
     assert export_study(study, tmp_path / "export").done == 2

@@ -370,9 +370,9 @@ def test_a_method_with_a_function_is_resumed(tmp_path):
 @pytest.mark.parametrize(
     ("change", "name"),
     [
-        ({"measures": [problems.Measure("integer", "mismatch")]}, "measures"),
+        ({"measures": [problems.ErrorMeasure("integer", "mismatch")]}, "measures"),
         ({"stacks": ["exec", "integer"]}, "genes"),
-        ({"settings": problems.Settings(steps=50)}, "steps"),
+        ({"settings": problems.ProblemSettings(steps=50)}, "steps"),
         ({"cases": [((n,), 2 * n) for n in range(8)]}, "cases"),
     ],
 )

@@ -9,10 +9,24 @@ import numpy as np
 import pytest
 
 from flexicase.gp import Population
-from flexicase.push import Big, Char, Gene, Genome, Single, Symbol
+from flexicase.push import BigInteger, Char, Float32, Gene, Genome, Symbol
 
 ITEMS = [
-    *(0, -5, 2**62, Big(3), 1.5, float("inf"), Single(0.25), True, False, "", "text", "ünï\U0001f600", Char("x")),
+    *(
+        0,
+        -5,
+        2**62,
+        BigInteger(3),
+        1.5,
+        float("inf"),
+        Float32(0.25),
+        True,
+        False,
+        "",
+        "text",
+        "ünï\U0001f600",
+        Char("x"),
+    ),
     *([], [1, 2], [1.5], [True], ["a", "bc"], None),
     *map(
         Symbol, ("integer_add", "in3", "tag_exec_5", "tagged_7", "untag_8", "tagged_code_1", "tagged_when_2", "what?")

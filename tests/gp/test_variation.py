@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from flexicase.gp import Breeder, Population, Variation
+from flexicase.gp import OffspringGenerator, Population, Variation
 from flexicase.gp.variation import OPERATOR_NAMES
 from flexicase.push import (
     Char,
@@ -31,7 +31,7 @@ LONG = 100_000  # max_points for parents of many genes
 
 
 def genes_of(generator, n=20_000):
-    breeder = Breeder([generator], Variation(max_initial_genome=n))
+    breeder = OffspringGenerator([generator], Variation(max_initial_genome=n))
     population = breeder.random(3, key_from_seed(3))
     return [gene for genome in population for gene in genome.genes][:n]
 
@@ -43,7 +43,7 @@ def is_uniform(values, support) -> bool:
 
 def test_entries_of_a_generator_list_are_equally_likely():
     entries = [Symbol(f"in{i}") for i in range(1, 11)]
-    population = Breeder(entries, Variation(max_initial_genome=20_000)).random(4, key_from_seed(1))
+    population = OffspringGenerator(entries, Variation(max_initial_genome=20_000)).random(4, key_from_seed(1))
     assert is_uniform([gene.item for genome in population for gene in genome.genes], entries)
 
 
@@ -54,12 +54,12 @@ def test_close_counts_have_the_distribution_of_the_definition():
 
 
 def test_without_the_marker_nothing_closes():
-    breeder = Breeder([FRESH], Variation(close_marker=False, max_initial_genome=5000))
+    breeder = OffspringGenerator([FRESH], Variation(close_marker=False, max_initial_genome=5000))
     assert {gene.close for gene in breeder.random(1, key_from_seed(1))[0].genes} == {0}
 
 
 def test_lengths_of_random_genomes_are_uniform():
-    sizes = Breeder([FRESH], Variation(max_initial_genome=20)).random(20_000, key_from_seed(1)).sizes
+    sizes = OffspringGenerator([FRESH], Variation(max_initial_genome=20)).random(20_000, key_from_seed(1)).sizes
     assert is_uniform(sizes.tolist(), range(1, 21))
 
 
@@ -281,7 +281,7 @@ def test_silence_is_switched_only_where_genes_may_be_silent():
 
 
 def test_random_genes_are_silent_at_their_rate():
-    breeder = Breeder([FRESH], Variation(silent_marker=True, max_initial_genome=20_000))
+    breeder = OffspringGenerator([FRESH], Variation(silent_marker=True, max_initial_genome=20_000))
     silent = [gene.silent for genome in breeder.random(3, key_from_seed(1)) for gene in genome.genes]
     assert is_rate(sum(silent), len(silent), 0.2)
 
@@ -472,12 +472,14 @@ def test_children_do_not_depend_on_threads(operator):
         Symbol("exec_if"),
         [1, 2],
     ]
-    parents = list(Breeder(source, Variation(silent_marker=True)).random(30, key_from_seed(5)))
+    parents = list(OffspringGenerator(source, Variation(silent_marker=True)).random(30, key_from_seed(5)))
     chosen = np.random.default_rng(1)
     outcomes = set()
     for threads in (1, 2, 4):
         chosen = np.random.default_rng(1).integers(0, 30, 200 * 160)
-        breeder = Breeder(source, Variation(operators={operator: 1.0}, silent_marker=True, segmenting_rate=0.2))
+        breeder = OffspringGenerator(
+            source, Variation(operators={operator: 1.0}, silent_marker=True, segmenting_rate=0.2)
+        )
         population = Population.from_genomes(parents)
         plan = breeder.plan(population, 200, key_from_seed(9))
         made, _ = breeder.breed(population, plan, chosen[: plan.events], key_from_seed(9), threads)

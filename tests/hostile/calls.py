@@ -151,7 +151,7 @@ def _methods() -> Iterator[Call]:
     yield Call("Weighted", _use(lambda bias: fx.Lexicase(order=fx.Weighted(bias))), {"bias": "average"})
     yield Call("Ranked", _use(lambda bias: fx.Lexicase(order=fx.Ranked(bias))), {"bias": [1, 2, 3]})
     yield Call("bias returns", _use(lambda bias: fx.Lexicase(order=fx.Ranked(lambda s: bias))), {"bias": [1, 2, 3]})
-    yield Call("Mad", _use(lambda mode: fx.Lexicase(epsilon=fx.Mad(mode))), {"mode": "static"})
+    yield Call("Mad", _use(lambda mode: fx.Lexicase(epsilon=fx.MadEpsilon(mode))), {"mode": "static"})
     yield Call("DownSample", _use(lambda size: fx.Lexicase(sample=fx.DownSample(size))), {"size": 0.5})
     informed = {"size": 0.5, "parents": 2}
     yield Call("InformedDownSample", _use(lambda **a: fx.Lexicase(sample=fx.InformedDownSample(**a))), informed)

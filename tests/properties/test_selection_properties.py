@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as hnp
 
 import flexicase as fx
 from flexicase.rng import Key
-from flexicase.selection.lexicase import relative_weights
+from flexicase.selection.lexicase import normalize_weights
 from flexicase.selection.orders import ranked_order, uniform_order, weighted_order
 from tests.selection.agreement import LEAST_P, chi_square_p, marginal, tally
 from tests.selection.variants import Variant
@@ -156,7 +156,7 @@ def test_orders_are_permutations(weights: np.ndarray, k0: int, k1: int, event: i
     assert sorted(uniform_order(Key(k0, k1), event, n)) == list(range(n))
     assert sorted(ranked_order(Key(k0, k1), event, weights)) == list(range(n))
     if weights.max() > 0:
-        order = weighted_order(Key(k0, k1), event, relative_weights(weights))
+        order = weighted_order(Key(k0, k1), event, normalize_weights(weights))
         assert sorted(order) == list(range(n))
         positive = weights[order] > 0
         assert (np.diff(positive.astype(int)) <= 0).all(), "a weight of 0 came before a positive one"

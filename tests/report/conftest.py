@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from flexicase.experiments.results import Results, read_results
+from flexicase.experiments.results import StudyResults, read_results
 
 METHODS = ("lexicase", "ranked-num-nonzeros", "weighted-num-zeros")
 PROBLEMS = ("mirror-image", "last-index-of-zero")
@@ -93,7 +93,7 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def results(export: Path) -> Results:
+def results(export: Path) -> StudyResults:
     return read_results(export)
 
 

@@ -10,7 +10,7 @@ from flexicase.rng import Key
 from flexicase.selection._reference import ReferenceKernel
 from flexicase.selection.lexicase import NativeKernel, make_kernel, resolve_backend
 from flexicase.selection.matrix import as_error_matrix
-from flexicase.selection.protocol import KernelSpec
+from flexicase.selection.protocol import ResolvedLexicase
 
 
 def test_native_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,7 +48,10 @@ def test_an_unknown_backend_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_kernels_are_of_the_asked_for_kind() -> None:
     matrix = as_error_matrix(np.eye(3))
-    native, reference = make_kernel(matrix, KernelSpec(), "native"), make_kernel(matrix, KernelSpec(), "reference")
+    native, reference = (
+        make_kernel(matrix, ResolvedLexicase(), "native"),
+        make_kernel(matrix, ResolvedLexicase(), "reference"),
+    )
     assert isinstance(native, NativeKernel)
     assert isinstance(reference, ReferenceKernel)
     drawn = [k.draw(Key(1, 2), range(30), True, 1).indices.tolist() for k in (native, reference)]

@@ -98,7 +98,7 @@ def test_weights_are_a_softmax_up_to_a_factor():
 def test_the_best_error_of_a_case_is_taken_off_first():
     """Otherwise a large error that all share would swallow the differences on lighter cases."""
     errors = as_error_matrix([[1e300, 3.0], [1e300, 2.0]])
-    np.testing.assert_array_equal(dalex.errors_above_best(errors), [[0, 0], [1, 0]])
+    np.testing.assert_array_equal(dalex.excess_errors(errors), [[0, 0], [1, 0]])
     assert set(fx.select(errors.values, 100, "dalex", seed=1).indices.tolist()) == {1}
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import flexicase as fx
-from flexicase.selection.epsilon import check_epsilon, median, median_absolute_deviation
-from flexicase.selection.lexicase import pass_fail
+from flexicase.selection.epsilon import median, median_absolute_deviation, resolve_epsilon
+from flexicase.selection.lexicase import static_epsilon_matrix
 from flexicase.selection.matrix import as_error_matrix
 from tests.selection import oracle
 from tests.selection.matrices import small_matrices
@@ -49,15 +49,15 @@ def test_an_epsilon_array_must_fit_the_cases(n: int) -> None:
 
 def test_an_unknown_mode_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^mode must be one of 'static', 'semi-dynamic', 'dynamic', got 'stat'; did"):
-        fx.Mad("stat")
+        fx.MadEpsilon("stat")
     with pytest.raises(TypeError, match=r"^mode must be one of .* got 3$"):
-        fx.Mad(3)
+        fx.MadEpsilon(3)
 
 
 def test_names_stand_for_modes() -> None:
-    assert check_epsilon("mad") == fx.Mad("semi-dynamic") == fx.Mad()
+    assert resolve_epsilon("mad") == fx.MadEpsilon("semi-dynamic") == fx.MadEpsilon()
     for mode in ("static", "semi-dynamic", "dynamic"):
-        assert check_epsilon(f"mad-{mode}") == fx.Mad(mode)
+        assert resolve_epsilon(f"mad-{mode}") == fx.MadEpsilon(mode)
 
 
 def test_an_epsilon_array_is_copied() -> None:
@@ -91,7 +91,7 @@ def test_the_largest_numbers_have_a_median() -> None:
 @pytest.mark.parametrize("matrix", ["ties", "duplicates", "eighths", "constant-columns", "one-row"])
 def test_static_epsilon_is_pass_or_fail(matrix: str) -> None:
     errors = small_matrices()[matrix]
-    assert pass_fail(as_error_matrix(errors)).values.tolist() == oracle.passes(errors.tolist())
+    assert static_epsilon_matrix(as_error_matrix(errors)).values.tolist() == oracle.passes(errors.tolist())
 
 
 def test_static_epsilon_without_cases_is_a_random_pick() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flexicase.selection.protocol import Ended, Events, KernelSpec, Tolerance
+from flexicase.selection.protocol import Ended, EpsilonKind, Events, ResolvedLexicase
 
 
 def test_room_with_counts() -> None:
@@ -30,9 +30,9 @@ def test_no_events_count_as_counted() -> None:
 
 
 def test_a_spec_is_plain_lexicase_unless_told_otherwise() -> None:
-    spec = KernelSpec()
+    spec = ResolvedLexicase()
     assert spec.weights is None
-    assert spec.tolerance is Tolerance.NONE
+    assert spec.tolerance is EpsilonKind.NONE
     assert (spec.batch, spec.slippage, spec.random_depth, spec.ranked) == (1, 0.0, False, False)
 
 

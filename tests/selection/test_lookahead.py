@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import flexicase as fx
-from flexicase.evaluation._lookahead import BlockSize, Growing, check_lookahead
+from flexicase.evaluation._lookahead import BlockSizer, Growing, check_lookahead
 
 
 def test_doubles_while_cases_filter_nobody() -> None:
-    size = BlockSize("auto", 10**6)
+    size = BlockSizer("auto", 10**6)
     asked = []
     for _ in range(6):
         asked.append(size.cases(3))
@@ -21,14 +21,14 @@ def test_doubles_while_cases_filter_nobody() -> None:
 
 
 def test_restarts_small_when_the_first_cases_filter() -> None:
-    size = BlockSize("auto", 10**6)
+    size = BlockSizer("auto", 10**6)
     for _ in range(5):
         assert size.cases(100) == 1
         size.observe(1, 0)
 
 
 def test_restarts_from_the_length_of_the_last_quiet_stretch() -> None:
-    size = BlockSize("auto", 10**6)
+    size = BlockSizer("auto", 10**6)
     for cases in (1, 2, 4, 8):
         assert size.cases(5) == cases
         size.observe(cases, None)
@@ -39,7 +39,7 @@ def test_restarts_from_the_length_of_the_last_quiet_stretch() -> None:
 
 
 def test_a_number_stays() -> None:
-    size = BlockSize(7, 10**6)
+    size = BlockSizer(7, 10**6)
     size.observe(7, None)
     assert size.cases(5) == 7
     size.observe(7, 2)
@@ -48,7 +48,7 @@ def test_a_number_stays() -> None:
 
 @pytest.mark.parametrize("lookahead", ["auto", 1000])
 def test_blocks_stay_within_the_memory_budget(lookahead) -> None:
-    size = BlockSize(lookahead, most_bytes=8000)
+    size = BlockSizer(lookahead, most_bytes=8000)
     for _ in range(20):
         size.observe(1, None)
     assert size.cases(10) == 100
@@ -76,7 +76,7 @@ def test_other_values_are_refused() -> None:
 
 
 def test_a_patient_look_ahead_waits_for_eight_quiet_cases() -> None:
-    size = BlockSize("patient", most_bytes=80_000)
+    size = BlockSizer("patient", most_bytes=80_000)
     asked = []
     for _ in range(11):
         asked.append(size.cases(pool=4))
@@ -86,7 +86,7 @@ def test_a_patient_look_ahead_waits_for_eight_quiet_cases() -> None:
     assert size.cases(pool=2) == 22
     size.observe(visited=3, last_filter=2)
     assert size.cases(pool=2) > 8
-    fresh = BlockSize("patient", most_bytes=80_000)
+    fresh = BlockSizer("patient", most_bytes=80_000)
     fresh.observe(visited=1, last_filter=0)
     fresh.observe(visited=1, last_filter=None)
     assert fresh.cases(pool=3) == 1
@@ -106,7 +106,7 @@ def test_growing_asks_for_its_least_after_the_first_case_of_every_event(backend:
 
 
 def test_growing_restarts_like_auto_when_the_pool_shrinks() -> None:
-    size = BlockSize(Growing(12), 10**6)
+    size = BlockSizer(Growing(12), 10**6)
     size.observe(1, 0)
     assert size.cases(5) == 12
     size.observe(12, None)

@@ -14,7 +14,7 @@ from flexicase import _native
 from flexicase.rng import Key
 from flexicase.selection.lexicase import NativeKernel
 from flexicase.selection.matrix import as_error_matrix
-from flexicase.selection.protocol import KernelSpec
+from flexicase.selection.protocol import ResolvedLexicase
 
 
 def test_it_says_which_instruction_set_it_uses() -> None:
@@ -24,7 +24,11 @@ def test_it_says_which_instruction_set_it_uses() -> None:
 def test_events_may_be_drawn_in_any_sequence() -> None:
     """An event is a function of the key and its number, not of the events before it."""
     matrix = as_error_matrix(np.random.default_rng(1).integers(0, 4, (40, 30)))
-    for spec in (KernelSpec(), KernelSpec(weights=np.linspace(0, 1, 30)), KernelSpec(batch=2, slippage=0.1)):
+    for spec in (
+        ResolvedLexicase(),
+        ResolvedLexicase(weights=np.linspace(0, 1, 30)),
+        ResolvedLexicase(batch=2, slippage=0.1),
+    ):
         kernel = NativeKernel(matrix, spec)
         whole = kernel.draw(Key(3, 4), range(100), True, 1)
         for events in (range(50, 60), range(7, 100, 13), range(99, 100), range(0)):
@@ -35,8 +39,8 @@ def test_events_may_be_drawn_in_any_sequence() -> None:
 
 def test_event_numbers_may_be_huge() -> None:
     matrix = as_error_matrix(np.eye(5))
-    far = NativeKernel(matrix, KernelSpec()).draw(Key(1, 1), range(2**60, 2**60 + 50), True, 1)
-    near = NativeKernel(matrix, KernelSpec()).draw(Key(1, 1), range(50), True, 1)
+    far = NativeKernel(matrix, ResolvedLexicase()).draw(Key(1, 1), range(2**60, 2**60 + 50), True, 1)
+    near = NativeKernel(matrix, ResolvedLexicase()).draw(Key(1, 1), range(50), True, 1)
     assert (far.indices != near.indices).any()
 
 
@@ -123,7 +127,7 @@ def test_what_a_matrix_holds_is_a_byte_per_entry_of_discrete_errors_at_most(
     rng = np.random.default_rng(3)
     errors = np.tile(rng.integers(0, 2 if dtype is np.bool_ else 9, (shape[0] // copies, shape[1])), (copies, 1))
     matrix = as_error_matrix(errors.astype(dtype))
-    NativeKernel(matrix, KernelSpec()).draw(Key(1, 1), range(100), True, 1)
+    NativeKernel(matrix, ResolvedLexicase()).draw(Key(1, 1), range(100), True, 1)
     assert matrix.native.memory() <= errors.size
 
 

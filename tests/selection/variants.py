@@ -45,7 +45,7 @@ class Variant:
 
     def method(self) -> fx.Lexicase:
         """As the package spells it."""
-        epsilon = fx.Mad(self.epsilon) if isinstance(self.epsilon, str) else self.epsilon
+        epsilon = fx.MadEpsilon(self.epsilon) if isinstance(self.epsilon, str) else self.epsilon
         order = {"uniform": fx.Uniform, "weighted": fx.Weighted, "ranked": fx.Ranked}[self.order]
         return fx.Lexicase(
             order=order() if self.order == "uniform" else order(self.bias),

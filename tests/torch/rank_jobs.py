@@ -127,7 +127,7 @@ def with_traps(folder: Path | None = None, **changes) -> ft.GradientLexicase:
 def killed(folder: Path) -> None:
     """Train with traps, and leave a fingerprint and which start of the job did which generation."""
 
-    def log(record: ft.Generation) -> None:
+    def log(record: ft.TrainingRecord) -> None:
         with open(folder / "generations", "a") as file:
             file.write(f"{RESTART}:{record.generation} ")
 

@@ -17,22 +17,22 @@ from torch.utils.data import TensorDataset
 
 import flexicase.torch as ft
 from flexicase.torch._checkpoint import NEWEST
-from flexicase.torch._evaluation import Cases, wrong
-from flexicase.torch._state import State
-from flexicase.torch._training import deal
+from flexicase.torch._evaluation import CaseLoader, zero_one_error
+from flexicase.torch._state import TrainingState
+from flexicase.torch._training import assign_batches
 from flexicase.torch.gradient_lexicase import GradientLexicase
 from tests.torch.training_runs import Poison, cases, fingerprint, network, search, small
 
 
 def test_every_case_is_trained_on_once_and_shares_differ_by_a_batch_at_most():
-    shares = deal(50_000, 64, 4, torch.Generator().manual_seed(1))
+    shares = assign_batches(50_000, 64, 4, torch.Generator().manual_seed(1))
     assert [len(share) for share in shares] == [196, 196, 195, 195]
     assert sorted(torch.cat([batch for share in shares for batch in share]).tolist()) == list(range(50_000))
 
 
 @pytest.mark.parametrize(("n", "size", "population"), [(4, 64, 4), (7, 64, 4), (129, 64, 2), (10, 3, 4), (5, 1, 5)])
 def test_every_candidate_gets_cases_however_few_there_are(n, size, population):
-    shares = deal(n, size, population, torch.Generator().manual_seed(1))
+    shares = assign_batches(n, size, population, torch.Generator().manual_seed(1))
     assert all(shares)
     assert sorted(torch.cat([batch for share in shares for batch in share]).tolist()) == list(range(n))
     assert size == 1 or n < 2 * population or min(len(batch) for share in shares for batch in share) > 1
@@ -292,10 +292,10 @@ def test_an_output_that_is_no_number_is_wrong(target):
     """argmax takes NaN for the largest, so that a broken network was right on one class."""
     nan = float("nan")
     outputs = torch.tensor([[nan, nan, nan], [0.0, nan, 1.0], [nan, 2.0, 1.0], [1.0, 0.0, nan]])
-    assert wrong(outputs, torch.full((4,), target)).tolist() == [True] * 4
+    assert zero_one_error(outputs, torch.full((4,), target)).tolist() == [True] * 4
     broken = nn.Linear(4, 3)
     nn.init.constant_(broken.weight, nan)
-    evaluate = ft.CandidateErrors([broken], Cases(cases(), torch.device("cpu"), name="data"))
+    evaluate = ft.CandidateErrors([broken], CaseLoader(cases(), torch.device("cpu"), name="data"))
     assert evaluate(np.array([0]), np.arange(20)).tolist() == [[1.0] * 20]
 
 
@@ -306,7 +306,7 @@ def test_ctrl_c_before_any_line_of_a_step():
     first = whole.state_dict()
     whole.step()
     found = small(selection="fast")
-    methods = [GradientLexicase.step, GradientLexicase._next, State.after]
+    methods = [GradientLexicase.step, GradientLexicase._next, TrainingState.after]
     codes, lines, done = {method.__code__ for method in methods}, 0, False
     while not done:
         found.load_state_dict(first)

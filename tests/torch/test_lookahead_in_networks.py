@@ -12,7 +12,7 @@ import flexicase as fx
 import flexicase.torch as ft
 from flexicase.evaluation._lookahead import Growing
 from flexicase.rng import key_from_seed
-from flexicase.torch._evaluation import Cases, largest_block
+from flexicase.torch._evaluation import CaseLoader, max_block_cases
 from flexicase.torch.gradient_lexicase import make_selector
 from tests.torch.training_runs import network, search
 
@@ -32,7 +32,7 @@ def selector(which, n_cases, population, seed, lookahead):
         epsilon=None,
         on_all_fail=None,
         lookahead=lookahead,
-        largest_block=1024,
+        max_block_cases=1024,
         key=key_from_seed(seed),
     )
 
@@ -101,7 +101,7 @@ def test_blocks_give_the_same_through_real_networks():
     """In float64 a network's outputs do not tip over with the size of the batch."""
     inputs = torch.randn(300, 1, 8, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     targets = torch.randint(0, 10, (300,), generator=torch.Generator().manual_seed(2))
-    data = Cases(torch.utils.data.TensorDataset(inputs, targets), torch.device("cpu"), name="data")
+    data = CaseLoader(torch.utils.data.TensorDataset(inputs, targets), torch.device("cpu"), name="data")
     torch.manual_seed(3)
     base = network().double()
     models = []
@@ -166,5 +166,5 @@ def test_large_networks_look_ahead_less_far_than_small_ones():
     for name, channels, size in (("digits", 1, 8), (11, 3, 32)):
         images = torch.utils.data.TensorDataset(torch.zeros(4, channels, size, size), torch.zeros(4, dtype=torch.int64))
         model = ft.vgg(name, channels=channels, size=size).eval()
-        found[name] = largest_block(model, Cases(images, torch.device("cpu"), name="images"))
+        found[name] = max_block_cases(model, CaseLoader(images, torch.device("cpu"), name="images"))
     assert found == {"digits": 1024, 11: 16}

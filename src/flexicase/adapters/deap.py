@@ -20,13 +20,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexicase._checks import check_choice, check_count, check_function, per_case, shown
 from flexicase.rng import Seed, check_seed
-from flexicase.selection.epsilon import Epsilon, Mad
+from flexicase.selection.epsilon import Epsilon, MadEpsilon
 from flexicase.selection.fast_lexicase import FastLexicase
 from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.matrix import NanPolicy
 from flexicase.selection.orders import Order, Ranked, Uniform, Weighted
 from flexicase.selection.protocol import Method
-from flexicase.selection.select import MOST_EVENTS, select
+from flexicase.selection.select import MAX_EVENTS, select
 from flexicase.selection.weights import Bias
 
 Individual = TypeVar("Individual")
@@ -114,7 +114,7 @@ def selAutomaticEpsilonLexicase(
         >>> sorted({chosen.name for chosen in selAutomaticEpsilonLexicase([a, b, c], 50, seed=1)})
         ['a', 'b']
     """
-    return _select(individuals, k, Lexicase(epsilon=Mad("dynamic")), seed=seed, threads=threads, nan=nan)
+    return _select(individuals, k, Lexicase(epsilon=MadEpsilon("dynamic")), seed=seed, threads=threads, nan=nan)
 
 
 def selWeightedLexicase(
@@ -204,7 +204,7 @@ def selFastLexicase(
     """
     if (n_cases is None) == (fast is None):
         raise TypeError(f"give one of n_cases and fast, got n_cases={shown(n_cases)} and fast={shown(fast)}")
-    k = check_count(k, "k", 0, MOST_EVENTS)
+    k = check_count(k, "k", 0, MAX_EVENTS)
     _check_sequence(individuals)
     check_function(evaluate, "evaluate", 2)
     check_function(mapping, "mapping", 2)
@@ -257,7 +257,7 @@ def _select(
     threads: int,
     nan: NanPolicy,
 ) -> list[Individual]:
-    k = check_count(k, "k", 0, MOST_EVENTS)
+    k = check_count(k, "k", 0, MAX_EVENTS)
     _check_sequence(individuals)
     if not k:
         return []

@@ -10,10 +10,10 @@ import typer
 
 from flexicase import __version__
 from flexicase.cli import demo, doctor, evolve, problems, reproduce, select, studies, train
-from flexicase.cli._output import Group, emit, replace_closed_streams
+from flexicase.cli._output import CliGroup, replace_closed_streams, write_stdout
 
 app = typer.Typer(
-    cls=Group,
+    cls=CliGroup,
     name="flexicase",
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -49,10 +49,10 @@ def root(
 ) -> None:
     """Lexicase selection at scale: parents from error matrices, exactly and fast."""
     if version:
-        emit(f"flexicase {__version__}\n")
+        write_stdout(f"flexicase {__version__}\n")
         raise typer.Exit
     if context.invoked_subcommand is None:
-        emit(context.get_help() + "\n")
+        write_stdout(context.get_help() + "\n")
 
 
 def main() -> None:

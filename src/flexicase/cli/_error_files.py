@@ -19,7 +19,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from flexicase._checks import EXACT_INTEGERS, check_choice, check_text, is_float, require, shown
+from flexicase._checks import EXACT_INTEGERS, check_choice, check_text, is_float, require_package, shown
 
 Header: TypeAlias = Literal["auto", "yes", "no"]
 HEADERS = ("auto", "yes", "no")
@@ -142,7 +142,7 @@ def _check_text(start: bytes, name: str, *, whole: bool = False) -> None:
 
 def _read_binary(file: IO[bytes], kind: str, name: str) -> NDArray[Any]:
     if kind == "Parquet":
-        require(f"{name}: reading Parquet needs", "pyarrow")
+        require_package(f"{name}: reading Parquet needs", "pyarrow")
     readers = {"npy": _read_npy, "npz": _read_npz, "Parquet": _read_parquet}
     try:
         return readers[kind](file)

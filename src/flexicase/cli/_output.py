@@ -19,10 +19,10 @@ import typer
 from typer.core import TyperGroup
 
 from flexicase import __main__ as command
-from flexicase._checks import require
+from flexicase._checks import require_package
 
 
-def emit(text: str) -> None:
+def write_stdout(text: str) -> None:
     """Write to standard output; a reader that has gone away ends the program in silence.
 
     Raises:
@@ -78,7 +78,7 @@ def replace_closed_streams() -> None:
 
 def emit_json(value: Any) -> None:
     """Write one JSON value."""
-    emit(json.dumps(value) + "\n")
+    write_stdout(json.dumps(value) + "\n")
 
 
 def check_picture(path: Path, option: str = "--plot") -> None:
@@ -92,7 +92,7 @@ def check_picture(path: Path, option: str = "--plot") -> None:
         typer.BadParameter: matplotlib is missing or does not know the suffix, or there can be no such file.
     """
     try:
-        require("pictures need", "matplotlib")
+        require_package("pictures need", "matplotlib")
         from matplotlib.backend_bases import FigureCanvasBase
 
         known = sorted(f".{suffix}" for suffix in FigureCanvasBase.get_supported_filetypes())
@@ -142,7 +142,7 @@ FAILED, MISUSED, INTERRUPTED = 1, 2, command.INTERRUPTED
 TRACEBACK_VARIABLE = "FLEXICASE_TRACEBACK"
 
 
-class Group(TyperGroup):
+class CliGroup(TyperGroup):
     """The root command, which turns every exception into a line and an exit code."""
 
     def main(self, *args: Any, **extra: Any) -> Any:
@@ -237,7 +237,7 @@ def _one_line(message: str) -> str:
 SECONDS_BETWEEN_LINES = 1.0
 
 
-class LiveLine:
+class StatusLine:
     """A line on standard error that is kept up to date.
 
     Args:
@@ -250,7 +250,7 @@ class LiveLine:
         self._shown = -SECONDS_BETWEEN_LINES
         self._status: Any = None
 
-    def __enter__(self) -> LiveLine:
+    def __enter__(self) -> StatusLine:
         """Take over the last line of a terminal."""
         if not self._quiet and sys.stderr.isatty():
             from rich.console import Console

@@ -15,11 +15,11 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from flexicase.experiments import Monitor, Overview, overview
+from flexicase.experiments import Monitor, StudyStatus, study_status
 from flexicase.experiments._outcomes import one_line
 
 if TYPE_CHECKING:
-    from flexicase.experiments import Entry, Ledger, Progress
+    from flexicase.experiments import Ledger, LedgerEntry, Progress
 
 PLAIN_SECONDS = 60.0
 LINE_CHARACTERS = 10_000
@@ -49,7 +49,7 @@ def duration(seconds: float | None) -> str:
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
-def headline(view: Overview) -> str:
+def headline(view: StudyStatus) -> str:
     """How far a study is, in one line."""
     counts = view.counts
     parts = [f"{counts['done']} of {view.total} runs done"]
@@ -59,7 +59,7 @@ def headline(view: Overview) -> str:
     return ", ".join(parts)
 
 
-def successes(view: Overview) -> str:
+def successes(view: StudyStatus) -> str:
     """Successes so far in one line, all variants of a method together."""
     parts = []
     for problem in dict.fromkeys(score.problem for score in view.scores):
@@ -110,7 +110,7 @@ class PlainMonitor(Monitor):
         """Print a line, if the last one is a while ago or this is the end."""
         if running and time.monotonic() < self._next:
             return
-        view = overview(ledger.entries(), self.workers)
+        view = study_status(ledger.entries(), self.workers)
         self._print(f"{headline(view)}; successes: {successes(view)}")
         self._next = time.monotonic() + PLAIN_SECONDS
 
@@ -148,10 +148,10 @@ class LiveMonitor(Monitor):
     def beat(self, ledger: Ledger, running: dict[str, Progress]) -> None:
         """Draw."""
         entries = ledger.entries()
-        self._live.update(picture(overview(entries, self.workers), entries, running), refresh=True)
+        self._live.update(picture(study_status(entries, self.workers), entries, running), refresh=True)
 
 
-def picture(view: Overview, entries: Iterable[Entry], running: dict[str, Progress]) -> Group:
+def picture(view: StudyStatus, entries: Iterable[LedgerEntry], running: dict[str, Progress]) -> Group:
     """What `LiveMonitor` draws."""
     overall = Table.grid(padding=(0, 2))
     overall.add_row(ProgressBar(total=max(view.total, 1), completed=view.counts["done"], width=40), headline(view))
@@ -174,7 +174,7 @@ def _plain(text: str) -> Text:
     return Text(one_line(text, LINE_CHARACTERS))
 
 
-def _scores(view: Overview) -> Table:
+def _scores(view: StudyStatus) -> Table:
     """Successes, with a column for each variant if there are several."""
     cells: dict[tuple[str, str], dict[str, str]] = {}
     for score in view.scores:

@@ -11,7 +11,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from flexicase.cli._output import aligned, emit, emit_json
+from flexicase.cli._output import aligned, emit_json, write_stdout
 from flexicase.selection.methods import PAPER_METHODS
 from flexicase.selection.select import select
 
@@ -38,14 +38,14 @@ def demo(
         out.mkdir(parents=True, exist_ok=True)  # before the work: it may fail
     results = [measure(errors, method, n, seed) for method in PAPER_METHODS]
     if not as_json:
-        emit(_report(errors, results, n))
+        write_stdout(_report(errors, results, n))
     pictures = draw(errors, out, n, seed)
     if as_json:
         emit_json({"n": n, "seed": seed, "methods": results, "pictures": [str(path) for path in pictures]})
     elif pictures:
-        emit("".join(f"picture: {path}\n" for path in pictures))
+        write_stdout("".join(f"picture: {path}\n" for path in pictures))
     else:
-        emit("no pictures: matplotlib is not installed (pip install 'flexicase[report]')\n")
+        write_stdout("no pictures: matplotlib is not installed (pip install 'flexicase[report]')\n")
 
 
 def measure(errors: NDArray[Any], method: str, n: int, seed: int) -> dict[str, Any]:

@@ -14,9 +14,9 @@ from typing import Annotated, Any
 import typer
 
 from flexicase._checkpoint import CheckpointError, prepare_folder, require_free
-from flexicase._checks import nearest
-from flexicase.cli._output import LiveLine, check_picture, emit, emit_json, terminations_as_interrupts
-from flexicase.gp import Generation, Run, Variation, evolve
+from flexicase._checks import did_you_mean
+from flexicase.cli._output import StatusLine, check_picture, emit_json, terminations_as_interrupts, write_stdout
+from flexicase.gp import EvolutionResult, GenerationRecord, Variation, evolve
 from flexicase.gp._state import describe, read
 from flexicase.problems import load, names
 from flexicase.selection.methods import PAPER_METHODS, resolve_method
@@ -24,7 +24,7 @@ from flexicase.selection.methods import PAPER_METHODS, resolve_method
 LOOK_BACK = 20
 
 
-class Progress(LiveLine):
+class Progress(StatusLine):
     """Follows a run on standard error.
 
     Args:
@@ -43,12 +43,12 @@ class Progress(LiveLine):
         super().__enter__()
         return self
 
-    def update(self, record: Generation) -> None:
+    def update(self, record: GenerationRecord) -> None:
         """Show a generation."""
         self._seconds.append(record.seconds.total)
         self.show(self.line(record), always=record.best_error == 0)
 
-    def line(self, record: Generation) -> str:
+    def line(self, record: GenerationRecord) -> str:
         """A generation in a line."""
         evaluations = "" if record.evaluations is None else f", {record.evaluations:,} evaluations"
         text = (
@@ -143,10 +143,10 @@ def command(
         if as_json:
             emit_json({**run.as_dict(), "picture": picture})
         else:
-            emit(report(run) + ("" if picture is None else f"picture: {picture}\n"))
+            write_stdout(report(run) + ("" if picture is None else f"picture: {picture}\n"))
 
 
-def _followed(progress: Progress, folder: Path | None, **arguments: Any) -> Run:
+def _followed(progress: Progress, folder: Path | None, **arguments: Any) -> EvolutionResult:
     """Evolve, with warnings and the way to go on among the lines of the progress."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", RuntimeWarning)
@@ -176,7 +176,7 @@ def _spare_folder(name: str) -> Path | None:
     return None
 
 
-def report(run: Run) -> str:
+def report(run: EvolutionResult) -> str:
     """What a run found, for people."""
     last = run.records[-1]
     text = f"{run.problem}, {run.method}, seed {run.seed}: {run.generation} generations in {run.seconds:.1f} s\n"
@@ -202,7 +202,7 @@ def _check(problem: str | None, arguments: dict[str, Any], save: Path | None, re
     if problem is None:
         raise typer.BadParameter("the name of a problem is missing", param_hint="PROBLEM")
     if resume is None and problem not in names():
-        raise typer.BadParameter(f"unknown problem {problem!r}{nearest(problem, names())}", param_hint="PROBLEM")
+        raise typer.BadParameter(f"unknown problem {problem!r}{did_you_mean(problem, names())}", param_hint="PROBLEM")
     if save is not None and resume is not None and save != resume:
         raise typer.BadParameter("a resumed run saves where it was; leave --save out", param_hint="--save")
     if save is not None and resume is None:

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 import flexicase
 from flexicase._checks import check_choice
 from flexicase.cli._error_files import HEADERS, read_errors
-from flexicase.cli._output import aligned, emit, emit_json, standard_input, tab_separated
-from flexicase.selection.epsilon import MAD_MODES, Epsilon, Mad
+from flexicase.cli._output import aligned, emit_json, standard_input, tab_separated, write_stdout
+from flexicase.selection.epsilon import MAD_MODES, Epsilon, MadEpsilon
 from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.methods import PAPER_METHODS, resolve_method
 from flexicase.selection.methods import methods as method_names
 from flexicase.selection.orders import Uniform
 from flexicase.selection.protocol import Ended, Method, Selection
-from flexicase.selection.select import MOST_EVENTS
+from flexicase.selection.select import MAX_EVENTS
 
 COUNTS = ("evaluations", "evaluations_distinct", "cases_used", "ended")
 
@@ -37,7 +37,7 @@ def select(
         ),
     ],
     *,
-    n: Annotated[int, typer.Option("-n", "--number", min=0, max=MOST_EVENTS, help="How many parents to select.")] = 1,
+    n: Annotated[int, typer.Option("-n", "--number", min=0, max=MAX_EVENTS, help="How many parents to select.")] = 1,
     method: Annotated[str, typer.Option(help="Selection method; 'flexicase methods' lists them.")] = "lexicase",
     seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same parents. Random if left out.")] = None,
     counts: Annotated[bool, typer.Option("--counts", help="Print the counts of every selection event too.")] = False,
@@ -65,9 +65,9 @@ def select(
     if as_json:
         emit_json(_as_dict(outcome, method, seed))
     elif counts:
-        emit(_count_table(outcome, method))
+        write_stdout(_count_table(outcome, method))
     else:
-        emit("".join(f"{index}\n" for index in outcome.indices))
+        write_stdout("".join(f"{index}\n" for index in outcome.indices))
 
 
 def _method(name: str, epsilon: str | None) -> Method:
@@ -157,7 +157,7 @@ def methods(
     if as_json:
         emit_json([{"name": n, "description": d, "paper": n in PAPER_METHODS} for n, d in described])
     else:
-        emit(aligned(("method", "what it does"), described))
+        write_stdout(aligned(("method", "what it does"), described))
 
 
 def describe(method: Any) -> str:
@@ -175,7 +175,7 @@ def _describe_lexicase(method: Lexicase) -> str:
         bias = getattr(method.order, "bias", None)
         weight = f"{bias}{FIRST.get(bias, '')}" if isinstance(bias, str) else "weights of its own"
         parts = [f"cases by {type(method.order).__name__.lower()} shuffle, weight {weight}"]
-    if isinstance(method.epsilon, Mad):
+    if isinstance(method.epsilon, MadEpsilon):
         parts.append(f"epsilon from the median absolute deviation, {method.epsilon.mode}")
     elif method.epsilon is not None:
         parts.append("fixed epsilon")

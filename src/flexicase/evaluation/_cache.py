@@ -16,7 +16,7 @@ Indices = NDArray[np.int64]
 Errors = NDArray[np.float64]
 
 
-class Memo:
+class ErrorCache:
     """Errors of one generation: known ones are looked up, unknown ones computed.
 
     Args:
@@ -31,12 +31,12 @@ class Memo:
 
     Example:
         >>> import numpy as np
-        >>> from flexicase.evaluation._cache import Memo
+        >>> from flexicase.evaluation._cache import ErrorCache
         >>> calls = []
         >>> def evaluate(individuals, cases):
         ...     calls.append((individuals.tolist(), cases.tolist()))
         ...     return np.zeros((len(individuals), len(cases)))
-        >>> memo = Memo(4, 3, most_bytes=1000)
+        >>> memo = ErrorCache(4, 3, most_bytes=1000)
         >>> errors, fresh = memo.fetch(evaluate, np.array([0, 1]), np.array([2]))
         >>> errors, fresh = memo.fetch(evaluate, np.array([0, 1, 3]), np.array([2]))
         >>> calls
@@ -67,14 +67,14 @@ class Memo:
         self.store.lookup(individuals, cases, transposed)
         block = transposed.T
         fresh = np.isnan(block)
-        for rows, columns in rectangles(fresh):
+        for rows, columns in missing_rectangles(fresh):
             errors = evaluate_block(evaluate, individuals[rows], cases[columns])
             block[np.ix_(rows, columns)] = errors
             self.store.store(individuals[rows], cases[columns], errors)
         return block, fresh
 
 
-def rectangles(missing: NDArray[np.bool_]) -> list[tuple[Indices, Indices]]:
+def missing_rectangles(missing: NDArray[np.bool_]) -> list[tuple[Indices, Indices]]:
     """Cut the missing pairs of a block into rectangles, one per distinct set of missing rows.
 
     Args:

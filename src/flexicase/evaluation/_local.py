@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexicase._checks import check_count, check_function, check_indices
-from flexicase.evaluation._protocol import Closing, EvaluationError, checked_block, evaluate_block
+from flexicase.evaluation._protocol import ClosingEvaluator, EvaluationError, check_block, evaluate_block
 
 
-class PairEvaluator(Closing):
+class PairEvaluator(ClosingEvaluator):
     """Calls a function for every (individual, case) pair, one after another.
 
     Args:
@@ -57,12 +57,12 @@ class PairEvaluator(Closing):
         except Exception as cause:
             problem = f"the evaluator raised {type(cause).__name__}: {cause}"
             raise EvaluationError(problem, [individual], [case]) from cause
-        if type(found) is float and found > -math.inf:  # what `checked_block` would say of it
+        if type(found) is float and found > -math.inf:  # what `check_block` would say of it
             return found
-        return float(checked_block([[found]], np.array([individual]), np.array([case]))[0, 0])
+        return float(check_block([[found]], np.array([individual]), np.array([case]))[0, 0])
 
 
-class BlockEvaluator(Closing):
+class BlockEvaluator(ClosingEvaluator):
     """Calls a vectorised function once per block, and checks what it returns.
 
     Args:
@@ -95,7 +95,7 @@ MAX_WORKERS = 2**16
 BlockFunction: TypeAlias = Callable[[NDArray[np.int64], NDArray[np.int64]], ArrayLike]
 
 
-class PoolEvaluator(Closing):
+class PoolEvaluator(ClosingEvaluator):
     """Calls a vectorised function on pieces of the block, one per worker.
 
     What the workers are is up to `_start` and `_submit`.

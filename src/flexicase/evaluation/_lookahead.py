@@ -20,14 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase._checks import check_choice, check_count
-from flexicase.evaluation._cache import Memo
+from flexicase.evaluation._cache import ErrorCache
 from flexicase.evaluation._protocol import CaseEvaluator
 
 Indices: TypeAlias = NDArray[np.int64]
 
-PATIENCE = 8
+GROWTH_DELAY = 8
 BYTES_PER_PAIR = 8
-MOST_CASES = 2**40
+MAX_CASES = 2**40
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Growing:
 
     def __post_init__(self) -> None:
         """Check the number."""
-        object.__setattr__(self, "least", min(check_count(self.least, "least", 1), MOST_CASES))
+        object.__setattr__(self, "least", min(check_count(self.least, "least", 1), MAX_CASES))
 
 
 LookAhead: TypeAlias = Literal["auto", "patient"] | int | Growing
@@ -69,7 +69,7 @@ def check_lookahead(lookahead: Any) -> LookAhead:
     return check_count(lookahead, "lookahead", 1)
 
 
-class BlockSize:
+class BlockSizer:
     """The number of cases to ask for next, within one selection event.
 
     Args:
@@ -80,8 +80,8 @@ class BlockSize:
         most_pairs: How many errors that is.
 
     Example:
-        >>> from flexicase.evaluation._lookahead import BlockSize
-        >>> size = BlockSize("auto", most_bytes=8000)
+        >>> from flexicase.evaluation._lookahead import BlockSizer
+        >>> size = BlockSizer("auto", most_bytes=8000)
         >>> asked = []
         >>> for _ in range(4):
         ...     asked.append(size.cases(pool=10))
@@ -99,7 +99,7 @@ class BlockSize:
         self._fixed = isinstance(lookahead, int)
         self._wanted = lookahead if isinstance(lookahead, int) else 1
         self._least = lookahead.least if isinstance(lookahead, Growing) else 1
-        self._patience = PATIENCE if lookahead == "patient" else 0
+        self._patience = GROWTH_DELAY if lookahead == "patient" else 0
         self.most_pairs = most_bytes // BYTES_PER_PAIR
         self._quiet = 0
 
@@ -146,14 +146,14 @@ class Block(NamedTuple):
     fresh: NDArray[np.bool_]
 
 
-class AskedBlocks:
+class SequentialBlocks:
     """Blocks of one event that the evaluator is asked for, one after another.
 
     Attributes:
         computed: Pairs computed so far.
     """
 
-    def __init__(self, order: Iterator[int], size: BlockSize, memo: Memo, evaluate: CaseEvaluator) -> None:
+    def __init__(self, order: Iterator[int], size: BlockSizer, memo: ErrorCache, evaluate: CaseEvaluator) -> None:
         """Start at the first case."""
         self._order, self._size, self._memo, self._evaluate = order, size, memo, evaluate
         self.computed = 0
@@ -168,5 +168,5 @@ class AskedBlocks:
         return Block(cases, errors, fresh)
 
     def observe(self, visited: int, last_filter: int | None) -> None:
-        """Learn what a block did to the pool, as `BlockSize.observe`."""
+        """Learn what a block did to the pool, as `BlockSizer.observe`."""
         self._size.observe(visited, last_filter)

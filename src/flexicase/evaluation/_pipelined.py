@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexicase._checks import check_indices
-from flexicase.evaluation._protocol import Closing, EvaluationError
+from flexicase.evaluation._protocol import ClosingEvaluator, EvaluationError
 
 Indices = NDArray[np.int64]
 SECONDS_PER_PIECE = 0.015
@@ -21,7 +21,7 @@ PIECES_PER_WORKER = 2  # one at work, one waiting
 SECONDS_ON_THE_WAY = 0.002  # between the end of a piece and the start of one that is sent then
 
 
-class Evaluated(NamedTuple):
+class CompletedBatch(NamedTuple):
     """A piece that is done.
 
     Attributes:
@@ -35,7 +35,7 @@ class Evaluated(NamedTuple):
     errors: NDArray[np.float64] | EvaluationError
 
 
-class PipelinedEvaluator(Closing):
+class PipelinedEvaluator(ClosingEvaluator):
     """Evaluates pieces, each some individuals × some cases, many at the same time.
 
     `FastLexicase` then does not wait for a block before it asks for the next: as long as there is `room`, it begins
@@ -82,7 +82,7 @@ class PipelinedEvaluator(Closing):
         """The pieces of this generation that were begun and not handed out yet: (m,) individuals, (b,) cases."""
         raise NotImplementedError
 
-    def finished(self) -> list[Evaluated]:
+    def finished(self) -> list[CompletedBatch]:
         """Wait until something has happened, and hand out the pieces that are done, if any.
 
         Those that could not be evaluated are among them: nobody may need them.
@@ -103,7 +103,7 @@ class PipelinedEvaluator(Closing):
         while column < end or left:
             while column < end and self.room() > 0:
                 certain = len(rows) * (end - column) - row
-                r, c = next_cut(len(rows), len(columns), row, column, self.piece(certain))
+                r, c = next_batch(len(rows), len(columns), row, column, self.piece(certain))
                 self.begin(rows[r], columns[c])
                 places.setdefault((rows[r].tobytes(), columns[c].tobytes()), []).append((r, c))
                 left += 1
@@ -118,16 +118,16 @@ class PipelinedEvaluator(Closing):
                 left -= 1
         return errors
 
-    def _room(self, workers: int, begun: int, size: PieceSize, ahead: bool) -> int:
+    def _room(self, workers: int, begun: int, size: BatchSizer, ahead: bool) -> int:
         """The room with some workers and pieces already begun."""
         if not ahead:
             return PIECES_PER_WORKER * workers - begun
         return (
-            min(pieces_ahead(workers, size.piece_seconds), max(PIECES_PER_WORKER, size.worth_sending_ahead())) - begun
+            min(batches_ahead(workers, size.piece_seconds), max(PIECES_PER_WORKER, size.worth_sending_ahead())) - begun
         )
 
 
-def pieces_ahead(workers: int, piece_seconds: float) -> int:
+def batches_ahead(workers: int, piece_seconds: float) -> int:
     """How many pieces that may not be needed should be at work: one per worker, and a few that wait.
 
     Those that wait bridge the time on the way. Where pieces are long, few end meanwhile, and more would be wasted.
@@ -137,15 +137,15 @@ def pieces_ahead(workers: int, piece_seconds: float) -> int:
         piece_seconds: How long a piece takes.
 
     Example:
-        >>> from flexicase.evaluation._pipelined import pieces_ahead
-        >>> pieces_ahead(2, 0.02), pieces_ahead(100, 0.02), pieces_ahead(100, 1.0)
+        >>> from flexicase.evaluation._pipelined import batches_ahead
+        >>> batches_ahead(2, 0.02), batches_ahead(100, 0.02), batches_ahead(100, 1.0)
         (3, 110, 101)
     """
     waiting = math.ceil(workers * SECONDS_ON_THE_WAY / max(piece_seconds, SECONDS_ON_THE_WAY))
     return workers + max(1, waiting)
 
 
-def next_cut(m: int, b: int, row: int, column: int, pairs: int) -> tuple[slice, slice]:
+def next_batch(m: int, b: int, row: int, column: int, pairs: int) -> tuple[slice, slice]:
     """The next piece of an (m, b) block: whole columns if those are short, else a part of one.
 
     Args:
@@ -156,22 +156,22 @@ def next_cut(m: int, b: int, row: int, column: int, pairs: int) -> tuple[slice, 
         pairs: How many pairs it should have at least.
     """
     if row == 0 and m < pairs:
-        return slice(0, m), slice(column, column + even_share(b - column, math.ceil(pairs / m)))
-    return slice(row, row + even_share(m - row, pairs)), slice(column, column + 1)
+        return slice(0, m), slice(column, column + even_chunk(b - column, math.ceil(pairs / m)))
+    return slice(row, row + even_chunk(m - row, pairs)), slice(column, column + 1)
 
 
-def even_share(whole: int, least: int) -> int:
+def even_chunk(whole: int, least: int) -> int:
     """How much of ``whole`` to take, so that equal shares of at least ``least`` leave no small rest.
 
     Example:
-        >>> from flexicase.evaluation._pipelined import even_share
-        >>> even_share(100, 30), even_share(20, 30)
+        >>> from flexicase.evaluation._pipelined import even_chunk
+        >>> even_chunk(100, 30), even_chunk(20, 30)
         (34, 20)
     """
     return math.ceil(whole / max(1, whole // least))
 
 
-class PieceSize:
+class BatchSizer:
     """How many pairs make a piece worth sending, and how many pieces can be sent, learnt from what they have cost.
 
     Sending a piece somewhere costs about a millisecond, so a piece should be 10 ms of work or more; the aim is
@@ -181,8 +181,8 @@ class PieceSize:
         pairs: The pairs of a piece.
 
     Example:
-        >>> from flexicase.evaluation._pipelined import PieceSize
-        >>> size = PieceSize()
+        >>> from flexicase.evaluation._pipelined import BatchSizer
+        >>> size = BatchSizer()
         >>> for _ in range(10):
         ...     size.observe(size.pairs, seconds=0.001 * size.pairs)
         >>> size.pairs
@@ -223,8 +223,8 @@ class PieceSize:
             workers: How many there are to share them.
 
         Example:
-            >>> from flexicase.evaluation._pipelined import PieceSize
-            >>> size = PieceSize()
+            >>> from flexicase.evaluation._pipelined import BatchSizer
+            >>> size = BatchSizer()
             >>> size.observe(1, seconds=0.02)
             >>> [size.of(certain, workers=2) for certain in (1000, 40, 8, 3)]
             [12, 10, 2, 1]

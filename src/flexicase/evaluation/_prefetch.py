@@ -1,6 +1,6 @@
 """Where the errors of one selection event come from, block after block along its case order.
 
-`AskedBlocks` asks the evaluator for a block and waits. `PipelinedBlocks` keeps an evaluator with many workers busy: it
+`AskedBlocks` asks the evaluator for a block and waits. `PrefetchedBlocks` keeps an evaluator with many workers busy: it
 begins pieces further along the order before it is known who will still be in the pool then. What turns out not to
 be needed was speculated, and is remembered all the same.
 """
@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.evaluation._cache import Memo
-from flexicase.evaluation._lookahead import Block, BlockSize, LookAhead, take
-from flexicase.evaluation._pipelined import Evaluated, PipelinedEvaluator, even_share
+from flexicase.evaluation._cache import ErrorCache
+from flexicase.evaluation._lookahead import Block, BlockSizer, LookAhead, take
+from flexicase.evaluation._pipelined import CompletedBatch, PipelinedEvaluator, even_chunk
 from flexicase.evaluation._protocol import EvaluationError
 
 Indices = NDArray[np.int64]
@@ -24,7 +24,7 @@ CASES_AHEAD = 16
 
 
 @dataclass(slots=True, eq=False)
-class Column:
+class CaseColumn:
     """One of the next cases, and what is known of it.
 
     Attributes:
@@ -62,7 +62,7 @@ class Column:
         self.begun, self.fresh, self.failed = self.begun[rows], self.fresh[rows], self.failed[rows]
 
 
-class Flight:
+class InFlight:
     """The pieces that an evaluator has at work, by their cases; outlives the event that began them.
 
     Args:
@@ -70,7 +70,7 @@ class Flight:
         memo: Takes what comes back.
     """
 
-    def __init__(self, evaluate: PipelinedEvaluator, memo: Memo) -> None:
+    def __init__(self, evaluate: PipelinedEvaluator, memo: ErrorCache) -> None:
         """Take note of what an earlier call has left at work."""
         self.evaluate, self.memo = evaluate, memo
         self._by_case: dict[int, dict[bytes, Indices]] = {}
@@ -91,7 +91,7 @@ class Flight:
         """Who is being evaluated on a case: (m,) individuals of each piece."""
         return self._by_case.get(case, {}).values()
 
-    def land(self) -> list[Evaluated]:
+    def land(self) -> list[CompletedBatch]:
         """Wait until something has happened; remember and hand out what is done."""
         done = self.evaluate.finished()
         for individuals, cases, errors in done:
@@ -103,7 +103,7 @@ class Flight:
         return done
 
 
-class PipelinedBlocks:
+class PrefetchedBlocks:
     """Blocks of one event from an evaluator that works on many pieces at a time.
 
     Args:
@@ -121,9 +121,9 @@ class PipelinedBlocks:
     def __init__(
         self,
         order: Iterator[int],
-        size: BlockSize,
+        size: BlockSizer,
         lookahead: LookAhead,
-        flight: Flight,
+        flight: InFlight,
         pool: Indices,
         *,
         tolerance: Callable[[int], float],
@@ -132,8 +132,8 @@ class PipelinedBlocks:
         self._order, self._size, self._flight, self._pool = order, size, flight, pool
         self._tolerance = tolerance
         self._most_ahead = lookahead if isinstance(lookahead, int) else None
-        self._columns: list[Column] = []
-        self._by_case: dict[int, Column] = {}
+        self._columns: list[CaseColumn] = []
+        self._by_case: dict[int, CaseColumn] = {}
         self._nothing_missing = 0  # of so many columns from the first one on
         self.computed = 0
 
@@ -162,7 +162,7 @@ class PipelinedBlocks:
         return Block(cases, errors, fresh)
 
     def observe(self, visited: int, last_filter: int | None) -> None:
-        """Learn what a block did to the pool, as `BlockSize.observe`."""
+        """Learn what a block did to the pool, as `BlockSizer.observe`."""
         self._size.observe(visited, last_filter)
 
     def _ready(self) -> int:
@@ -184,16 +184,16 @@ class PipelinedBlocks:
                 return
             self._begin(rows, columns)
 
-    def _begin(self, rows: Indices, columns: list[Column]) -> None:
+    def _begin(self, rows: Indices, columns: list[CaseColumn]) -> None:
         self._flight.begin(self._pool[rows], np.array([column.case for column in columns], dtype=np.int64))
         for column in columns:
             column.begun[rows] = column.fresh[rows] = True
         self.computed += len(rows) * len(columns)
 
-    def _next_piece(self) -> tuple[Indices, list[Column]] | None:
+    def _next_piece(self) -> tuple[Indices, list[CaseColumn]] | None:
         """The first pairs that are missing: rows of one column, or all that is missing in several."""
         pairs = self._flight.evaluate.piece()
-        chosen: list[Column] = []
+        chosen: list[CaseColumn] = []
         pattern: NDArray[np.bool_] | None = None
         rows = np.empty(0, dtype=np.int64)
         wanted = 1
@@ -207,7 +207,7 @@ class PipelinedBlocks:
                 if column is self._columns[0]:
                     pairs = self._flight.evaluate.piece(certain=len(rows))
                 if len(rows) >= pairs:
-                    return rows[: even_share(len(rows), pairs)], [column]
+                    return rows[: even_chunk(len(rows), pairs)], [column]
                 wanted = math.ceil(pairs / len(rows))
             elif not missing.any():
                 continue
@@ -218,7 +218,7 @@ class PipelinedBlocks:
                 break
         return (rows, chosen) if chosen else None
 
-    def _upcoming(self, pairs: int) -> Iterator[Column]:
+    def _upcoming(self, pairs: int) -> Iterator[CaseColumn]:
         """The columns ahead in which somebody may be missing, opened as far as they are wanted."""
         position = self._nothing_missing
         while position < len(self._columns) or (len(self._columns) < self._ahead(pairs) and self._open()):
@@ -252,7 +252,7 @@ class PipelinedBlocks:
             return False
         errors = np.empty((1, len(self._pool)))
         self._flight.memo.store.lookup(self._pool, case, errors)
-        column = Column(int(case[0]), errors[0], *np.zeros((3, len(self._pool)), dtype=bool))
+        column = CaseColumn(int(case[0]), errors[0], *np.zeros((3, len(self._pool)), dtype=bool))
         for individuals in self._flight.on(column.case):
             rows, _ = self._rows_of(individuals)
             column.begun[rows] = True
@@ -260,7 +260,7 @@ class PipelinedBlocks:
         self._by_case[column.case] = column
         return True
 
-    def _write(self, piece: Evaluated) -> None:
+    def _write(self, piece: CompletedBatch) -> None:
         """Enter what has come back into the columns that wait for it."""
         rows, places = self._rows_of(piece.individuals)
         for k, case in enumerate(piece.cases.tolist()):
@@ -274,7 +274,7 @@ class PipelinedBlocks:
             if column is self._columns[0] and len(piece.cases) == 1 and len(rows) == len(piece.individuals):
                 column.failure = piece.errors
 
-    def _settle_failures(self, column: Column) -> None:
+    def _settle_failures(self, column: CaseColumn) -> None:
         """Evaluate who has failed together with others alone, now that this is needed for certain.
 
         Raises:

@@ -8,7 +8,7 @@ from typing import Any, NoReturn, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase._checks import EXACT_INTEGERS, as_number_array, bad_entry, check_indices, check_text, refusal
+from flexicase._checks import EXACT_INTEGERS, as_number_array, check_indices, check_text, first_invalid, refusal
 
 SHOWN = 6
 ANSWER = "errors from the evaluator"
@@ -65,16 +65,15 @@ class EvaluationError(RuntimeError):
         self.problem = check_text(problem, "problem")
         self.individuals: NDArray[np.int64] = check_indices(individuals, "individuals")
         self.cases: NDArray[np.int64] = check_indices(cases, "cases")
-        super().__init__(
-            f"{problem} (individuals {shortened(self.individuals.tolist())}; cases {shortened(self.cases.tolist())})"
-        )
+        rows, columns = (format_indices(indices.tolist()) for indices in (self.individuals, self.cases))
+        super().__init__(f"{problem} (individuals {rows}; cases {columns})")
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by the arguments, so that it crosses processes."""
         return type(self), (self.problem, self.individuals, self.cases)
 
 
-def shortened(numbers: Iterable[int]) -> str:
+def format_indices(numbers: Iterable[int]) -> str:
     """A list of indices for a message: all of a few, the ends of many."""
     listed = list(numbers)
     if len(listed) <= SHOWN:
@@ -101,11 +100,11 @@ def evaluate_block(
     try:
         found = evaluate(individuals, cases)
     except Exception as cause:
-        failed(cause, individuals, cases)
-    return checked_block(found, individuals, cases)
+        raise_evaluation_error(cause, individuals, cases)
+    return check_block(found, individuals, cases)
 
 
-def failed(cause: Exception, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NoReturn:
+def raise_evaluation_error(cause: Exception, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NoReturn:
     """Say of what an evaluator raised where it happened, unless it says so itself.
 
     Args:
@@ -118,7 +117,7 @@ def failed(cause: Exception, individuals: NDArray[np.int64], cases: NDArray[np.i
     raise EvaluationError(f"the evaluator raised {type(cause).__name__}: {cause}", individuals, cases) from cause
 
 
-def checked_block(found: Any, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[np.float64]:
+def check_block(found: Any, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[np.float64]:
     """Check what an evaluator gave back.
 
     Args:
@@ -140,7 +139,7 @@ def checked_block(found: Any, individuals: NDArray[np.int64], cases: NDArray[np.
     if errors.shape != shape:
         problem = f"{ANSWER} must have shape {shape}, got {errors.shape}"
         raise EvaluationError(problem, individuals, cases)
-    bad = bad_entry(errors)
+    bad = first_invalid(errors)
     if bad is not None:
         problem = refusal(errors[bad], int(individuals[bad[0]]), int(cases[bad[1]]))
         raise EvaluationError(f"{ANSWER} {problem}", individuals, cases)
@@ -152,7 +151,7 @@ def checked_block(found: Any, individuals: NDArray[np.int64], cases: NDArray[np.
     return np.ascontiguousarray(errors, dtype=np.float64)
 
 
-class Closing:
+class ClosingEvaluator:
     """An evaluator as a context manager: leaving the context closes it."""
 
     def close(self) -> None:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase._checks import check_count, check_function, check_text, require, shown
+from flexicase._checks import check_count, check_function, check_text, require_package, shown
 from flexicase._ray import RaySession
-from flexicase.evaluation._pipelined import Evaluated, PieceSize, PipelinedEvaluator
+from flexicase.evaluation._pipelined import BatchSizer, CompletedBatch, PipelinedEvaluator
 from flexicase.evaluation._protocol import EvaluationError
-from flexicase.evaluation._ray_actors import Crew, Piece
+from flexicase.evaluation._ray_actors import ActorPool, Batch
 
 WHO = "RayEvaluator needs"
 MOST_SEND_SECONDS = 0.005
@@ -66,7 +66,7 @@ class RayEvaluator(PipelinedEvaluator):
         options: dict[str, Any] | None = None,
     ) -> None:
         """Check; Ray and the actors start when they are first needed."""
-        require(WHO, "ray", extra="cluster")
+        require_package(WHO, "ray", extra="cluster")
         from ray import cloudpickle
 
         self.function = check_function(function, "function", 2 if population is None else 3)
@@ -82,8 +82,8 @@ class RayEvaluator(PipelinedEvaluator):
         self._options = dict(options or {})
         self._population, self._shipped = population, None
         self._session: RaySession | None = None
-        self._crew: Crew | None = None
-        self._size = PieceSize()
+        self._crew: ActorPool | None = None
+        self._size = BatchSizer()
         self._last_begun = time.process_time()
 
     def new_population(self, population: Any) -> None:
@@ -110,7 +110,7 @@ class RayEvaluator(PipelinedEvaluator):
     def begin(self, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> None:
         """Begin a piece: (m,) individuals on (b,) cases."""
         crew = self._started()
-        crew.begin(Piece(individuals, cases, self.generation, self._shipped))
+        crew.begin(Batch(individuals, cases, self.generation, self._shipped))
         now = time.process_time()
         self._size.sent(min(now - self._last_begun, MOST_SEND_SECONDS))  # and not what came between two calls
         self._last_begun = now
@@ -120,7 +120,7 @@ class RayEvaluator(PipelinedEvaluator):
         pieces = [] if self._crew is None else self._crew.pieces()
         return [(piece.individuals, piece.cases) for piece in pieces if piece.generation == self.generation]
 
-    def finished(self) -> list[Evaluated]:
+    def finished(self) -> list[CompletedBatch]:
         """Wait until something has happened, and hand out the pieces that are done, if any.
 
         A piece has no errors if the function raised or returned anything but numbers of the right shape, or if
@@ -132,21 +132,21 @@ class RayEvaluator(PipelinedEvaluator):
                 if not isinstance(answer.errors, EvaluationError):
                     self._size.observe(answer.errors.size, answer.seconds)
                 if piece.generation == self.generation:
-                    done.append(Evaluated(piece.individuals, piece.cases, answer.errors))
+                    done.append(CompletedBatch(piece.individuals, piece.cases, answer.errors))
         except BaseException as reason:
             if not isinstance(reason, Exception):
                 self.stop()
             raise
         return done
 
-    def _started(self) -> Crew:
+    def _started(self) -> ActorPool:
         import ray
 
         if self._crew is None:
             if self._session is None or not ray.is_initialized():
                 self._session = RaySession(WHO, self._address)
             workers = self.workers or self._session.workers()
-            self._crew = Crew(self._pickled, workers, self.attempts, self._options)
+            self._crew = ActorPool(self._pickled, workers, self.attempts, self._options)
         if self._shipped is None and self._population is not None:
             self._shipped = ray.put(self._population)
         return self._crew

@@ -22,7 +22,7 @@ SECONDS_BETWEEN_CALLS = 0.05
 
 
 @dataclass(eq=False, slots=True)
-class Piece:
+class Batch:
     """Some pairs to evaluate.
 
     Attributes:
@@ -46,7 +46,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class BatchResult:
     """What a worker found.
 
     Attributes:
@@ -58,7 +58,7 @@ class Answer:
     seconds: float
 
 
-News: TypeAlias = tuple[int, Any, Piece | None, Future[Any]]  # of which worker, its handle, and what was asked
+News: TypeAlias = tuple[int, Any, Batch | None, Future[Any]]  # of which worker, its handle, and what was asked
 
 
 class Worker:
@@ -76,7 +76,7 @@ class Worker:
         self._population: Any = None
 
     def ready(self) -> None:
-        """Answer that it is there."""
+        """BatchResult that it is there."""
 
     def evaluate(self, packed: bytes, population: list[Any] | None = None) -> bytes | EvaluationError | None:
         """Evaluate a piece.
@@ -112,7 +112,7 @@ class Worker:
             return EvaluationError(problem, individuals, cases)
 
 
-class Crew:
+class ActorPool:
     """Some workers, and who does what.
 
     A worker evaluates the pieces that were sent to it in turn, at most two. When it dies, Ray starts it again; its
@@ -135,10 +135,10 @@ class Crew:
         self._new: Callable[[], Any] = lambda: maker.options(**settings).remote(function)
         self._attempts = attempts
         self._actors: dict[int, Any] = {}
-        self._sent: dict[int, list[Piece]] = {}  # to the workers that are there
+        self._sent: dict[int, list[Batch]] = {}  # to the workers that are there
         self._knows: dict[int, int] = {}  # the generation whose population a worker was sent last
         self._open: list[set[int]] = [set() for _ in range(PIECES_PER_WORKER)]  # who has 0, 1, … pieces and takes more
-        self._unsent: deque[Piece] = deque()
+        self._unsent: deque[Batch] = deque()
         self._news: queue.SimpleQueue[News] = queue.SimpleQueue()
         self._failed_starts = 0
         self.begun = 0
@@ -151,17 +151,17 @@ class Crew:
         """How many workers are there and ready for work."""
         return len(self._sent)
 
-    def pieces(self) -> list[Piece]:
+    def pieces(self) -> list[Batch]:
         """The pieces that were begun and are not done, ``begun`` in number."""
         return [*self._unsent, *(piece for pieces in self._sent.values() for piece in pieces)]
 
-    def begin(self, piece: Piece) -> None:
+    def begin(self, piece: Batch) -> None:
         """Have a piece evaluated by whoever has least to do."""
         self.begun += 1
         self._unsent.append(piece)
         self._send()
 
-    def wait(self, generation: int) -> list[tuple[Piece, Answer]]:
+    def wait(self, generation: int) -> list[tuple[Batch, BatchResult]]:
         """Wait until something has happened, and hand out the pieces that are done.
 
         Args:
@@ -170,7 +170,7 @@ class Crew:
         Raises:
             EvaluationError: No worker can be started.
         """
-        done: list[tuple[Piece, Answer]] = []
+        done: list[tuple[Batch, BatchResult]] = []
         self._hear(self._news.get(), generation, done)
         while not self._news.empty():
             self._hear(self._news.get(), generation, done)
@@ -213,10 +213,10 @@ class Crew:
         if pieces is not None and len(pieces) < PIECES_PER_WORKER and not any(piece.deaths for piece in pieces):
             self._open[len(pieces)].add(number)
 
-    def _tell(self, number: int, actor: Any, piece: Piece | None, outcome: Future[Any]) -> None:
+    def _tell(self, number: int, actor: Any, piece: Batch | None, outcome: Future[Any]) -> None:
         self._news.put((number, actor, piece, outcome))
 
-    def _hear(self, news: News, generation: int, done: list[tuple[Piece, Answer]]) -> None:
+    def _hear(self, news: News, generation: int, done: list[tuple[Batch, BatchResult]]) -> None:
         number, actor, piece, outcome = news
         if actor is not self._actors[number]:
             return  # one that has been replaced
@@ -259,7 +259,7 @@ class Crew:
         time.sleep(SECONDS_BETWEEN_CALLS)
         self._call(number)
 
-    def _died(self, number: int, generation: int, failure: BaseException) -> list[tuple[Piece, Answer]]:
+    def _died(self, number: int, generation: int, failure: BaseException) -> list[tuple[Batch, BatchResult]]:
         """Take back the pieces of a worker that has died; one that has killed too many is done."""
         pieces = self._sent.pop(number)
         self._knows.pop(number, None)
@@ -270,7 +270,7 @@ class Crew:
             piece.deaths += 1
             if len(pieces) == 1 and piece.deaths >= self._attempts:
                 problem = f"the worker process died in {piece.deaths} attempts to evaluate this; {_first_line(failure)}"
-                given_up.append((piece, Answer(EvaluationError(problem, piece.individuals, piece.cases), 0.0)))
+                given_up.append((piece, BatchResult(EvaluationError(problem, piece.individuals, piece.cases), 0.0)))
             elif piece.generation == generation:
                 self._unsent.appendleft(piece)
                 continue
@@ -278,12 +278,12 @@ class Crew:
         return given_up
 
 
-def _unpacked(piece: Piece, found: bytes | EvaluationError) -> Answer:
+def _unpacked(piece: Batch, found: bytes | EvaluationError) -> BatchResult:
     """What `Worker.evaluate` has sent back."""
     if isinstance(found, EvaluationError):
-        return Answer(found, 0.0)
+        return BatchResult(found, 0.0)
     numbers = np.frombuffer(found)
-    return Answer(numbers[1:].reshape(len(piece.individuals), len(piece.cases)), float(numbers[0]))
+    return BatchResult(numbers[1:].reshape(len(piece.individuals), len(piece.cases)), float(numbers[0]))
 
 
 def _first_line(failure: BaseException) -> str:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from flexicase.experiments._tables import Rows, check_rows
-from flexicase.experiments.jobs import Outcome, Progress, Scalar
-from flexicase.experiments.results import IDENTITY
+from flexicase.experiments.jobs import JobResult, Progress, Scalar
+from flexicase.experiments.results import RUN_COLUMNS
 
 INT64 = np.iinfo(np.int64)
 NOTE_CHARACTERS, FAILURE_CHARACTERS = 200, 2000
@@ -52,7 +52,7 @@ def check_progress(progress: Progress) -> Progress:
     return Progress(_count(step, "step"), _count(steps, "steps"), one_line(note, NOTE_CHARACTERS))
 
 
-def check_outcome(outcome: Outcome) -> tuple[Rows, dict[str, Scalar]]:
+def check_outcome(outcome: JobResult) -> tuple[Rows, dict[str, Scalar]]:
     """The rows and the summary of a run, if they can be exported and imported without loss.
 
     Raises:
@@ -60,9 +60,9 @@ def check_outcome(outcome: Outcome) -> tuple[Rows, dict[str, Scalar]]:
 
     Example:
         >>> import numpy as np
-        >>> from flexicase.experiments import Outcome
+        >>> from flexicase.experiments import JobResult
         >>> from flexicase.experiments._outcomes import check_outcome
-        >>> check_outcome(Outcome({"step": np.arange(3)}, {"seed": 7}))
+        >>> check_outcome(JobResult({"step": np.arange(3)}, {"seed": 7}))
         Traceback (most recent call last):
         ...
         ValueError: summary: key 'seed' is reserved (reserved: id, problem, method, variant, seed, state, digest)
@@ -137,8 +137,8 @@ def _count(value: Any, name: str) -> int:
 def _scalar(key: Any, value: Any) -> Scalar:
     if not isinstance(key, str) or not key or one_line(key) != key:
         raise ValueError(f"summary: keys must be printable strings, got {key!r}")
-    if key in IDENTITY:
-        raise ValueError(f"summary: key {key!r} is reserved (reserved: {', '.join(IDENTITY)})")
+    if key in RUN_COLUMNS:
+        raise ValueError(f"summary: key {key!r} is reserved (reserved: {', '.join(RUN_COLUMNS)})")
     if isinstance(value, np.generic):
         value = value.item()
     for kind in (bool, int, float, str):

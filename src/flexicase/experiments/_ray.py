@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from flexicase._files import TEMPORARY, FileLock, LockedError, write_atomically
-from flexicase.experiments.executors import Event, Failed, Finished, LocalExecutor, Moved, waiting
-from flexicase.experiments.jobs import Task
+from flexicase.experiments.executors import Event, Failed, Finished, LocalExecutor, Progressed, queued_events
+from flexicase.experiments.jobs import RunSpec
 from flexicase.experiments.study import Study
 
 WAIT_SECONDS = 1.0
@@ -24,7 +24,7 @@ LOCK = "lock"
 
 
 @dataclass(frozen=True)
-class News:
+class RemoteUpdate:
     """What has become of a run since the last time.
 
     Attributes:
@@ -38,7 +38,7 @@ class News:
     rows: bytes | None = None
 
 
-class NodeRun:
+class RemoteRun:
     """One run, in a process of its own and a temporary folder of this machine.
 
     Args:
@@ -49,11 +49,11 @@ class NodeRun:
         save_seconds: Seconds between one sending of what it saves and the next, at least.
 
     Example:
-        >>> from flexicase.experiments import Task
-        >>> from flexicase.experiments._ray import NodeRun
-        >>> task = Task("0", "gp", "digits", "lexicase", "", 0, {"population": 10, "generations": 1})
-        >>> run, events = NodeRun(task), []
-        >>> while not events or type(events[-1]).__name__ == "Moved":
+        >>> from flexicase.experiments import RunSpec
+        >>> from flexicase.experiments._ray import RemoteRun
+        >>> task = RunSpec("0", "gp", "digits", "lexicase", "", 0, {"population": 10, "generations": 1})
+        >>> run, events = RemoteRun(task), []
+        >>> while not events or type(events[-1]).__name__ == "Progressed":
         ...     news = run.news()
         ...     events += news.events
         >>> type(events[-1]).__name__, len(news.rows) > 0
@@ -62,7 +62,7 @@ class NodeRun:
 
     def __init__(
         self,
-        task: Task,
+        task: RunSpec,
         save: dict[str, bytes] | None = None,
         nice: int = 0,
         environment: dict[str, str] | None = None,
@@ -74,12 +74,12 @@ class NodeRun:
         self._study, self._id = Study(self._scratch.path), task.id
         self._study.make_folders()
         write_files(self._study.save(task.id), save or {})
-        self._saved = stamps(self._study.save(task.id))
+        self._saved = file_versions(self._study.save(task.id))
         self._pause, self._next_save = save_seconds, time.monotonic() + save_seconds
         self._runner = LocalExecutor(self._study, 1, nice)
         self._runner.start(task)
 
-    def news(self) -> News:
+    def news(self) -> RemoteUpdate:
         """Wait a second at most for something to happen, and tell."""
         events = [self._told(event) for event in self._runner.events(WAIT_SECONDS)]
         rows = None
@@ -88,7 +88,7 @@ class NodeRun:
         save = self._changed_save()
         if not self._runner.running:
             self._scratch.remove()
-        return News(events, save, rows)
+        return RemoteUpdate(events, save, rows)
 
     def end(self) -> None:
         """End the run and leave nothing behind."""
@@ -106,21 +106,21 @@ class NodeRun:
             return None
         start = time.monotonic()
         folder = self._study.save(self._id)
-        before = stamps(folder)
+        before = file_versions(folder)
         if before == self._saved or not folder.exists():  # as after `end`
             return None
         try:
             files = {path: (folder / path).read_bytes() for path in before}
         except OSError:
             return None
-        if stamps(folder) != before:
+        if file_versions(folder) != before:
             return None
         self._saved = before
         self._next_save = time.monotonic() + max(self._pause, (time.monotonic() - start) / SHARE_FOR_SAVING)
         return files
 
 
-def stamps(folder: Path) -> dict[str, tuple[int, int, int]]:
+def file_versions(folder: Path) -> dict[str, tuple[int, int, int]]:
     """The files that a run has saved, with what tells one version of a file from the next."""
     found = {}
     for path in sorted(folder.rglob("*")):
@@ -136,7 +136,7 @@ def stamps(folder: Path) -> dict[str, tuple[int, int, int]]:
 
 def read_files(folder: Path) -> dict[str, bytes]:
     """What a run has saved: contents by path."""
-    return {path: (folder / path).read_bytes() for path in stamps(folder)}
+    return {path: (folder / path).read_bytes() for path in file_versions(folder)}
 
 
 def write_files(folder: Path, files: dict[str, bytes]) -> None:
@@ -191,13 +191,13 @@ class RayExecutor:
         """Ids of the runs that were started and have not ended."""
         return list(self._actors)
 
-    def start(self, task: Task) -> None:
+    def start(self, task: RunSpec) -> None:
         """Start a run; it waits until the cluster has room."""
         import ray
 
         variables = {name: value for name, value in os.environ.items() if name.startswith(VARIABLES)}
         save = read_files(self.study.save(task.id))
-        maker = ray.remote(NodeRun).options(**self._options)
+        maker = ray.remote(RemoteRun).options(**self._options)
         self._actors[task.id] = maker.remote(task, save, self.nice, variables, self.save_seconds)
         self._silent.add(task.id)
         self._ask(task.id)
@@ -211,7 +211,7 @@ class RayExecutor:
             try:
                 run_id, actor, outcome = self._news.get(timeout=left) if left else self._news.get_nowait()
             except queue.Empty:
-                return found or [*waiting(self._silent)]
+                return found or [*queued_events(self._silent)]
             if self._actors.get(run_id) is actor:
                 found += self._heard(run_id, outcome)
 
@@ -239,12 +239,12 @@ class RayExecutor:
             del self._actors[run_id]
             lines = str(failure).strip().splitlines() or [type(failure).__name__]
             return [Failed(run_id, f"its process or its machine was lost; Ray says: {lines[0]}")]
-        news: News = outcome.result()
+        news: RemoteUpdate = outcome.result()
         if news.save is not None:
             self._keep(run_id, news.save)
         if news.rows is not None:
             write_atomically(self.study.rows(run_id), news.rows)
-        if all(isinstance(event, Moved) for event in news.events):
+        if all(isinstance(event, Progressed) for event in news.events):
             self._ask(run_id)
         else:
             self._end([self._actors.pop(run_id)])
@@ -256,7 +256,7 @@ class RayExecutor:
         for path, content in files.items():
             (save / path).parent.mkdir(parents=True, exist_ok=True)
             write_atomically(save / path, content)
-        for path in stamps(save).keys() - files.keys():
+        for path in file_versions(save).keys() - files.keys():
             (save / path).unlink()
 
     def _end(self, actors: list[Any]) -> None:

@@ -10,12 +10,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from flexicase._checks import require
+from flexicase._checks import require_package
 from flexicase._files import write_atomically
 from flexicase.experiments._outcomes import one_line
 from flexicase.experiments._worker import FULL_DISK
-from flexicase.experiments.executors import Event, Failed, LocalExecutor, Moved, waiting
-from flexicase.experiments.jobs import Progress, Task
+from flexicase.experiments.executors import Event, Failed, LocalExecutor, Progressed, queued_events
+from flexicase.experiments.jobs import Progress, RunSpec
 from flexicase.experiments.study import Study
 
 POLL_SECONDS = 0.2
@@ -55,7 +55,7 @@ class SlurmExecutor:
         cluster: str = "slurm",
     ) -> None:
         """Cancel what a coordinator that was killed has left in the queue."""
-        require("runs on Slurm need", "submitit", extra="cluster")
+        require_package("runs on Slurm need", "submitit", extra="cluster")
         import submitit
 
         self.study, self.workers, self.nice = study, workers, nice
@@ -67,7 +67,7 @@ class SlurmExecutor:
         self._submitter.update_parameters(
             **{"timeout_min": 24 * 60, "cpus_per_task": 1, "name": f"flexicase-{study.folder.name}", **(options or {})}
         )
-        self._waiting: list[Task] = []
+        self._waiting: list[RunSpec] = []
         self._jobs: dict[str, Any] = {}
         self._progress: dict[str, Progress] = {}
         self._ended_at: dict[str, float] = {}
@@ -87,7 +87,7 @@ class SlurmExecutor:
         """Ids of the runs that were started and have not ended."""
         return [*self._jobs, *(task.id for task in self._waiting)]
 
-    def start(self, task: Task) -> None:
+    def start(self, task: RunSpec) -> None:
         """Start a run, in the array that the next call of `events` submits."""
         with suppress(FileNotFoundError):
             (self.study.save(task.id) / PROGRESS).unlink()
@@ -100,7 +100,7 @@ class SlurmExecutor:
         while not found and not (found := self._look()) and time.monotonic() < deadline:
             time.sleep(POLL_SECONDS)
         queued = self._jobs.keys() - self._progress.keys() - self._unknown_since.keys()
-        return found or [*waiting(queued), *waiting(task.id for task in self._waiting)]
+        return found or [*queued_events(queued), *queued_events(task.id for task in self._waiting)]
 
     def kill(self, run_id: str) -> None:
         """End a run; it fails when the batch system says that it is gone, or a little later."""
@@ -141,7 +141,7 @@ class SlurmExecutor:
             progress = read_progress(self.study, run_id)
             if progress is not None and progress != self._progress.get(run_id):
                 self._progress[run_id] = progress
-                found.append(Moved(run_id, progress))
+                found.append(Progressed(run_id, progress))
                 self._unknown_since.pop(run_id, None)
             if (done and self._has_spoken(run_id, job)) or (not done and self._is_lost(run_id, job, thorough)):
                 found.append(self._ended(run_id, job))
@@ -203,7 +203,7 @@ def is_queued(job_id: str) -> bool:
     return bool(asked.stdout.strip()) if asked.returncode == 0 else "Invalid job id" not in asked.stderr
 
 
-def make_on_node(folder: str, task: Task, nice: int) -> Event:
+def make_on_node(folder: str, task: RunSpec, nice: int) -> Event:
     """Make a run in a process of this machine, writing to the study's folder; gives how it ended.
 
     Args:
@@ -214,19 +214,19 @@ def make_on_node(folder: str, task: Task, nice: int) -> Event:
     study = Study(Path(folder))
     runner = LocalExecutor(study, 1, nice)
     study.save(task.id).mkdir(parents=True, exist_ok=True)
-    _write_progress(study, Moved(task.id, Progress(0, 0, "started")))
+    _write_progress(study, Progressed(task.id, Progress(0, 0, "started")))
     runner.start(task)
     try:
         while True:
             for event in runner.events(1.0):
-                if not isinstance(event, Moved):
+                if not isinstance(event, Progressed):
                     return event
                 _write_progress(study, event)
     finally:
         runner.stop()
 
 
-def _write_progress(study: Study, event: Moved) -> None:
+def _write_progress(study: Study, event: Progressed) -> None:
     path = study.save(event.run_id) / PROGRESS
     temporary = path.with_name(f"{PROGRESS}.{os.getpid()}")
     with suppress(OSError):  # a full disk is the run's own to tell

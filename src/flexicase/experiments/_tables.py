@@ -319,14 +319,14 @@ def check_rows(rows: Mapping[str, Any]) -> Rows:
     return columns
 
 
-def digest(rows: Rows) -> str:
+def rows_digest(rows: Rows) -> str:
     """A hash of everything in the rows that must be the same when the run is made again.
 
     Example:
         >>> import numpy as np
-        >>> from flexicase.experiments._tables import digest
+        >>> from flexicase.experiments._tables import rows_digest
         >>> one = {"error": np.array([1.5, 0.0]), "seconds": np.array([0.1, 0.2])}
-        >>> digest(one) == digest({**one, "seconds": np.array([0.3, 0.1])})
+        >>> rows_digest(one) == digest({**one, "seconds": np.array([0.3, 0.1])})
         True
     """
     state = hashlib.sha256()
@@ -338,7 +338,7 @@ def digest(rows: Rows) -> str:
     return state.hexdigest()
 
 
-def checksum(content: bytes) -> str:
+def file_checksum(content: bytes) -> str:
     """The checksum of a file's content."""
     return hashlib.sha256(content).hexdigest()
 
@@ -363,7 +363,7 @@ def write_rows(path: Path, rows: Rows) -> str:
     parquet.write_table(pa.table(check_rows(rows)), sink, compression="zstd")
     content = sink.getvalue().to_pybytes()
     write_atomically(path, content)
-    return checksum(content)
+    return file_checksum(content)
 
 
 def read_rows(path: Path, expected: str) -> Rows:
@@ -393,6 +393,6 @@ def _verified(path: Path, expected: str) -> bytes:
         content = path.read_bytes()
     except FileNotFoundError:
         raise DamagedRowsError(f"{path} is missing") from None
-    if checksum(content) != expected:
+    if file_checksum(content) != expected:
         raise DamagedRowsError(f"{path} is damaged: its checksum is not the one in the ledger")
     return content

@@ -21,9 +21,9 @@ from typing import IO, Any, NoReturn
 from flexicase._files import FileLock
 from flexicase._provenance import machine, version
 from flexicase.experiments._outcomes import check_outcome, check_progress, one_line
-from flexicase.experiments._tables import digest, write_rows
-from flexicase.experiments.jobs import Progress, Task, job_of
-from flexicase.experiments.ledger import Result
+from flexicase.experiments._tables import rows_digest, write_rows
+from flexicase.experiments.jobs import Progress, RunSpec, load_job
+from flexicase.experiments.ledger import RunResult
 from flexicase.experiments.study import Study
 
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
@@ -31,7 +31,7 @@ ORPHANED = 3
 PREDECESSOR_SECONDS = 60.0
 
 
-def make_run(study: Study, task: Task, messages: IO[str]) -> None:
+def make_run(study: Study, task: RunSpec, messages: IO[str]) -> None:
     """Make a run, write its rows, and tell about it.
 
     Args:
@@ -46,9 +46,9 @@ def make_run(study: Study, task: Task, messages: IO[str]) -> None:
         _tell(messages, {"progress": check_progress(progress)._asdict()})
 
     with FileLock(save / "lock", f"run {task.id}", PREDECESSOR_SECONDS):  # a predecessor may be about to end
-        outcome = job_of(task.kind, allow_code=True).run(task, save, report)
+        outcome = load_job(task.kind, allow_code=True).run(task, save, report)
         rows, summary = check_outcome(outcome)
-        result = Result(write_rows(study.rows(task.id), rows), digest(rows), summary)
+        result = RunResult(write_rows(study.rows(task.id), rows), rows_digest(rows), summary)
     _tell(messages, {"result": asdict(result), "version": version(), "machine": machine()})
 
 
@@ -79,7 +79,7 @@ def main() -> NoReturn:
         os.nice(order["nice"])
     code = 0
     try:
-        make_run(Study(Path(order["folder"])), Task(**order["task"]), messages)
+        make_run(Study(Path(order["folder"])), RunSpec(**order["task"]), messages)
     except BaseException as error:  # a job may also exit
         traceback.print_exc()
         full = isinstance(error, OSError) and error.errno in FULL_DISK

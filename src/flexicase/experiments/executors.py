@@ -16,15 +16,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from flexicase._checks import require
+from flexicase._checks import require_package
 from flexicase._ray import RaySession
 from flexicase.experiments._outcomes import one_line
-from flexicase.experiments.jobs import Progress, Task, module_path
-from flexicase.experiments.ledger import Result
+from flexicase.experiments.jobs import Progress, RunSpec, module_path
+from flexicase.experiments.ledger import RunResult
 from flexicase.experiments.study import Study
 
 if TYPE_CHECKING:
-    from flexicase.experiments.runner import Options
+    from flexicase.experiments.runner import StudyOptions
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "ARROW_NUM_THREADS"), "1")
 LOG_TAIL = 2000
@@ -35,16 +35,16 @@ WORKER = "import sys; sys.path[:] = sys.argv[1:]; from flexicase.experiments imp
 
 
 @dataclass(frozen=True)
-class Moved:
+class Progressed:
     """A run has made a step."""
 
     run_id: str
     progress: Progress
 
 
-def waiting(run_ids: Iterable[str]) -> list[Moved]:
+def queued_events(run_ids: Iterable[str]) -> list[Progressed]:
     """Signs of life of runs that were started and wait for their turn: nobody shall take them for hung."""
-    return [Moved(run_id, Progress(0, 0, "waiting")) for run_id in run_ids]
+    return [Progressed(run_id, Progress(0, 0, "waiting")) for run_id in run_ids]
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Finished:
     """
 
     run_id: str
-    result: Result
+    result: RunResult
     version: str
     machine: str
 
@@ -79,7 +79,7 @@ class Failed:
     full_disk: bool = False
 
 
-Event: TypeAlias = Moved | Finished | Failed
+Event: TypeAlias = Progressed | Finished | Failed
 
 
 class Executor(Protocol):
@@ -93,7 +93,7 @@ class Executor(Protocol):
     def running(self) -> list[str]:
         """Ids of the runs that were started and have not ended."""
 
-    def start(self, task: Task) -> None:
+    def start(self, task: RunSpec) -> None:
         """Start a run."""
 
     def events(self, timeout: float) -> list[Event]:
@@ -139,7 +139,7 @@ class LocalExecutor:
         """Ids of the runs that were started and have not ended."""
         return list(self._processes)
 
-    def start(self, task: Task) -> None:
+    def start(self, task: RunSpec) -> None:
         """Start a run."""
         with open(self.study.log(task.id), "ab") as log:
             process = subprocess.Popen(
@@ -170,7 +170,7 @@ class LocalExecutor:
         except queue.Empty:
             pass
         for event in found:
-            if not isinstance(event, Moved):
+            if not isinstance(event, Progressed):
                 self._forget(event.run_id)
         return found
 
@@ -198,7 +198,7 @@ class LocalExecutor:
         try:
             for line in _lines(process):
                 event = _event(run_id, line)
-                if isinstance(event, Moved):
+                if isinstance(event, Progressed):
                     self._events.put(event)
                 else:
                     last = event or last
@@ -247,9 +247,9 @@ def _event(run_id: str, line: bytes) -> Event | None:
     try:
         message = json.loads(line)
         if "progress" in message:
-            return Moved(run_id, Progress(**message["progress"]))
+            return Progressed(run_id, Progress(**message["progress"]))
         if "result" in message:
-            return Finished(run_id, Result(**message["result"]), message["version"], message["machine"])
+            return Finished(run_id, RunResult(**message["result"]), message["version"], message["machine"])
         return Failed(run_id, message["failure"], message["full_disk"])
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
@@ -259,7 +259,7 @@ SLURM_WORKERS = 100
 
 
 @dataclass(frozen=True)
-class Place:
+class ExecutorFactory:
     """Where runs are made.
 
     Attributes:
@@ -267,18 +267,18 @@ class Place:
         executor: Makes the executor of a study, as for `run_study`.
 
     Example:
-        >>> from flexicase.experiments import place_of
-        >>> with place_of() as here:
+        >>> from flexicase.experiments import open_cluster
+        >>> with open_cluster() as here:
         ...     here.workers >= 1
         True
     """
 
     workers: int
-    executor: Callable[[Study, Options], Executor]
+    executor: Callable[[Study, StudyOptions], Executor]
 
 
 @contextmanager
-def place_of(cluster: str | None = None, options: dict[str, Any] | None = None) -> Iterator[Place]:
+def open_cluster(cluster: str | None = None, options: dict[str, Any] | None = None) -> Iterator[ExecutorFactory]:
     """The place that a name stands for, for as long as the context lasts.
 
     Args:
@@ -292,8 +292,8 @@ def place_of(cluster: str | None = None, options: dict[str, Any] | None = None) 
         ConnectionError: There is no Ray at that address.
 
     Example:
-        >>> from flexicase.experiments import place_of
-        >>> with place_of("cloud") as place:
+        >>> from flexicase.experiments import open_cluster
+        >>> with open_cluster("cloud") as place:
         ...     pass
         Traceback (most recent call last):
         ...
@@ -306,13 +306,13 @@ def place_of(cluster: str | None = None, options: dict[str, Any] | None = None) 
         from flexicase.experiments._ray import RayExecutor
 
         with RaySession("runs on Ray need", address or None) as session:
-            yield Place(session.workers(), lambda study, o: RayExecutor(study, o.workers, o.nice, options))
+            yield ExecutorFactory(session.workers(), lambda study, o: RayExecutor(study, o.workers, o.nice, options))
     elif engine == "slurm":
         from flexicase.experiments._slurm import SlurmExecutor
 
-        require("runs on Slurm need", "submitit", extra="cluster")
-        yield Place(SLURM_WORKERS, lambda study, o: SlurmExecutor(study, o.workers, o.nice, options))
+        require_package("runs on Slurm need", "submitit", extra="cluster")
+        yield ExecutorFactory(SLURM_WORKERS, lambda study, o: SlurmExecutor(study, o.workers, o.nice, options))
     elif options:
         raise ValueError(f"options are for a cluster, got {', '.join(options)} and no cluster")
     else:
-        yield Place(os.cpu_count() or 1, lambda study, o: LocalExecutor(study, o.workers, o.nice))
+        yield ExecutorFactory(os.cpu_count() or 1, lambda study, o: LocalExecutor(study, o.workers, o.nice))

@@ -17,23 +17,23 @@ from flexicase.experiments._tables import (
     Format,
     Rows,
     check_rows,
-    digest,
     is_timing,
     locate,
     read_rows,
     read_tables,
+    rows_digest,
     write_rows,
     write_tables,
 )
 from flexicase.experiments.jobs import Progress
-from flexicase.experiments.ledger import Entry, Ledger, Result
-from flexicase.experiments.results import IDENTITY, MADE_BY, SPEC, parse_toml, read_runs
+from flexicase.experiments.ledger import Ledger, LedgerEntry, RunResult
+from flexicase.experiments.results import MADE_BY, RUN_COLUMNS, SPEC, parse_toml, read_runs
 from flexicase.experiments.spec import load_spec, plan
 from flexicase.experiments.study import Study
 
 
 @dataclass(frozen=True)
-class Exported:
+class ExportSummary:
     """What an export has written.
 
     Attributes:
@@ -56,7 +56,7 @@ class Exported:
         return sum(path.stat().st_size for path in self.files)
 
 
-def export_study(study: Study, folder: Path, style: Format = "parquet") -> Exported:
+def export_study(study: Study, folder: Path, style: Format = "parquet") -> ExportSummary:
     r"""Write what a study has found so far to a few files; it may be running.
 
     ``runs`` and ``rows`` depend on the study alone: whatever happened on the way, they are the same to the last byte.
@@ -96,7 +96,7 @@ def export_study(study: Study, folder: Path, style: Format = "parquet") -> Expor
         tables["rows"] = _stacked(rows, timings=False)
         tables["timings"] = _stacked(rows, timings=True)
     files = write_tables(folder, tables, style, {SPEC: text.encode()})
-    return Exported(folder, files, len(done), len(entries), sum(len(next(iter(r.values()))) for _, r in rows))
+    return ExportSummary(folder, files, len(done), len(entries), sum(len(next(iter(r.values()))) for _, r in rows))
 
 
 def import_study(folder: Path, root: Path, *, allow_code: bool = False) -> tuple[Study, int]:
@@ -131,7 +131,7 @@ def import_study(folder: Path, root: Path, *, allow_code: bool = False) -> tuple
 
 def _take_over(study: Study, ledger: Ledger, run: dict[str, Any], made_by: dict[str, Any], rows: Rows) -> bool:
     """Record a run that is not done here; whether it was so."""
-    found = digest(rows)
+    found = rows_digest(rows)
     if found != run["digest"]:
         raise ValueError(
             f"run {run['id']}: the exported rows are damaged: their digest is not the one in the run table"
@@ -141,9 +141,9 @@ def _take_over(study: Study, ledger: Ledger, run: dict[str, Any], made_by: dict[
         if here.result.digest != found:
             raise ValueError(f"run {run['id']} is done here with other rows than in the export")
         return False
-    summary = {key: value for key, value in run.items() if key not in IDENTITY}
+    summary = {key: value for key, value in run.items() if key not in RUN_COLUMNS}
     steps = len(next(iter(rows.values())))
-    entry = Entry(
+    entry = LedgerEntry(
         task=here.task,
         state="done",
         attempts=made_by["attempts"],
@@ -154,7 +154,7 @@ def _take_over(study: Study, ledger: Ledger, run: dict[str, Any], made_by: dict[
         progress=Progress(steps, steps),
         provenance=Provenance(*(made_by[name] or "" for name in MADE_BY)),
         failure=None,
-        result=Result(write_rows(study.rows(run["id"]), rows), found, summary),
+        result=RunResult(write_rows(study.rows(run["id"]), rows), found, summary),
     )
     ledger.adopt(entry)
     return True
@@ -174,12 +174,12 @@ def _refuse_another_study(folder: Path, name: str, ids: list[str]) -> None:
         raise ValueError(f"{folder} holds another study (name {found_name!r}): choose another folder")
 
 
-def _stored_rows(study: Study, entry: Entry) -> Rows:
+def _stored_rows(study: Study, entry: LedgerEntry) -> Rows:
     assert entry.result is not None
     return read_rows(study.rows(entry.task.id), entry.result.checksum)
 
 
-def _runs_table(entries: list[Entry]) -> Any:
+def _runs_table(entries: list[LedgerEntry]) -> Any:
     """One line per run of the study; only done and not done are told apart, since the rest is circumstance."""
     import pyarrow as pa
 
@@ -199,7 +199,7 @@ def _runs_table(entries: list[Entry]) -> Any:
     return pa.table(columns)
 
 
-def _provenance_table(done: list[Entry]) -> Any:
+def _provenance_table(done: list[LedgerEntry]) -> Any:
     import pyarrow as pa
 
     columns: dict[str, Any] = {

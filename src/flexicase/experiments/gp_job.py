@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from flexicase.experiments.jobs import Outcome, Progress, Scalar, Task, column, resumed
+from flexicase.experiments.jobs import JobResult, Progress, RunSpec, Scalar, column, run_with_checkpoint
 from flexicase.experiments.results import NOT_COUNTED
 from flexicase.problems import load
 from flexicase.selection.methods import resolve_method
 
 if TYPE_CHECKING:
-    from flexicase.gp import Generation, Run
+    from flexicase.gp import EvolutionResult, GenerationRecord
 
 SAVE_SECONDS = 1.0
 WHOLE = (
@@ -75,16 +75,16 @@ class GpJob:
         load(problem)
         resolve_method(method)
 
-    def run(self, task: Task, save: Path, report: Callable[[Progress], None]) -> Outcome:
+    def run(self, task: RunSpec, save: Path, report: Callable[[Progress], None]) -> JobResult:
         """Evolve, going on from what ``save`` holds; if that cannot be read, from the beginning."""
-        return resumed(lambda folder: self._evolve(task, folder, report), save / "evolution")
+        return run_with_checkpoint(lambda folder: self._evolve(task, folder, report), save / "evolution")
 
-    def _evolve(self, task: Task, save: Path, report: Callable[[Progress], None]) -> Outcome:
+    def _evolve(self, task: RunSpec, save: Path, report: Callable[[Progress], None]) -> JobResult:
         from flexicase.gp import evolve
 
         generations = task.settings.get("generations", load(task.problem).settings.generations)
 
-        def tell(record: Generation) -> None:
+        def tell(record: GenerationRecord) -> None:
             report(Progress(record.generation, generations, f"best error {record.best_error:g}"))
 
         run = evolve(
@@ -98,10 +98,10 @@ class GpJob:
             resume=True,
             **task.settings,
         )
-        return Outcome(rows_of(run.records), summary_of(run))
+        return JobResult(rows_of(run.records), summary_of(run))
 
 
-def rows_of(records: Sequence[Generation]) -> dict[str, NDArray[Any]]:
+def rows_of(records: Sequence[GenerationRecord]) -> dict[str, NDArray[Any]]:
     """The columns of a run.
 
     Args:
@@ -112,8 +112,8 @@ def rows_of(records: Sequence[Generation]) -> dict[str, NDArray[Any]]:
 
     Example:
         >>> from flexicase.experiments.gp_job import rows_of
-        >>> from flexicase.gp import Generation
-        >>> rows_of([Generation(0, best_error=7.0, solved_cases=93)])["distinct_errors"].tolist()
+        >>> from flexicase.gp import GenerationRecord
+        >>> rows_of([GenerationRecord(0, best_error=7.0, solved_cases=93)])["distinct_errors"].tolist()
         [-1]
     """
     return {
@@ -123,7 +123,7 @@ def rows_of(records: Sequence[Generation]) -> dict[str, NDArray[Any]]:
     }
 
 
-def summary_of(run: Run) -> dict[str, Scalar]:
+def summary_of(run: EvolutionResult) -> dict[str, Scalar]:
     """Facts about a whole run."""
     return {
         "success": run.success,

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from flexicase._checks import nearest
-from flexicase.experiments.jobs import Outcome, Progress, Scalar, Task, column, resumed
+from flexicase._checks import did_you_mean
+from flexicase.experiments.jobs import JobResult, Progress, RunSpec, Scalar, column, run_with_checkpoint
 
 if TYPE_CHECKING:
-    from flexicase.torch import Generation, GradientLexicase
-    from flexicase.torch.data import Data
+    from flexicase.torch import GradientLexicase, TrainingRecord
+    from flexicase.torch.data import ImageData
 
 #: Environment variable that names the folder with CIFAR-10: where it lies is no part of a study.
 DATA_VARIABLE = "FLEXICASE_CIFAR10"
@@ -86,30 +86,30 @@ class ImageJob:
     def check(self, problem: str, method: str) -> None:
         """Raise ValueError if the data set or the method does not exist."""
         if problem not in DATA_SETS:
-            raise ValueError(f"unknown data set {problem!r}{nearest(problem, DATA_SETS)}")
+            raise ValueError(f"unknown data set {problem!r}{did_you_mean(problem, DATA_SETS)}")
         if method not in METHODS:
-            raise ValueError(f"unknown method {method!r}{nearest(method, METHODS)}")
+            raise ValueError(f"unknown method {method!r}{did_you_mean(method, METHODS)}")
 
-    def run(self, task: Task, save: Path, report: Callable[[Progress], None]) -> Outcome:
+    def run(self, task: RunSpec, save: Path, report: Callable[[Progress], None]) -> JobResult:
         """Train, going on from what ``save`` holds; if that cannot be read, from the beginning."""
         import torch
 
         torch.set_num_threads(1)
-        return resumed(lambda folder: self._train(task, folder, report), save / "training")
+        return run_with_checkpoint(lambda folder: self._train(task, folder, report), save / "training")
 
-    def _train(self, task: Task, folder: Path, report: Callable[[Progress], None]) -> Outcome:
+    def _train(self, task: RunSpec, folder: Path, report: Callable[[Progress], None]) -> JobResult:
         settings = ImageSettings.model_validate(task.settings)
         data, search = prepare(task.problem, task.method, settings, task.seed)
 
-        def tell(record: Generation) -> None:
+        def tell(record: TrainingRecord) -> None:
             report(Progress(record.generation, settings.generations, f"loss {record.loss:.3g}"))
 
         search.callbacks.append(tell)
         records = search.fit(settings.generations, save=folder, save_every=SAVE_SECONDS, resume=True)
-        return Outcome(rows_of(records), summary_of(records, len(data.test)))
+        return JobResult(rows_of(records), summary_of(records, len(data.test)))
 
 
-def prepare(problem: str, method: str, settings: ImageSettings, seed: int) -> tuple[Data, GradientLexicase]:
+def prepare(problem: str, method: str, settings: ImageSettings, seed: int) -> tuple[ImageData, GradientLexicase]:
     """The data and the search of a run, ready to be trained.
 
     Args:
@@ -143,7 +143,7 @@ def prepare(problem: str, method: str, settings: ImageSettings, seed: int) -> tu
     return found, search
 
 
-def rows_of(records: Sequence[Generation]) -> dict[str, NDArray[Any]]:
+def rows_of(records: Sequence[TrainingRecord]) -> dict[str, NDArray[Any]]:
     """The columns of a run.
 
     Args:
@@ -160,7 +160,7 @@ def rows_of(records: Sequence[Generation]) -> dict[str, NDArray[Any]]:
     }
 
 
-def summary_of(records: Sequence[Generation], test_cases: int) -> dict[str, Scalar]:
+def summary_of(records: Sequence[TrainingRecord], test_cases: int) -> dict[str, Scalar]:
     """Facts about a whole run: it succeeds if it comes to its end, which a diverging one does not."""
     accuracy = records[-1].accuracy
     assert accuracy is not None

@@ -16,11 +16,11 @@ from flexicase.experiments._tables import locate, read_tables, types_of
 
 SPEC = "study.toml"
 #: Columns with their types; all others hold what is known of a whole run.
-IDENTITY = dict.fromkeys(("id", "problem", "method", "variant", "seed", "state", "digest"), "string") | {
+RUN_COLUMNS = dict.fromkeys(("id", "problem", "method", "variant", "seed", "state", "digest"), "string") | {
     "seed": "int64"
 }
 MADE_BY = ("version", "machine", "command")
-CIRCUMSTANCES = {
+PROVENANCE_COLUMNS = {
     "id": "string",
     "attempts": "int64",
     **dict.fromkeys(("started", "finished", "seconds"), "float64"),
@@ -58,7 +58,7 @@ class ExportedRuns:
     """What an export has on the runs of a study.
 
     Attributes:
-        lines: One for each run of the plan: `IDENTITY`, and what is known of the whole run.
+        lines: One for each run of the plan: `RUN_COLUMNS`, and what is known of the whole run.
         circumstances: By id, for each finished run: when and by what it was made.
         rows: By id, for each finished run: its columns, each (n_steps,), times included.
     """
@@ -87,8 +87,8 @@ def read_runs(folder: Path) -> ExportedRuns:
         FileNotFoundError: [Errno 2] No such file or directory: 'no-such-folder/manifest.json'
     """
     tables = read_tables(folder, "runs", "provenance")
-    lines = _lines(folder, tables, "runs", IDENTITY)
-    circumstances = {line["id"]: line for line in _lines(folder, tables, "provenance", CIRCUMSTANCES)}
+    lines = _lines(folder, tables, "runs", RUN_COLUMNS)
+    circumstances = {line["id"]: line for line in _lines(folder, tables, "provenance", PROVENANCE_COLUMNS)}
     rows = _cut(folder, tables.get("rows"), tables.get("timings"))
     unknown = set(rows) - ({line["id"] for line in lines if line["state"] == "done"} & set(circumstances))
     if unknown:
@@ -140,7 +140,7 @@ def _cut(folder: Path, rows: Any, timings: Any) -> dict[str, dict[str, NDArray[A
 
 
 @dataclass(frozen=True)
-class Run:
+class FinishedRun:
     """A finished run.
 
     Attributes:
@@ -175,7 +175,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Results:
+class StudyResults:
     """The finished runs of a study.
 
     Attributes:
@@ -190,7 +190,7 @@ class Results:
     spec: str
     settings: dict[str, Any]
     planned: int
-    runs: tuple[Run, ...]
+    runs: tuple[FinishedRun, ...]
 
     @property
     def kind(self) -> str:
@@ -223,12 +223,12 @@ class Results:
 
         return {"versions": distinct("version"), "machines": distinct("machine"), "commands": distinct("command")}
 
-    def of(self, problem: str, method: str) -> list[Run]:
+    def of(self, problem: str, method: str) -> list[FinishedRun]:
         """The runs of a method on a problem."""
         return [run for run in self.runs if run.problem == problem and run.method == method]
 
 
-def read_results(folder: Path) -> Results:
+def read_results(folder: Path) -> StudyResults:
     """Read what ``flexicase export`` wrote.
 
     Args:
@@ -261,7 +261,7 @@ def read_results(folder: Path) -> Results:
         for line in exported.lines
         if line["id"] in exported.rows
     )
-    results = Results(name, spec, settings, len(exported.lines), runs)
+    results = StudyResults(name, spec, settings, len(exported.lines), runs)
     return _variants_apart(_only_counted(results) if results.kind == "gp" else results)
 
 
@@ -270,7 +270,7 @@ def _items(variants: Any) -> list[tuple[str, Any]]:
     return [(f"variants.{name}", value) for name, value in items]
 
 
-def _only_counted(results: Results) -> Results:
+def _only_counted(results: StudyResults) -> StudyResults:
     """The study, each run without the columns of what its method does not count."""
 
     def counted(values: NDArray[Any]) -> bool:
@@ -283,7 +283,7 @@ def _only_counted(results: Results) -> Results:
     return replace(results, runs=tuple(runs))
 
 
-def _variants_apart(results: Results) -> Results:
+def _variants_apart(results: StudyResults) -> StudyResults:
     """Methods are compared under the same settings: each variant is a problem of its own.
 
     Only where variants evaluate partially they are what is compared.
@@ -295,8 +295,8 @@ def _variants_apart(results: Results) -> Results:
     return replace(results, runs=tuple(runs))
 
 
-def _run(line: dict[str, Any], columns: dict[str, NDArray[Any]], made_by: dict[str, Any]) -> Run:
+def _run(line: dict[str, Any], columns: dict[str, NDArray[Any]], made_by: dict[str, Any]) -> FinishedRun:
     keys = ("id", "problem", "method", "variant", "seed")
-    facts = {key: value for key, value in line.items() if key not in IDENTITY}
+    facts = {key: value for key, value in line.items() if key not in RUN_COLUMNS}
     identity: dict[str, Any] = {key: line[key] for key in keys}
-    return Run(**identity, facts=facts, columns=columns, made_by=made_by)
+    return FinishedRun(**identity, facts=facts, columns=columns, made_by=made_by)

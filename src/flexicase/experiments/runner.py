@@ -21,10 +21,10 @@ from flexicase._provenance import Provenance, version
 from flexicase.experiments._outcomes import Layout
 from flexicase.experiments._tables import DamagedRowsError, read_rows, verify_rows
 from flexicase.experiments._worker import FULL_DISK
-from flexicase.experiments.executors import Executor, Failed, Finished, LocalExecutor, Moved
+from flexicase.experiments.executors import Executor, Failed, Finished, LocalExecutor, Progressed
 from flexicase.experiments.jobs import Progress
 from flexicase.experiments.ledger import Ledger
-from flexicase.experiments.spec import Spec
+from flexicase.experiments.spec import StudySpec
 from flexicase.experiments.study import Study
 
 
@@ -73,7 +73,7 @@ class FullDiskError(OSError):
 
 
 @dataclass(frozen=True)
-class Options:
+class StudyOptions:
     """How a study is run; none of it changes a result.
 
     Attributes:
@@ -84,8 +84,8 @@ class Options:
         retry_quarantined: Give quarantined runs another chance.
 
     Example:
-        >>> from flexicase.experiments import Options
-        >>> Options(workers=2).attempts
+        >>> from flexicase.experiments import StudyOptions
+        >>> StudyOptions(workers=2).attempts
         3
     """
 
@@ -98,10 +98,10 @@ class Options:
 
 def run_study(
     root: Path,
-    spec: Spec,
-    options: Options | None = None,
+    spec: StudySpec,
+    options: StudyOptions | None = None,
     monitor: Monitor | None = None,
-    executor: Callable[[Study, Options], Executor] | None = None,
+    executor: Callable[[Study, StudyOptions], Executor] | None = None,
 ) -> Ending:
     r"""Make all runs of a study that are not done yet, in ``root / spec.name``.
 
@@ -133,7 +133,7 @@ def run_study(
         ...     run_study(Path(folder), parse_spec(text + "population = 10\ngenerations = 1"))
         'complete'
     """
-    options, monitor = options or Options(), monitor or Monitor()
+    options, monitor = options or StudyOptions(), monitor or Monitor()
     study = Study(root / spec.name)
     with _clear_full_disk(study):
         study.make_folders()
@@ -145,7 +145,7 @@ def run_study(
             return Coordinator(study, ledger, made_by, options, monitor).run()
 
 
-def recover(study: Study, ledger: Ledger, options: Options, monitor: Monitor) -> None:
+def recover(study: Study, ledger: Ledger, options: StudyOptions, monitor: Monitor) -> None:
     """Bring ledger and folder into agreement, whatever ended the last coordinator; tell what is found on the way."""
     ledger.release("running", *(("quarantined",) if options.retry_quarantined else ()))
     remove_partial_files(study.folder / "rows")
@@ -170,7 +170,7 @@ class Coordinator:
     study: Study
     ledger: Ledger
     executor: Executor
-    options: Options
+    options: StudyOptions
     monitor: Monitor
     provenance: Provenance = field(default_factory=Provenance.here)
     stopping: bool = False
@@ -220,7 +220,7 @@ class Coordinator:
         room = False
         while not (room or self.stopping) and (left := deadline - time.monotonic()) > 0:
             for event in self.executor.events(left):
-                if isinstance(event, Moved):
+                if isinstance(event, Progressed):
                     moved.add(event.run_id)
                     self.progress[event.run_id] = event.progress
                 else:
@@ -279,7 +279,7 @@ class Coordinator:
                 self.heard[run_id] = time.monotonic()
 
 
-def _local(study: Study, options: Options) -> Executor:
+def _local(study: Study, options: StudyOptions) -> Executor:
     return LocalExecutor(study, options.workers, options.nice)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flexicase._files import FileLock
-from flexicase.experiments.ledger import ROWS, STATES, Entry, State
+from flexicase.experiments.ledger import ROWS, STATES, LedgerEntry, State
 
 LEDGER = "ledger.sqlite"
 
@@ -83,7 +83,7 @@ def studies_in(root: Path) -> list[Study]:
 
 
 @dataclass(frozen=True)
-class Score:
+class CellStatus:
     """How the finished runs of one problem, method and variant have gone.
 
     Attributes:
@@ -104,7 +104,7 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Overview:
+class StudyStatus:
     """How a study stands.
 
     Attributes:
@@ -114,7 +114,7 @@ class Overview:
     """
 
     counts: dict[State, int]
-    scores: list[Score]
+    scores: list[CellStatus]
     seconds_left: float | None
 
     @property
@@ -123,7 +123,7 @@ class Overview:
         return sum(self.counts.values())
 
 
-def overview(entries: Sequence[Entry], workers: int = 1) -> Overview:
+def study_status(entries: Sequence[LedgerEntry], workers: int = 1) -> StudyStatus:
     """Sum up the entries of a ledger.
 
     Args:
@@ -131,25 +131,25 @@ def overview(entries: Sequence[Entry], workers: int = 1) -> Overview:
         workers: How many are made at a time, for the estimate of the time left.
 
     Example:
-        >>> from flexicase.experiments import overview
-        >>> overview([]).total
+        >>> from flexicase.experiments import study_status
+        >>> study_status([]).total
         0
     """
     counts: dict[State, int] = dict.fromkeys(STATES, 0)
-    groups: dict[tuple[str, str, str], list[Entry]] = {}
+    groups: dict[tuple[str, str, str], list[LedgerEntry]] = {}
     for entry in entries:
         counts[entry.state] += 1
         groups.setdefault((entry.task.problem, entry.task.method, entry.task.variant), []).append(entry)
-    return Overview(counts, [_score(*key, group) for key, group in groups.items()], _seconds_left(entries, workers))
+    return StudyStatus(counts, [_score(*key, group) for key, group in groups.items()], _seconds_left(entries, workers))
 
 
-def _score(problem: str, method: str, variant: str, group: list[Entry]) -> Score:
+def _score(problem: str, method: str, variant: str, group: list[LedgerEntry]) -> CellStatus:
     results = [entry.result for entry in group if entry.result is not None]
     successes = sum(bool(result.summary.get("success")) for result in results)
-    return Score(problem, method, variant, successes, len(results), len(group))
+    return CellStatus(problem, method, variant, successes, len(results), len(group))
 
 
-def _seconds_left(entries: Sequence[Entry], workers: int) -> float | None:
+def _seconds_left(entries: Sequence[LedgerEntry], workers: int) -> float | None:
     """Every run takes as long as the mean of its problem's finished runs."""
     done: dict[str, list[float]] = {}
     for entry in entries:

@@ -26,7 +26,7 @@ DEFAULTS = get_args(Default)
 
 
 @dataclass(frozen=True)
-class Setup:
+class EvolveSettings:
     """Everything that a run depends on, and the threads it may use.
 
     Attributes:
@@ -70,7 +70,7 @@ class Setup:
         simplification_steps: int = SIMPLIFICATION_STEPS,
         profile: Profile = "W",
         threads: int | None = None,
-    ) -> Setup:
+    ) -> EvolveSettings:
         """Check the arguments of a run and fill in what the problem knows."""
         chosen = load(problem) if isinstance(problem, str) else problem
         if not isinstance(chosen, Problem):

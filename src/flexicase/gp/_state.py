@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from flexicase._checkpoint import CheckpointError, check_settings, newest_whole
+from flexicase._checkpoint import CheckpointError, check_settings, load_newest
 from flexicase._checks import check_count
 from flexicase._files import write_atomically
-from flexicase.gp.parents import Carried
+from flexicase.gp.parents import InheritedErrors
 from flexicase.gp.population import Population
-from flexicase.gp.records import Generation
+from flexicase.gp.records import GenerationRecord
 
 MAGIC = b"flexicase run 1\n"
 NEWEST, PREVIOUS = "run.checkpoint", "run.checkpoint.previous"
@@ -26,25 +26,25 @@ DESCRIBED = ("problem", "method", "seed", "variation")
 
 
 @dataclass(frozen=True)
-class State:
+class EvolutionState:
     """A run between two generations: what the next one depends on.
 
     Attributes:
         generation: The generation that comes next.
         population: Its individuals.
         carried: Errors that are known already.
-        judge: State of the selection method.
+        judge: EvolutionState of the selection method.
         records: What happened before.
     """
 
     generation: int
     population: Population
-    carried: Carried
+    carried: InheritedErrors
     judge: dict[str, Any] | None
-    records: tuple[Generation, ...]
+    records: tuple[GenerationRecord, ...]
 
 
-class Keeper:
+class CheckpointWriter:
     """Keeps the last two checkpoints of a run in a folder.
 
     Args:
@@ -52,7 +52,7 @@ class Keeper:
         settings: What the run is, as plain values; a checkpoint of anything else is refused.
 
     >>> import tempfile
-    >>> Keeper(Path(tempfile.mkdtemp()), {"seed": 1}).load() is None
+    >>> CheckpointWriter(Path(tempfile.mkdtemp()), {"seed": 1}).load() is None
     True
     """
 
@@ -61,13 +61,13 @@ class Keeper:
         self.folder = folder
         self.settings = json.loads(json.dumps(settings))
 
-    def save(self, state: State) -> None:
+    def save(self, state: EvolutionState) -> None:
         """Write a checkpoint; whatever happens meanwhile, one that was there before stays."""
         self.folder.mkdir(parents=True, exist_ok=True)
         content = _to_bytes(state, self.settings)
         write_atomically(self.folder / NEWEST, content, keep=self.folder / PREVIOUS)
 
-    def load(self) -> State | None:
+    def load(self) -> EvolutionState | None:
         """The newest checkpoint that is whole; None if there is none at all.
 
         Raises:
@@ -82,13 +82,13 @@ class Keeper:
         return state
 
 
-def read(folder: Path) -> tuple[dict[str, Any], State] | None:
+def read(folder: Path) -> tuple[dict[str, Any], EvolutionState] | None:
     """The settings and the state of the newest whole checkpoint in a folder; None if there is none.
 
     Raises:
         CheckpointError: There are checkpoints, but none is whole.
     """
-    return newest_whole(folder, (NEWEST, PREVIOUS), _from_bytes)
+    return load_newest(folder, (NEWEST, PREVIOUS), _from_bytes)
 
 
 def describe(folder: Path) -> str | None:
@@ -104,7 +104,7 @@ def describe(folder: Path) -> str | None:
     return f"generation {state.generation} of {settings['problem']}, {settings['method']}, seed {settings['seed']}"
 
 
-def _to_bytes(state: State, settings: dict[str, Any]) -> bytes:
+def _to_bytes(state: EvolutionState, settings: dict[str, Any]) -> bytes:
     population = state.population.to_bytes()
     header = {
         "settings": settings,
@@ -120,7 +120,7 @@ def _to_bytes(state: State, settings: dict[str, Any]) -> bytes:
     return MAGIC + hashlib.sha256(body).digest() + body
 
 
-def _from_bytes(data: bytes) -> tuple[dict[str, Any], State]:
+def _from_bytes(data: bytes) -> tuple[dict[str, Any], EvolutionState]:
     if not data.startswith(MAGIC):
         raise CheckpointError("not a checkpoint of this version")
     start = len(MAGIC) + DIGEST
@@ -133,7 +133,7 @@ def _from_bytes(data: bytes) -> tuple[dict[str, Any], State]:
         raise CheckpointError(f"not the content of a checkpoint ({error!r:.100})") from error
 
 
-def _parse(body: bytes) -> tuple[dict[str, Any], State]:
+def _parse(body: bytes) -> tuple[dict[str, Any], EvolutionState]:
     """Read a body whose checksum is right, which says nothing about its origin."""
     (length,) = struct.unpack_from("<Q", body)
     header = json.loads(body[8 : 8 + length])
@@ -149,15 +149,15 @@ def _parse(body: bytes) -> tuple[dict[str, Any], State]:
         raise ValueError("the parts do not have the lengths in the header")
     population = Population.from_bytes(body[at : at + size])
     at += size
-    carried = Carried(
+    carried = InheritedErrors(
         np.frombuffer(body, "<i8", copies, at).astype(np.int64),
         np.frombuffer(body, "<f8", copies * n_errors, at + 8 * copies).reshape(copies, n_errors).astype(np.float64),
     )
-    return settings, State(len(records), population, carried, header["judge"], records)
+    return settings, EvolutionState(len(records), population, carried, header["judge"], records)
 
 
-def _record(values: dict[str, Any]) -> Generation:
-    record = Generation.from_dict(values)
+def _record(values: dict[str, Any]) -> GenerationRecord:
+    record = GenerationRecord.from_dict(values)
     if not all(value is None or isinstance(value, int | float) for value in (*record[:-1], *record.seconds)):
         raise TypeError("records must hold numbers")
     return record

@@ -15,13 +15,20 @@ from numpy.typing import NDArray
 
 from flexicase._checkpoint import CheckpointError, WriteFailures, as_folder, prepare_folder, require_free
 from flexicase._checks import check_flag, check_function, check_number, shown
-from flexicase.gp._settings import SIMPLIFICATION_STEPS, Setup, stable_repr
-from flexicase.gp._state import Keeper, State, describe
-from flexicase.gp.parents import Carried, FullJudge, Judge, PartialJudge, Verdict, fast_version
+from flexicase.gp._settings import SIMPLIFICATION_STEPS, EvolveSettings, stable_repr
+from flexicase.gp._state import CheckpointWriter, EvolutionState, describe
+from flexicase.gp.parents import (
+    FullEvaluation,
+    InheritedErrors,
+    ParentSelection,
+    PartialEvaluation,
+    PopulationSummary,
+    fast_version,
+)
 from flexicase.gp.population import Population
-from flexicase.gp.records import Generation, Run, Seconds
+from flexicase.gp.records import EvolutionResult, GenerationRecord, PhaseSeconds
 from flexicase.gp.simplify import simplify
-from flexicase.gp.variation import Breeder, Plan, Variation
+from flexicase.gp.variation import OffspringGenerator, OffspringPlan, Variation
 from flexicase.problems import Problem
 from flexicase.push.evaluator import Evaluator
 from flexicase.push.instructions import Profile
@@ -40,14 +47,14 @@ class Evolution:
         setup: What the run is.
         clock: What seconds are measured with.
 
-    >>> from flexicase.gp._settings import Setup
+    >>> from flexicase.gp._settings import EvolveSettings
     >>> from flexicase.gp.evolve import Evolution
-    >>> evolution = Evolution(Setup.of("simple-regression", population=20, generations=1))
+    >>> evolution = Evolution(EvolveSettings.of("simple-regression", population=20, generations=1))
     >>> evolution.step()[1], evolution.step()[1]
     (False, True)
     """
 
-    def __init__(self, setup: Setup, clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(self, setup: EvolveSettings, clock: Callable[[], float] = time.perf_counter) -> None:
         """Draw the cases and the first population."""
         self.setup = setup
         self._clock = clock
@@ -61,22 +68,22 @@ class Evolution:
             "measures": _digest((setup.problem.measures, self.train.targets)),
             "genes": _digest(genes),
         }
-        self._breeder = Breeder(genes, setup.variation)
+        self._breeder = OffspringGenerator(genes, setup.variation)
         self._judge = _judge(setup, self.train)
         genesis = derived_key(self._key, 0, Lane.GENESIS)
         first = self._breeder.random(setup.population, genesis, setup.threads)
-        self._state = State(0, first, Carried.none(self.train.n_errors), self._judge.state_dict(), ())
-        self._end: _End | None = None
+        self._state = EvolutionState(0, first, InheritedErrors.none(self.train.n_errors), self._judge.state_dict(), ())
+        self._end: _LastGeneration | None = None
 
     def identity(self) -> dict[str, Any]:
         """All that the outcome depends on, as plain values; the parts of the problem as digests."""
         return {**self.setup.as_dict(), **self._digests}
 
-    def state(self) -> State:
+    def state(self) -> EvolutionState:
         """Where the run stands; a generation that is not finished will be done again."""
         return self._state
 
-    def load(self, state: State) -> None:
+    def load(self, state: EvolutionState) -> None:
         """Go on from a state.
 
         Raises:
@@ -95,16 +102,16 @@ class Evolution:
             raise CheckpointError(f"the checkpoint has no state of the selection method ({error})") from error
         self._state = state
 
-    def step(self) -> tuple[Generation, bool]:
+    def step(self) -> tuple[GenerationRecord, bool]:
         """Do one generation; gives its record, and whether it was the last."""
-        state, phases = self._state, _Phases(self._clock)
+        state, phases = self._state, PhaseTimer(self._clock)
         steps = self.train.steps
         programs, sizes = state.population.translate(self.setup.variation.max_points, self.setup.threads)
         phases.end("translate")
         selection_key = derived_key(self._key, state.generation, Lane.SELECTION)
         verdict = self._judge.judge(programs, state.carried, selection_key)
         phases.end("evaluate")
-        record = Generation(
+        record = GenerationRecord(
             generation=state.generation,
             best_error=verdict.total,
             solved_cases=int(np.count_nonzero(verdict.errors == 0)),
@@ -126,12 +133,14 @@ class Evolution:
         phases.end("other")
         record = record._replace(pairs=self._judge.pairs, steps=self.train.steps - steps, seconds=phases.seconds())
         if finished:  # the state stays as it was: this generation can be done again
-            self._end = _End((*state.records, record), verdict, programs[verdict.best], state.population, solved)
+            self._end = _LastGeneration(
+                (*state.records, record), verdict, programs[verdict.best], state.population, solved
+            )
         else:
             self._state = replace(following, records=(*state.records, record))
         return record, finished
 
-    def _breed(self, record: Generation, phases: _Phases) -> tuple[Generation, State]:
+    def _breed(self, record: GenerationRecord, phases: PhaseTimer) -> tuple[GenerationRecord, EvolutionState]:
         """Make the next population."""
         state, threads = self._state, self.setup.threads
         key = derived_key(self._key, state.generation, Lane.VARIATION)
@@ -154,9 +163,9 @@ class Evolution:
             evaluations=_total(selection.evaluations, made),
             evaluations_distinct=_total(selection.evaluations_distinct, made),
         )
-        return record, State(state.generation + 1, children, carried, self._judge.state_dict(), ())
+        return record, EvolutionState(state.generation + 1, children, carried, self._judge.state_dict(), ())
 
-    def outcome(self) -> Run:
+    def outcome(self) -> EvolutionResult:
         """Simplify the best program and try it on the test cases."""
         setup, end = self.setup, self._end
         if end is None:
@@ -167,7 +176,7 @@ class Evolution:
             simplified = simplify(end.program, self.train, setup.simplification_steps, key)
         final = end.program if simplified is None else simplified
         test_errors = np.empty(0) if self.test is None else self.test.errors([final], setup.threads)[0]
-        return Run(
+        return EvolutionResult(
             problem=setup.problem.name,
             method=setup.method_name,
             seed=setup.seed,
@@ -184,22 +193,22 @@ class Evolution:
 
 
 @dataclass(frozen=True)
-class _End:
+class _LastGeneration:
     """The last generation."""
 
-    records: tuple[Generation, ...]
-    verdict: Verdict
+    records: tuple[GenerationRecord, ...]
+    verdict: PopulationSummary
     program: Program
     population: Population
     solved: bool
 
 
-class _Phases:
-    """Seconds by phase."""
+class PhaseTimer:
+    """Measures the seconds of each phase."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._spent = dict.fromkeys(Seconds._fields, 0.0)
+        self._spent = dict.fromkeys(PhaseSeconds._fields, 0.0)
         self._mark = clock()
 
     def end(self, phase: str) -> None:
@@ -208,15 +217,15 @@ class _Phases:
         self._spent[phase] += now - self._mark
         self._mark = now
 
-    def seconds(self) -> Seconds:
-        return Seconds(**self._spent)
+    def seconds(self) -> PhaseSeconds:
+        return PhaseSeconds(**self._spent)
 
 
 def _digest(part: object) -> str:
     return hashlib.sha256(stable_repr(part).encode()).hexdigest()
 
 
-def _needed(plan: Plan, used: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _needed(plan: OffspringPlan, used: NDArray[np.int64]) -> NDArray[np.bool_]:
     """(events,) whether a child used the parent that an event selected."""
     reserved = np.diff(plan.first)
     place = np.arange(plan.events) - np.repeat(plan.first[:-1], reserved)
@@ -234,17 +243,17 @@ def _draws(n: int, winners: int, key: Key) -> NDArray[np.int64]:
     return np.array([stream.bounded(winners) for _ in range(n)], np.int64)
 
 
-def _judge(setup: Setup, evaluator: Evaluator) -> Judge:
+def _judge(setup: EvolveSettings, evaluator: Evaluator) -> ParentSelection:
     if isinstance(setup.partial, FastLexicase):
-        return PartialJudge(evaluator, setup.partial, setup.threads)
+        return PartialEvaluation(evaluator, setup.partial, setup.threads)
     if setup.partial:
         default: Default = "min" if setup.partial == "min" else "max"
-        return PartialJudge(evaluator, fast_version(setup.method, evaluator.n_errors, default), setup.threads)
-    return FullJudge(evaluator, resolve_method(setup.method), setup.threads)
+        return PartialEvaluation(evaluator, fast_version(setup.method, evaluator.n_errors, default), setup.threads)
+    return FullEvaluation(evaluator, resolve_method(setup.method), setup.threads)
 
 
 #: Called with the record of each generation as it ends.
-Callback = Callable[[Generation], object]
+Callback = Callable[[GenerationRecord], object]
 
 
 def evolve(  # noqa: PLR0917 - the first ones are the call that everybody makes
@@ -264,7 +273,7 @@ def evolve(  # noqa: PLR0917 - the first ones are the call that everybody makes
     save: str | Path | None = None,
     save_every: float = 30.0,
     resume: bool = False,
-) -> Run:
+) -> EvolutionResult:
     """Evolve programs that solve a problem.
 
     A run goes on until an individual has no error on the training cases, or until ``generations`` is reached; then
@@ -304,7 +313,7 @@ def evolve(  # noqa: PLR0917 - the first ones are the call that everybody makes
     >>> len(run.records), run.records[0].events > 50
     (3, True)
     """
-    setup = Setup.of(
+    setup = EvolveSettings.of(
         problem,
         method=method,
         population=population,
@@ -328,16 +337,18 @@ def evolve(  # noqa: PLR0917 - the first ones are the call that everybody makes
         require_free(folder, describe)
     evolution = Evolution(setup)
     if folder is None:
-        return drive(evolution, None, math.inf, callback)
-    keeper = Keeper(folder, evolution.identity())
+        return run_to_end(evolution, None, math.inf, callback)
+    keeper = CheckpointWriter(folder, evolution.identity())
     prepare_folder(keeper.folder)
     state = keeper.load() if resume else None
     if state is not None:
         evolution.load(state)
-    return drive(evolution, keeper, save_every, callback)
+    return run_to_end(evolution, keeper, save_every, callback)
 
 
-def drive(evolution: Evolution, keeper: Keeper | None, save_every: float, callback: Callback | None) -> Run:
+def run_to_end(
+    evolution: Evolution, keeper: CheckpointWriter | None, save_every: float, callback: Callback | None
+) -> EvolutionResult:
     """Run to the end, with checkpoints; one that cannot be written costs a warning and not the run."""
     failures = WriteFailures(Path() if keeper is None else keeper.folder)
     saved = time.monotonic()

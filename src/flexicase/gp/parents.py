@@ -19,7 +19,7 @@ from flexicase.selection.protocol import Kernel, Method, Selection
 from flexicase.selection.weights import Default
 
 
-class Verdict(NamedTuple):
+class PopulationSummary(NamedTuple):
     """The best individual of a generation, and what is known of the others.
 
     Attributes:
@@ -44,7 +44,7 @@ class Verdict(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Carried:
+class InheritedErrors:
     """Errors that plain copies have from their parents.
 
     Attributes:
@@ -56,12 +56,12 @@ class Carried:
     errors: NDArray[np.float64]
 
     @classmethod
-    def none(cls, n_errors: int) -> Carried:
+    def none(cls, n_errors: int) -> InheritedErrors:
         """No copies."""
         return cls(np.empty(0, np.int64), np.empty((0, n_errors)))
 
 
-class Judge(Protocol):
+class ParentSelection(Protocol):
     """Judges one generation after another."""
 
     @property
@@ -69,7 +69,7 @@ class Judge(Protocol):
         """(individual, error) pairs evaluated in this generation so far."""
         ...
 
-    def judge(self, programs: list[Program], carried: Carried, key: Key) -> Verdict:
+    def judge(self, programs: list[Program], carried: InheritedErrors, key: Key) -> PopulationSummary:
         """Find the best of a new generation."""
         ...
 
@@ -77,7 +77,7 @@ class Judge(Protocol):
         """Select ``n`` parents from it."""
         ...
 
-    def carried(self, copies: NDArray[np.int64], parents: NDArray[np.int64]) -> Carried:
+    def carried(self, copies: NDArray[np.int64], parents: NDArray[np.int64]) -> InheritedErrors:
         """The errors that copies of ``parents`` have."""
         ...
 
@@ -90,7 +90,7 @@ class Judge(Protocol):
         ...
 
 
-class FullJudge:
+class FullEvaluation:
     """Evaluates everybody on everything, then selects by any method.
 
     Args:
@@ -107,18 +107,18 @@ class FullJudge:
         self.pairs = 0
         self._matrix: ErrorMatrix
 
-    def judge(self, programs: list[Program], carried: Carried, key: Key) -> Verdict:
+    def judge(self, programs: list[Program], carried: InheritedErrors, key: Key) -> PopulationSummary:
         """Evaluate all programs but those whose errors are known; the first of the best is the best."""
         errors = self._errors(programs, carried)
         self._matrix = as_error_matrix(errors)
         totals = errors.sum(axis=1)
         best = int(np.argmin(totals))
         distinct = int(np.count_nonzero(self._matrix.groups == np.arange(len(errors))))
-        return Verdict(
+        return PopulationSummary(
             best, errors[best], float(totals[best]), float(np.median(totals)), float(totals.mean()), distinct
         )
 
-    def _errors(self, programs: list[Program], carried: Carried) -> NDArray[np.float64]:
+    def _errors(self, programs: list[Program], carried: InheritedErrors) -> NDArray[np.float64]:
         self.pairs = (len(programs) - len(carried.individuals)) * self.evaluator.n_errors
         if not len(carried.individuals):
             return self.evaluator.errors(programs, self.threads)
@@ -137,9 +137,9 @@ class FullJudge:
             return Selection(events.indices)
         return Selection(events.indices, events.evaluations, events.evaluations_distinct, events.cases_used)
 
-    def carried(self, copies: NDArray[np.int64], parents: NDArray[np.int64]) -> Carried:
+    def carried(self, copies: NDArray[np.int64], parents: NDArray[np.int64]) -> InheritedErrors:
         """The errors that copies of ``parents`` have."""
-        return Carried(copies, self._matrix.values[parents])
+        return InheritedErrors(copies, self._matrix.values[parents])
 
     def state_dict(self) -> None:
         """Nothing is kept from generation to generation."""
@@ -148,7 +148,7 @@ class FullJudge:
         """There is nothing to load."""
 
 
-class PartialJudge:
+class PartialEvaluation:
     """Evaluates what `FastLexicase` asks for.
 
     An individual without any error is never filtered out, so that whoever wins a selection event while there is one
@@ -181,7 +181,7 @@ class PartialJudge:
         """(individual, error) pairs evaluated in this generation so far."""
         return int(np.count_nonzero(~np.isnan(self._known)))
 
-    def judge(self, programs: list[Program], carried: Carried, key: Key) -> Verdict:
+    def judge(self, programs: list[Program], carried: InheritedErrors, key: Key) -> PopulationSummary:
         """Select one parent and run it on all cases."""
         self._lazy = self.evaluator.lazy(programs, self.threads)
         self._known = np.full((len(programs), self.evaluator.n_errors), np.nan)
@@ -193,7 +193,7 @@ class PartialJudge:
         errors = self._known[best].copy()
         assert self._first.evaluations is not None
         cost = int(self._first.evaluations[0])
-        return Verdict(best, errors, float(errors.sum()), events=1, evaluations=cost)
+        return PopulationSummary(best, errors, float(errors.sum()), events=1, evaluations=cost)
 
     def select(self, n: int, key: Key) -> Selection:
         """Select further parents; the first is the one that was judged."""
@@ -211,9 +211,9 @@ class PartialJudge:
     def _draw(self, n: int, key: Key) -> Selection:
         return self.fast.select(self._evaluate, len(self._known), n, seed=key.k0 << 64 | key.k1)
 
-    def carried(self, copies: NDArray[np.int64], parents: NDArray[np.int64]) -> Carried:
+    def carried(self, copies: NDArray[np.int64], parents: NDArray[np.int64]) -> InheritedErrors:
         """Copies are evaluated where selection asks for them, like everybody."""
-        return Carried.none(self.evaluator.n_errors)
+        return InheritedErrors.none(self.evaluator.n_errors)
 
     def state_dict(self) -> dict[str, Any]:
         """The weights."""

@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from flexicase._checks import require
+from flexicase._checks import require_package
 from flexicase.plot._style import BLACK, BLUE, RED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from flexicase.gp.records import Generation, Run
-    from flexicase.torch.records import Generation as TrainingRecord
+    from flexicase.gp.records import EvolutionResult, GenerationRecord
+    from flexicase.torch.records import TrainingRecord
 
 GREY = "#7f7f7f"
 
 #: Label, value and colour of each line of a panel.
-Lines: TypeAlias = "tuple[tuple[str, Callable[[Generation], float | None], str], ...]"
+Lines: TypeAlias = "tuple[tuple[str, Callable[[GenerationRecord], float | None], str], ...]"
 
 
-def _if_bred(name: str) -> Callable[[Generation], float | None]:
+def _if_bred(name: str) -> Callable[[GenerationRecord], float | None]:
     """A count of a generation's selection; the last generation has none."""
     return lambda record: getattr(record, name) if record.events else None
 
@@ -63,7 +63,7 @@ PANELS: tuple[tuple[str, Lines, str], ...] = (
 )
 
 
-def run_picture(run: Run) -> Figure:
+def run_picture(run: EvolutionResult) -> Figure:
     """Draw a run generation by generation: errors, diversity, evaluations, sizes and time.
 
     Args:
@@ -78,7 +78,7 @@ def run_picture(run: Run) -> Figure:
     >>> len(figure.axes)
     6
     """
-    require("pictures need", "matplotlib")
+    require_package("pictures need", "matplotlib")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11.0, 6.0), layout="constrained")
@@ -97,7 +97,7 @@ def run_picture(run: Run) -> Figure:
     return figure
 
 
-def _lines(ax: Axes, run: Run, lines: Lines) -> None:
+def _lines(ax: Axes, run: EvolutionResult, lines: Lines) -> None:
     """One line per number that is known."""
     for label, value, colour in lines:
         known = [(record.generation, value(record)) for record in run.records if value(record) is not None]
@@ -110,7 +110,7 @@ def _lines(ax: Axes, run: Run, lines: Lines) -> None:
         ax.legend(frameon=False)
 
 
-def _title(run: Run) -> str:
+def _title(run: EvolutionResult) -> str:
     solved = {
         True: "solves the test cases",
         False: "solves the training cases only",
@@ -127,12 +127,12 @@ def training_picture(records: Sequence[TrainingRecord]) -> Figure:
         records: What `GradientLexicase.fit` gives.
 
     Example:
-        >>> from flexicase.torch import Generation
+        >>> from flexicase.torch import GenerationRecord
         >>> from flexicase.plot import training_picture
-        >>> len(training_picture([Generation(0, 2, 9, 3, "unique", 12, 8, 0.1, 2.3)]).axes)
+        >>> len(training_picture([GenerationRecord(0, 2, 9, 3, "unique", 12, 8, 0.1, 2.3)]).axes)
         4
     """
-    require("pictures need", "matplotlib")
+    require_package("pictures need", "matplotlib")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 6), layout="constrained")

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase._checks import as_number_array, check_count, check_flag, check_text, check_weights, require, shown
+from flexicase._checks import (
+    as_number_array,
+    check_count,
+    check_flag,
+    check_text,
+    check_weights,
+    require_package,
+    shown,
+)
 from flexicase.plot._style import BLACK, BLUE, DOTTED, OTHER_COLOURS, RED
 from flexicase.rng import check_seed
 from flexicase.selection.lexicase import Lexicase
@@ -272,7 +280,7 @@ def _style(label: str, i: int) -> dict[str, Any]:
 
 
 def _axes(ax: Axes | None) -> Axes:
-    require("pictures need", "matplotlib")
+    require_package("pictures need", "matplotlib")
     from matplotlib import pyplot
     from matplotlib.axes import Axes
 

@@ -5,25 +5,25 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
-from flexicase._checks import check_text, nearest, shown
+from flexicase._checks import check_text, did_you_mean, shown
 from flexicase.problems import random_inputs
-from flexicase.problems.cases import Cases, Domain, Drawn, Fixed, Split
+from flexicase.problems.cases import Cases, CaseSource, FixedCases, RandomCases, SplitCases
 from flexicase.problems.files import from_cases, from_file
-from flexicase.problems.problem import OPERATORS, Problem, Settings
-from flexicase.problems.scoring import Score, read_program, score
-from flexicase.push.measures import Measure
+from flexicase.problems.problem import OPERATORS, Problem, ProblemSettings
+from flexicase.problems.scoring import ProgramScore, read_program, score
+from flexicase.push.measures import ErrorMeasure
 
 __all__ = [
     "OPERATORS",
+    "CaseSource",
     "Cases",
-    "Domain",
-    "Drawn",
-    "Fixed",
-    "Measure",
+    "ErrorMeasure",
+    "FixedCases",
     "Problem",
-    "Score",
-    "Settings",
-    "Split",
+    "ProblemSettings",
+    "ProgramScore",
+    "RandomCases",
+    "SplitCases",
     "from_cases",
     "from_file",
     "load",
@@ -92,5 +92,5 @@ def load(name: str) -> Problem:
     'Mirror Image'
     """
     if check_text(name, "name") not in NAMES:
-        raise ValueError(f"name must be the name of a problem, got {shown(name)}{nearest(name[:80], NAMES)}")
+        raise ValueError(f"name must be the name of a problem, got {shown(name)}{did_you_mean(name[:80], NAMES)}")
     return _module_problem(str(name))

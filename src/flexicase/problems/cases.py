@@ -73,10 +73,10 @@ class Cases:
 
 
 @runtime_checkable
-class Domain(Protocol):
+class CaseSource(Protocol):
     """Where cases come from: how many are for training and for testing, and what they are in one run.
 
-    >>> isinstance(Fixed([(1,), (2,)]), Domain)
+    >>> isinstance(FixedCases([(1,), (2,)]), CaseSource)
     True
     """
 
@@ -100,10 +100,10 @@ class Domain(Protocol):
 
 
 @dataclass(frozen=True)
-class Fixed:
+class FixedCases:
     """A list that every run uses as it is: for training or, with ``test``, for testing.
 
-    >>> Fixed([(1,), (2,)]).n_train, Fixed([(1,), (2,)], test=True).n_train
+    >>> FixedCases([(1,), (2,)]).n_train, FixedCases([(1,), (2,)], test=True).n_train
     (2, 0)
     """
 
@@ -161,10 +161,10 @@ class _Open:
 
 
 @dataclass(frozen=True)
-class Split(_Open):
+class SplitCases(_Open):
     """A list that is shuffled and divided anew for each run.
 
-    >>> Split([(n,) for n in range(10)], train=7, test=3).n_test
+    >>> SplitCases([(n,) for n in range(10)], train=7, test=3).n_test
     3
     """
 
@@ -190,7 +190,7 @@ class Split(_Open):
 
 
 @dataclass(frozen=True)
-class Drawn(_Open):
+class RandomCases(_Open):
     """Random cases, drawn anew for each run, training and test cases independently.
 
     Attributes:
@@ -198,7 +198,7 @@ class Drawn(_Open):
         train: Number of training cases.
         test: Number of test cases.
 
-    >>> Drawn(lambda rng: (int(rng.integers(10)),), train=20, test=100).n_train
+    >>> RandomCases(lambda rng: (int(rng.integers(10)),), train=20, test=100).n_train
     20
     """
 

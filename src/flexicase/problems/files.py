@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from flexicase._checks import check_flag, check_fraction, check_text, shown
-from flexicase.problems.cases import Fixed, Inputs, Split, as_tuple
-from flexicase.problems.problem import Problem, Settings
+from flexicase.problems.cases import FixedCases, Inputs, SplitCases, as_tuple
+from flexicase.problems.problem import Problem, ProblemSettings
 from flexicase.push.genome import (
     Generator,
     RandomBoolean,
@@ -25,7 +25,7 @@ from flexicase.push.genome import (
     RandomTag,
     RandomTagged,
 )
-from flexicase.push.measures import Measure
+from flexicase.push.measures import ErrorMeasure
 from flexicase.push.program import Symbol, Value
 
 PENALTY = 1_000_000
@@ -47,8 +47,8 @@ def from_cases(
     description: str = "",
     stacks: Sequence[str] | None = None,
     generators: Sequence[Generator] | None = None,
-    measures: Sequence[Measure] | None = None,
-    settings: Settings | None = None,
+    measures: Sequence[ErrorMeasure] | None = None,
+    settings: ProblemSettings | None = None,
 ) -> Problem:
     """A problem of listed cases.
 
@@ -70,7 +70,7 @@ def from_cases(
     """
     listed = _listed(cases)
     check_flag(printed, "printed")
-    if settings is not None and not isinstance(settings, Settings):
+    if settings is not None and not isinstance(settings, ProblemSettings):
         raise TypeError(f"settings must be Settings, got {shown(settings)}")
     inputs = _columns([case for case, _ in listed], "inputs")
     outputs = _columns([_several(answer) for _, answer in listed], "outputs")
@@ -83,11 +83,11 @@ def from_cases(
         name=name,
         description=check_text(description, "description") or f"{len(listed)} listed cases.",
         answer=lambda *given: answers[repr(given)],
-        domains=[Split(all_inputs, len(listed) - n_test, n_test) if n_test else Fixed(all_inputs)],
+        domains=[SplitCases(all_inputs, len(listed) - n_test, n_test) if n_test else FixedCases(all_inputs)],
         measures=_default_measures(output_kinds, printed) if measures is None else measures,
         stacks=chosen,
         generators=_default_generators(chosen, len(inputs)) if generators is None else generators,
-        settings=settings or Settings(),
+        settings=settings or ProblemSettings(),
     )
 
 
@@ -179,17 +179,17 @@ def _default_generators(stacks: Sequence[str], n_inputs: int) -> list[Generator]
     return [*constants, tags, RandomTagged(), *(Symbol(f"in{i + 1}") for i in range(n_inputs))]
 
 
-def _default_measures(kinds: list[str], printed: bool) -> list[Measure]:
+def _default_measures(kinds: list[str], printed: bool) -> list[ErrorMeasure]:
     return [_default_measure(kind, printed, place if len(kinds) > 1 else None) for place, kind in enumerate(kinds)]
 
 
-def _default_measure(kind: str, printed: bool, place: int | None) -> Measure:
+def _default_measure(kind: str, printed: bool, place: int | None) -> ErrorMeasure:
     target = None if place is None else lambda _, answers: answers[place]
     if kind in ("integer", "float"):
-        return Measure(kind, "absolute", PENALTY, target=target)
+        return ErrorMeasure(kind, "absolute", PENALTY, target=target)
     if kind == "boolean":
-        return Measure(kind, "mismatch", target=target)
-    return Measure("output" if printed and kind == "string" else kind, "levenshtein", PENALTY, target=target)
+        return ErrorMeasure(kind, "mismatch", target=target)
+    return ErrorMeasure("output" if printed and kind == "string" else kind, "levenshtein", PENALTY, target=target)
 
 
 def from_file(path: str | os.PathLike[str], name: str | None = None, **options: Any) -> Problem:

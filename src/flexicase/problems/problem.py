@@ -20,13 +20,13 @@ from flexicase._checks import (
     check_text,
     shown,
 )
-from flexicase.problems.cases import MAX_CASES, Cases, Domain, Inputs, as_tuple
+from flexicase.problems.cases import MAX_CASES, Cases, CaseSource, Inputs, as_tuple
 from flexicase.problems.random_inputs import generator
 from flexicase.push.evaluator import Evaluator
 from flexicase.push.genome import RANDOM_DRAWS, Generator
 from flexicase.push.instructions import InstructionSet, Profile, check_names
 from flexicase.push.interpreter import Limits
-from flexicase.push.measures import Measure
+from flexicase.push.measures import ErrorMeasure
 from flexicase.push.program import Program, Symbol, Value
 from flexicase.rng import Seed
 
@@ -45,7 +45,7 @@ OPERATORS = {
 
 
 @dataclass(frozen=True)
-class Settings:
+class ProblemSettings:
     """What a run on a problem uses unless told otherwise.
 
     Attributes:
@@ -60,7 +60,7 @@ class Settings:
         operators: Genetic operators and their probabilities.
         error_threshold: Total error at which a run stops, and up to which it is a success on the test cases.
 
-    >>> Settings(max_points=1200, max_initial_genome=150, steps=600).max_genome
+    >>> ProblemSettings(max_points=1200, max_initial_genome=150, steps=600).max_genome
     300
     """
 
@@ -95,7 +95,7 @@ class Settings:
     def max_genome(self) -> int:
         """Most genes of a genome.
 
-        >>> Settings(max_points=800).max_genome
+        >>> ProblemSettings(max_points=800).max_genome
         200
         """
         return self.max_points // 4
@@ -145,7 +145,7 @@ class Problem:
     ...     description="Twice an integer.",
     ...     answer=lambda n: 2 * n,
     ...     domains=[Drawn(lambda rng: (random_inputs.integer(rng, -100, 100),), train=20, test=50)],
-    ...     measures=[Measure("integer", "absolute", penalty=1000)],
+    ...     measures=[ErrorMeasure("integer", "absolute", penalty=1000)],
     ...     stacks=["exec", "integer"],
     ...     generators=[RandomInteger(-10, 10), Symbol("in1")],
     ... )
@@ -157,12 +157,12 @@ class Problem:
     name: str
     description: str
     answer: Callable[..., Value]
-    domains: Sequence[Domain]
-    measures: Sequence[Measure]
+    domains: Sequence[CaseSource]
+    measures: Sequence[ErrorMeasure]
     stacks: Sequence[str]
     generators: Sequence[Generator]
     extra_instructions: Sequence[str] = ()
-    settings: Settings = field(default_factory=Settings)
+    settings: ProblemSettings = field(default_factory=ProblemSettings)
     other_generators: Mapping[Profile, Sequence[Generator]] = field(default_factory=dict, hash=False)
     edge: Callable[[], Cases] | None = None
     title: str = ""
@@ -176,10 +176,10 @@ class Problem:
             raise TypeError(f"answer must be a function of the inputs, got {shown(self.answer)}")
         for name in ("domains", "measures", "stacks", "generators", "extra_instructions"):
             self._set(name, as_tuple(getattr(self, name), name))
-        self._check_parts("domains", Domain, "Fixed, Split, Drawn or the like")
-        self._check_parts("measures", Measure, "Measure objects")
+        self._check_parts("domains", CaseSource, "Fixed, Split, Drawn or the like")
+        self._check_parts("measures", ErrorMeasure, "Measure objects")
         self._check_parts("stacks", str, "names of stacks")
-        if not isinstance(self.settings, Settings):
+        if not isinstance(self.settings, ProblemSettings):
             raise TypeError(f"settings must be Settings, got {shown(self.settings)}")
         if self.edge is not None:
             check_function(self.edge, "edge", 0)

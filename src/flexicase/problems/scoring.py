@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase._checks import check_count, check_text, nearest, shown
+from flexicase._checks import check_count, check_text, did_you_mean, shown
 from flexicase.problems.cases import MAX_CASES, Cases
 from flexicase.problems.problem import Problem
 from flexicase.push.evaluator import Evaluator
@@ -61,12 +61,12 @@ def _check_symbol(name: Symbol, n_inputs: int) -> None:
 
 
 def _nearest_instruction(name: str) -> str:
-    found = nearest(name, instruction_table())
+    found = did_you_mean(name, instruction_table())
     return found if "did you mean" in found else ""
 
 
 @dataclass(frozen=True, eq=False)
-class Score:
+class ProgramScore:
     """How a program did.
 
     Attributes:
@@ -129,7 +129,7 @@ class Score:
         return given[0] if len(given) == 1 else tuple(given)
 
 
-def score(problem: Problem, program: Program, fresh: int = 300, seed: Seed = 0) -> Score:
+def score(problem: Problem, program: Program, fresh: int = 300, seed: Seed = 0) -> ProgramScore:
     """Try a program on the fixed cases of a problem and on fresh random ones.
 
     Args:
@@ -153,4 +153,4 @@ def score(problem: Problem, program: Program, fresh: int = 300, seed: Seed = 0) 
     if not len(cases):
         raise ValueError(f"fresh must be positive, because {problem.name} has no fixed cases")
     errors = problem.evaluator(cases).errors([program]).reshape(len(cases), len(problem.measures))
-    return Score(problem, program, cases, len(edge), errors)
+    return ProgramScore(problem, program, cases, len(edge), errors)

@@ -14,23 +14,25 @@ from flexicase.push.genome import (
     RandomTagged,
 )
 from flexicase.push.instructions import Instruction, InstructionSet, instruction, instruction_table, remove_instruction
-from flexicase.push.interpreter import Limits, State, Step, Trace, run, trace
-from flexicase.push.measures import Measure
-from flexicase.push.program import Big, Char, Program, Single, Symbol, parse, parse_all, unparse
+from flexicase.push.interpreter import Limits, ProgramTrace, RunState, Step, run, trace_program
+from flexicase.push.measures import ErrorMeasure
+from flexicase.push.program import BigInteger, Char, Float32, Program, Symbol, parse, parse_all, to_text
 
 __all__ = [
-    "Big",
+    "BigInteger",
     "Char",
+    "ErrorMeasure",
     "Evaluator",
     "Failure",
+    "Float32",
     "Gene",
     "Genome",
     "Instruction",
     "InstructionSet",
     "Limits",
     "Marker",
-    "Measure",
     "Program",
+    "ProgramTrace",
     "RandomBoolean",
     "RandomChar",
     "RandomFloat",
@@ -38,17 +40,15 @@ __all__ = [
     "RandomString",
     "RandomTag",
     "RandomTagged",
-    "Single",
-    "State",
+    "RunState",
     "Step",
     "Symbol",
-    "Trace",
     "instruction",
     "instruction_table",
     "parse",
     "parse_all",
     "remove_instruction",
     "run",
-    "trace",
-    "unparse",
+    "to_text",
+    "trace_program",
 ]

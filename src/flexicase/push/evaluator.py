@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from flexicase import _native
 from flexicase._checks import check_number, check_threads, shown
 from flexicase.push.interpreter import Limits, check_limits
-from flexicase.push.measures import CaseError, ErrorName, Measure, check_error, check_stack
+from flexicase.push.measures import CaseError, ErrorMeasure, ErrorName, check_error, check_stack
 from flexicase.push.program import Program, Value, check_sequence
 
 #: Errors of one program from its answers (None where there is none) and the expected ones.
@@ -91,7 +91,7 @@ class Evaluator:
         penalty: float = 1.0,
         decimals: int = 4,
         per_element: float = 10_000.0,
-        measures: Sequence[Measure] | None = None,
+        measures: Sequence[ErrorMeasure] | None = None,
         limits: Limits = _DEFAULT,
     ) -> None:
         """Prepare the cases."""
@@ -108,8 +108,8 @@ class Evaluator:
         self._of_all_answers = None if isinstance(error, str) else error
         if measures is None:
             name = error if isinstance(error, str) else "mismatch"
-            measures = [Measure(check_stack(stack), name, penalty, decimals, per_element)]
-        self.measures = _check_all(measures, "measures", Measure)
+            measures = [ErrorMeasure(check_stack(stack), name, penalty, decimals, per_element)]
+        self.measures = _check_all(measures, "measures", ErrorMeasure)
         if not self.measures:
             raise ValueError("measures must not be empty")
         self.stack = self.measures[0].stack

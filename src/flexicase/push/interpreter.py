@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flexicase import _native
 from flexicase._checks import check_choice, check_count, check_flag, shown
 from flexicase.push.instructions import STACKS
-from flexicase.push.program import Program, Value, as_program, check_sequence, unparse
+from flexicase.push.program import Program, Value, as_program, check_sequence, to_text
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -70,7 +70,7 @@ def check_limits(limits: Any) -> Limits:
 _DEFAULT = Limits()
 
 
-class State(NamedTuple):
+class RunState(NamedTuple):
     """What a run leaves behind.
 
     Attributes:
@@ -118,7 +118,7 @@ def native_arguments(
     return as_program(program).native, values, check_limits(limits).native
 
 
-def run(program: Program | str, inputs: Sequence[Value] = (), limits: Limits = _DEFAULT) -> State:
+def run(program: Program | str, inputs: Sequence[Value] = (), limits: Limits = _DEFAULT) -> RunState:
     """Run a program.
 
     Args:
@@ -134,7 +134,7 @@ def run(program: Program | str, inputs: Sequence[Value] = (), limits: Limits = _
     >>> run("(in1 in2 integer_sub)", [7, 3]).top("integer")
     4
     """
-    return State._make(_native.push_run_on(*native_arguments(program, inputs, limits)))
+    return RunState._make(_native.push_run_on(*native_arguments(program, inputs, limits)))
 
 
 #: Items of a stack that a table shows.
@@ -150,22 +150,22 @@ class Step(NamedTuple):
         item: What was taken from the exec stack.
         state: The state after it was executed.
 
-    >>> step = trace("(1 2 integer_add)").steps[-1]
+    >>> step = trace_program("(1 2 integer_add)").steps[-1]
     >>> print(step)
     integer_add   integer: 3
     """
 
     item: Value
-    state: State
+    state: RunState
 
     def __str__(self) -> str:
         stacks = (f"{name}: {' '.join(_text(name, item) for item in items)}" for name, items in self._stacks().items())
-        return "   ".join([unparse(self.item), *stacks])
+        return "   ".join([to_text(self.item), *stacks])
 
     def shown(self) -> dict[str, str]:
         """The first items of each stack that is not empty, as text.
 
-        >>> trace("(1 2)").steps[-1].shown()
+        >>> trace_program("(1 2)").steps[-1].shown()
         {'integer': '2 1'}
         """
         return {name: _shortened(items, name) for name, items in self._stacks().items()}
@@ -174,14 +174,14 @@ class Step(NamedTuple):
         return {name: items for name, items in self.state.stacks.items() if name != "output" or items != [""]}
 
 
-class Trace(NamedTuple):
+class ProgramTrace(NamedTuple):
     """All steps of a run; as text, one line a step, stacks top first.
 
     Attributes:
         steps: The steps.
         termination: How the run ended.
 
-    >>> print(trace("(true exec_when (5))"))
+    >>> print(trace_program("(true exec_when (5))"))
     (true exec_when (5))   exec: true exec_when (5)
     true   exec: exec_when (5)   boolean: true
     exec_when   exec: (5)
@@ -217,7 +217,7 @@ class Trace(NamedTuple):
     def show(self) -> None:
         """Print the table.
 
-        >>> trace("(1 2)").show()  # doctest: +ELLIPSIS +NORMALIZE_WHITESPACE
+        >>> trace_program("(1 2)").show()  # doctest: +ELLIPSIS +NORMALIZE_WHITESPACE
         <BLANKLINE>
           step   executed   exec   integer
         ...
@@ -231,8 +231,8 @@ class Trace(NamedTuple):
 def _text(stack: str, item: Any) -> str:
     if stack == "tag":
         number, value = item
-        return f"{number}={unparse(value)}"
-    return unparse(item)
+        return f"{number}={to_text(value)}"
+    return to_text(item)
 
 
 def _shortened(items: list[Any], stack: str) -> str:
@@ -245,7 +245,7 @@ def _cell(text: str, changed: bool, style: str = "") -> Any:
     return Text(text, style="bold" if changed else style)
 
 
-def trace(program: Program | str, inputs: Sequence[Value] = (), limits: Limits = _DEFAULT) -> Trace:
+def trace_program(program: Program | str, inputs: Sequence[Value] = (), limits: Limits = _DEFAULT) -> ProgramTrace:
     """Run a program and keep the state after every step.
 
     Args:
@@ -256,8 +256,8 @@ def trace(program: Program | str, inputs: Sequence[Value] = (), limits: Limits =
     Raises:
         MemoryError: The states would take more than 64 MiB and eight times ``limits.memory``.
 
-    >>> len(trace("(in1 in2 integer_sub)", [7, 3]).steps)
+    >>> len(trace_program("(in1 in2 integer_sub)", [7, 3]).steps)
     4
     """
     steps, termination = _native.push_trace(*native_arguments(program, inputs, limits))
-    return Trace([Step(item, State._make(state)) for item, state in steps], termination)
+    return ProgramTrace([Step(item, RunState._make(state)) for item, state in steps], termination)

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from flexicase import _native
-from flexicase._checks import check_text, nearest, shown
+from flexicase._checks import check_text, did_you_mean, shown
 
 
 class Symbol(str):
@@ -39,20 +39,20 @@ class Char(str):
         return f"Char({str.__repr__(self)})"
 
 
-class Single(float):
+class Float32(float):
     """A float of single precision, which prints with fewer digits.
 
-    >>> Single(0.5) + 1
+    >>> Float32(0.5) + 1
     1.5
     """
 
     __slots__ = ()
 
 
-class Big(int):
+class BigInteger(int):
     """An integer that prints with an ``N``, as inexact division makes them.
 
-    >>> Big(3) + 1
+    >>> BigInteger(3) + 1
     4
     """
 
@@ -63,7 +63,7 @@ class Big(int):
 #: NumPy scalars count as ints, floats and bools.
 Value: TypeAlias = Any
 
-_native.push_set_types(Symbol, Char, Single, Big, np.integer, np.floating, np.bool_)
+_native.push_set_types(Symbol, Char, Float32, BigInteger, np.integer, np.floating, np.bool_)
 
 
 def check_sequence(values: Any, name: str, of: str) -> list[Any]:
@@ -120,7 +120,7 @@ def _character(name: str) -> Char:
         return Char(name)
     code_point = _CODE_POINT.fullmatch(name)
     if code_point is None and name not in _NAMES:
-        raise ValueError(f"text: no character is named {name!r}{nearest(name, _NAMES)}")
+        raise ValueError(f"text: no character is named {name!r}{did_you_mean(name, _NAMES)}")
     return Char(chr(int(code_point[1], 16)) if code_point else _NAMES[name])
 
 
@@ -134,7 +134,7 @@ def _atom(token: str) -> Value:
     if _INTEGER.fullmatch(token):
         if len(token) > _MAX_DIGITS:
             raise ValueError(f"text must have integers of at most {_MAX_DIGITS} digits, got one of {len(token)}")
-        return Big(token[:-1]) if token.endswith("N") else int(token)
+        return BigInteger(token[:-1]) if token.endswith("N") else int(token)
     return float(token) if _FLOAT.fullmatch(token) else Symbol(token)
 
 
@@ -172,10 +172,10 @@ def parse(text: str) -> Value:
     return values[0]
 
 
-def unparse(value: Value) -> str:
+def to_text(value: Value) -> str:
     r"""The text of a value.
 
-    >>> unparse((1, Symbol("exec_dup"), ("a\n", Char(" "), [1.0, 1e7])))
+    >>> to_text((1, Symbol("exec_dup"), ("a\n", Char(" "), [1.0, 1e7])))
     '(1 exec_dup ("a\\n" \\space [1.0 1.0E7]))'
     """
     return _native.push_code(value, "value").text()

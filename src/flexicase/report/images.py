@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.experiments.results import Results, Run
+from flexicase.experiments.results import FinishedRun, StudyResults
 from flexicase.report import paper
 from flexicase.report.curves import LAST, WINDOW, last_curve, mean_curve, totals
 from flexicase.report.sections import Section, charts_of, curve_lines, quartiles, table_of
@@ -20,7 +20,7 @@ BASELINE = "gradient-lexicase"
 
 
 @dataclass(frozen=True)
-class Comparison:
+class EvaluationRatio:
     """A method against plain gradient lexicase on the same seeds.
 
     Attributes:
@@ -40,23 +40,23 @@ class Comparison:
     p_value: float
 
 
-def total(runs: list[Run]) -> NDArray[np.float64]:
+def total(runs: list[FinishedRun]) -> NDArray[np.float64]:
     """The evaluations of each run: (runs,)."""
     return totals(runs, "evaluations")
 
 
-def typical(runs: list[Run]) -> NDArray[np.float64]:
+def typical(runs: list[FinishedRun]) -> NDArray[np.float64]:
     """The median over the last 50 generations of each run: (runs,). Selections that ran out of cases do not sway it."""
     return np.array([float(np.median(run.columns["evaluations"][-LAST:])) for run in runs])
 
 
 def compare(
-    results: Results,
+    results: StudyResults,
     problem: str,
     method: str,
     baseline: str = BASELINE,
-    measure: Callable[[list[Run]], NDArray[np.float64]] = total,
-) -> Comparison | None:
+    measure: Callable[[list[FinishedRun]], NDArray[np.float64]] = total,
+) -> EvaluationRatio | None:
     """The evaluations of two methods, seed by seed; None if they share no two seeds.
 
     Args:
@@ -77,10 +77,10 @@ def compare(
     p = float(wilcoxon(logs).pvalue) if np.any(logs) else 1.0
     mean = float(logs.mean())
     ratio, low, high = np.exp([mean, mean - half, mean + half]).tolist()
-    return Comparison(method, ratio, Interval(low, high), int((logs < 0).sum()), len(seeds), p)
+    return EvaluationRatio(method, ratio, Interval(low, high), int((logs < 0).sum()), len(seeds), p)
 
 
-def image_sections(results: Results) -> list[Section]:
+def image_sections(results: StudyResults) -> list[Section]:
     """All parts of the page, in order.
 
     Args:
@@ -89,7 +89,7 @@ def image_sections(results: Results) -> list[Section]:
     return [_evaluations(results), _ratios(results), _accuracy(results), _endings(results), _passes(results)]
 
 
-def _evaluations(results: Results) -> Section:
+def _evaluations(results: StudyResults) -> Section:
     charts = []
     for place, what, curve_of, x in (
         ("evaluations", "evaluations of each generation's selection", mean_curve, "generation"),
@@ -109,8 +109,8 @@ def _evaluations(results: Results) -> Section:
     return Section("evaluations", "Evaluations per generation", text, charts)
 
 
-def _ratios(results: Results) -> Section:
-    def cells(problem: str, method: str, runs: list[Run]) -> list[str]:
+def _ratios(results: StudyResults) -> Section:
+    def cells(problem: str, method: str, runs: list[FinishedRun]) -> list[str]:
         mean = total(runs) / np.array([run.generations for run in runs])
         found: list[str] = []
         for values, measure in ((mean, total), (typical(runs), typical)):
@@ -128,15 +128,15 @@ def _ratios(results: Results) -> Section:
     return Section("ratios", "Against plain gradient lexicase", text, table=table_of(results, header, cells, "data"))
 
 
-def _against_plain(found: Comparison | None) -> list[str]:
+def _against_plain(found: EvaluationRatio | None) -> list[str]:
     if found is None:
         return ["", "", ""]
     ratio = f"{found.ratio:.2f} ({found.interval.low:.2f}–{found.interval.high:.2f})"
     return [ratio, f"{found.lower}/{found.seeds}", f"{found.p_value:.3f}"]
 
 
-def _accuracy(results: Results) -> Section:
-    def cells(problem: str, method: str, runs: list[Run]) -> list[str]:
+def _accuracy(results: StudyResults) -> Section:
+    def cells(problem: str, method: str, runs: list[FinishedRun]) -> list[str]:
         right, trials = _pooled(runs)
         base = _pooled(results.of(problem, BASELINE))
         tested = method != BASELINE and base[1] > 0
@@ -160,10 +160,10 @@ def _published(method: str) -> str:
     return "" if accuracy is None else f"{accuracy:.2f}" + ("" if p is None else f" ({p:g})")
 
 
-def _endings(results: Results) -> Section:
+def _endings(results: StudyResults) -> Section:
     endings = ["one candidate left", "cases exhausted", "all failed"]
 
-    def cells(_problem: str, _method: str, runs: list[Run]) -> list[str]:
+    def cells(_problem: str, _method: str, runs: list[FinishedRun]) -> list[str]:
         codes = np.concatenate([run.columns["ended"] for run in runs])
         return [f"{codes.size:,}", *(f"{int((codes == code).sum()):,}" for code in range(len(endings)))]
 
@@ -171,8 +171,8 @@ def _endings(results: Results) -> Section:
     return Section("endings", "Why selections ended", "Over all runs and generations.", table=table)
 
 
-def _passes(results: Results) -> Section:
-    def cells(_problem: str, _method: str, runs: list[Run]) -> list[str]:
+def _passes(results: StudyResults) -> Section:
+    def cells(_problem: str, _method: str, runs: list[FinishedRun]) -> list[str]:
         evaluations, passes = totals(runs, "evaluations").sum(), totals(runs, "forward_passes").sum()
         select, train = totals(runs, "seconds_select").sum(), totals(runs, "seconds_train").sum()
         calls = totals(runs, "forward_calls").sum()
@@ -184,7 +184,7 @@ def _passes(results: Results) -> Section:
     return Section("passes", "Forward passes really computed", text, table=table_of(results, header, cells, "data"))
 
 
-def _pooled(runs: list[Run]) -> tuple[int, int]:
+def _pooled(runs: list[FinishedRun]) -> tuple[int, int]:
     right, trials = (sum(int(run.facts[name]) for run in runs) for name in ("correct", "test_cases"))
     if runs and not 0 <= right <= trials != 0:
         raise ValueError(f"correct must lie between 0 and test_cases, a positive number, got {right} of {trials}")

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase._checks import require
+from flexicase._checks import require_package
 from flexicase._files import write_atomically
 from flexicase.experiments._tables import is_timing
-from flexicase.experiments.results import Results, Run, read_results
+from flexicase.experiments.results import FinishedRun, StudyResults, read_results
 from flexicase.report import paper
 from flexicase.report.claims import Claim, claims, image_claims
 from flexicase.report.curves import LARGEST, mean_curve
@@ -37,7 +37,7 @@ RESOURCES = Path(__file__).parent / "page"
 OWN_IDS = ("successes", "claims", "origin", "charts", "palette")
 
 
-def render(results: Results) -> str:
+def render(results: StudyResults) -> str:
     """The page of a study.
 
     Args:
@@ -88,7 +88,7 @@ def _script_safe(text: str) -> str:
     return text.replace("<", "\\u003c")
 
 
-def own_sections(results: Results) -> list[Section]:
+def own_sections(results: StudyResults) -> list[Section]:
     """All parts of the page, in order.
 
     Args:
@@ -116,9 +116,9 @@ class Layout:
     """
 
     title: str
-    sections: Callable[[Results], list[Section]]
-    claims: Callable[[Results], list[Claim]]
-    draw: Callable[[Results, Path], list[Path]]
+    sections: Callable[[StudyResults], list[Section]]
+    claims: Callable[[StudyResults], list[Claim]]
+    draw: Callable[[StudyResults, Path], list[Path]]
     success: str = ""
     columns: tuple[str, ...] = ()
     facts: dict[str, type | UnionType] = field(default_factory=dict)
@@ -152,7 +152,7 @@ OWN = Layout("runs of their own kind", own_sections, lambda _: [], lambda *_: []
 OWN_SUCCESS = "What a success is, the runs say themselves."
 
 
-def layout_of(results: Results) -> Layout:
+def layout_of(results: StudyResults) -> Layout:
     """The layout for a study.
 
     Args:
@@ -173,7 +173,7 @@ def layout_of(results: Results) -> Layout:
     return layout
 
 
-def _check(run: Run, layout: Layout) -> None:
+def _check(run: FinishedRun, layout: Layout) -> None:
     missing = [name for name in layout.columns if name not in run.columns]
     if missing:
         raise ValueError(f"run {run.id!r}: its rows must have a column {missing[0]!r}")
@@ -216,7 +216,7 @@ def write_report(export: Path, folder: Path) -> Report:
             report.
         OSError: The folder cannot be written to.
     """
-    require("reports need", *PACKAGES)
+    require_package("reports need", *PACKAGES)
     partial = folder / PARTIAL
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
@@ -241,7 +241,7 @@ def check_folder(folder: Path) -> None:
         ImportError: A package that reports need is missing.
         OSError: The folder cannot be made or written to.
     """
-    require("reports need", *PACKAGES)
+    require_package("reports need", *PACKAGES)
     existing = next(path for path in (folder, *folder.absolute().parents) if os.path.lexists(path))
     if not existing.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(existing))
@@ -256,7 +256,7 @@ def _refuse_foreign(folder: Path, names: list[str]) -> None:
         raise ValueError(f"{folder / found[0]} is no part of a report and would be replaced: choose another folder")
 
 
-def write_tables(results: Results, folder: Path) -> list[Path]:
+def write_tables(results: StudyResults, folder: Path) -> list[Path]:
     """Write the tables of a study as CSV: those of the page, and the numbers behind its table and figures of programs.
 
     Args:
@@ -283,7 +283,7 @@ def _write_csv(path: Path, lines: list[list[Any]]) -> Path:
     return path
 
 
-def _success_lines(results: Results) -> list[list[Any]]:
+def _success_lines(results: StudyResults) -> list[list[Any]]:
     header = ["problem", "method", "successes", "runs", "low", "high", "p", "p_holm", "paper_successes", "paper_runs"]
     lines: list[list[Any]] = [header]
     for c in success_table(results):
@@ -292,10 +292,10 @@ def _success_lines(results: Results) -> list[list[Any]]:
     return lines
 
 
-def _evaluation_lines(results: Results) -> list[list[Any]]:
+def _evaluation_lines(results: StudyResults) -> list[list[Any]]:
     lines: list[list[Any]] = [["problem", "method", "count", "generation", "mean", "low", "high", "active"]]
     for problem in results.problems:
-        for method in paper.in_order(results.methods(problem)):
+        for method in paper.paper_order(results.methods(problem)):
             for count in COUNTS:
                 curve = mean_curve(results.of(problem, method), count)
                 columns = (curve.generation, curve.mean, curve.low, curve.high, curve.active)
@@ -304,7 +304,7 @@ def _evaluation_lines(results: Results) -> list[list[Any]]:
     return lines
 
 
-def _run_lines(results: Results) -> list[list[Any]]:
+def _run_lines(results: StudyResults) -> list[list[Any]]:
     summed = [name for name in (*COUNTS, "seconds_select") if any(name in run.columns for run in results.runs)]
     lines: list[list[Any]] = [["id", "problem", "method", "seed", "success", "generations", *summed]]
     for run in results.runs:

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase._native import FastRun
-from flexicase.evaluation._cache import Memo
-from flexicase.evaluation._lookahead import BYTES_PER_PAIR, MOST_CASES, AskedBlocks, BlockSize, Growing, LookAhead
+from flexicase.evaluation._cache import ErrorCache
+from flexicase.evaluation._lookahead import BYTES_PER_PAIR, MAX_CASES, BlockSizer, Growing, LookAhead, SequentialBlocks
 from flexicase.evaluation._pipelined import PipelinedEvaluator
-from flexicase.evaluation._prefetch import Flight, PipelinedBlocks
-from flexicase.evaluation._protocol import CaseEvaluator, checked_block, failed
+from flexicase.evaluation._prefetch import InFlight, PrefetchedBlocks
+from flexicase.evaluation._protocol import CaseEvaluator, check_block, raise_evaluation_error
 from flexicase.rng import Key, Lane, Stream
 from flexicase.selection.epsilon import median_absolute_deviation
 from flexicase.selection.orders import case_order
@@ -26,7 +26,7 @@ from flexicase.selection.weights import POOL_BIASES, CaseWeights
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Replayed:
+class BlockOutcome:
     """What one block did to the pool.
 
     Attributes:
@@ -46,7 +46,7 @@ class Replayed:
     stopped: bool = False
 
 
-def replay(
+def apply_block(
     block: NDArray[np.float64],
     fresh: NDArray[np.bool_],
     cases: NDArray[np.int64],
@@ -55,7 +55,7 @@ def replay(
     epsilon: NDArray[np.float64] | None,
     mad: bool,
     stops: bool = False,
-) -> Replayed:
+) -> BlockOutcome:
     """Look at the cases one after another until one candidate is left.
 
     Args:
@@ -79,7 +79,7 @@ def replay(
         evaluations += len(rows)
         fresh_used += int(np.count_nonzero(fresh[rows, j]))
         if stops and errors.all():
-            return Replayed(rows, visited, evaluations, fresh_used, last_filter, stopped=True)
+            return BlockOutcome(rows, visited, evaluations, fresh_used, last_filter, stopped=True)
         limit = errors.min()
         if mad:
             limit += median_absolute_deviation(errors)
@@ -89,16 +89,16 @@ def replay(
             close = ~(errors > limit)
         if not close.all():
             rows, last_filter = rows[close], j
-    return Replayed(rows, visited, evaluations, fresh_used, last_filter)
+    return BlockOutcome(rows, visited, evaluations, fresh_used, last_filter)
 
 
 NATIVE_LOOKAHEAD = {"auto": 0, "patient": -1}
 NATIVE_ORDERS = {"uniform": 0, "weighted": 1, "ranked": 2}
-Blocks: TypeAlias = AskedBlocks | PipelinedBlocks
+Blocks: TypeAlias = SequentialBlocks | PrefetchedBlocks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class EventRule:
+class EventSettings:
     """How every event of a selector goes.
 
     Attributes:
@@ -125,7 +125,7 @@ class EventRule:
 
 
 @dataclass(slots=True, eq=False)
-class EventRun:
+class EventBatch:
     """Some events, and what they share.
 
     Attributes:
@@ -136,14 +136,16 @@ class EventRun:
         first: Number of the first event.
     """
 
-    rule: EventRule
+    rule: EventSettings
     weights: CaseWeights
-    memo: Memo
+    memo: ErrorCache
     key: Key
     first: int
 
 
-def run_reference(run: EventRun, evaluate: CaseEvaluator, counts: NDArray[np.int64], ended: NDArray[np.uint8]) -> None:
+def run_in_python(
+    run: EventBatch, evaluate: CaseEvaluator, counts: NDArray[np.int64], ended: NDArray[np.uint8]
+) -> None:
     """Run events one after another.
 
     Args:
@@ -152,20 +154,20 @@ def run_reference(run: EventRun, evaluate: CaseEvaluator, counts: NDArray[np.int
         counts: (5, n) gets parents, evaluations, cases used, pairs evaluated, pairs speculated.
         ended: (n,) gets why each event ended.
     """
-    flight = Flight(evaluate, run.memo) if isinstance(evaluate, PipelinedEvaluator) else None
+    flight = InFlight(evaluate, run.memo) if isinstance(evaluate, PipelinedEvaluator) else None
     for i in range(len(ended)):
         event = run.first + i
         order = case_order(run.rule.order, run.key, event, run.weights.values)
-        size = BlockSize(run.rule.lookahead, run.rule.block_bytes)
+        size = BlockSizer(run.rule.lookahead, run.rule.block_bytes)
         everyone = np.arange(run.memo.n_individuals)
         if flight is None:
-            blocks: Blocks = AskedBlocks(order, size, run.memo, evaluate)
+            blocks: Blocks = SequentialBlocks(order, size, run.memo, evaluate)
         else:
-            blocks = PipelinedBlocks(order, size, run.rule.lookahead, flight, everyone, tolerance=run.rule.tolerance)
+            blocks = PrefetchedBlocks(order, size, run.rule.lookahead, flight, everyone, tolerance=run.rule.tolerance)
         counts[:, i], ended[i] = _event(run, event, everyone, blocks)
 
 
-def _event(run: EventRun, event: int, pool: NDArray[np.int64], blocks: Blocks) -> tuple[tuple[int, ...], Ended]:
+def _event(run: EventBatch, event: int, pool: NDArray[np.int64], blocks: Blocks) -> tuple[tuple[int, ...], Ended]:
     rule, weights = run.rule, run.weights
     evaluations = cases_used = needed = 0
     ended = Ended.ONE_LEFT
@@ -176,7 +178,7 @@ def _event(run: EventRun, event: int, pool: NDArray[np.int64], blocks: Blocks) -
             break
         cases, errors, fresh = found
         epsilon = None if rule.epsilon is None else rule.epsilon[cases]
-        step = replay(errors, fresh, cases, weights, epsilon=epsilon, mad=rule.mad, stops=rule.stops)
+        step = apply_block(errors, fresh, cases, weights, epsilon=epsilon, mad=rule.mad, stops=rule.stops)
         blocks.observe(step.visited, step.last_filter)
         pool = pool[step.survivors]
         evaluations += step.evaluations
@@ -189,7 +191,7 @@ def _event(run: EventRun, event: int, pool: NDArray[np.int64], blocks: Blocks) -
     return (parent, evaluations, cases_used, blocks.computed, blocks.computed - needed), ended
 
 
-def native_events(rule: EventRule, weights: CaseWeights) -> FastRun:
+def native_events(rule: EventSettings, weights: CaseWeights) -> FastRun:
     """The native runner of a selector's events; it keeps its working memory from call to call."""
     assert isinstance(weights.bias, str)
     return FastRun(
@@ -208,13 +210,13 @@ def _native_lookahead(lookahead: LookAhead) -> tuple[int, int]:
     """The kind of look-ahead, or the fixed number of cases; and the least block of one that adapts."""
     if isinstance(lookahead, Growing):
         return NATIVE_LOOKAHEAD["auto"], lookahead.least
-    return (NATIVE_LOOKAHEAD[lookahead] if isinstance(lookahead, str) else min(lookahead, MOST_CASES)), 1
+    return (NATIVE_LOOKAHEAD[lookahead] if isinstance(lookahead, str) else min(lookahead, MAX_CASES)), 1
 
 
-def run_native(
-    native: FastRun, run: EventRun, evaluate: CaseEvaluator, counts: NDArray[np.int64], ended: NDArray[np.uint8]
+def run_natively(
+    native: FastRun, run: EventBatch, evaluate: CaseEvaluator, counts: NDArray[np.int64], ended: NDArray[np.uint8]
 ) -> None:
-    """The same as `run_reference`, natively: also the calls of the evaluator, and the checks of ordinary answers.
+    """The same as `run_in_python`, natively: also the calls of the evaluator, and the checks of ordinary answers.
 
     The weights are renewed when all is done, and only then.
     """
@@ -231,6 +233,6 @@ def run_native(
         counts,
         ended,
         evaluate,
-        checked_block,
-        failed,
+        check_block,
+        raise_evaluation_error,
     )

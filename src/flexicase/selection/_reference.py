@@ -15,22 +15,22 @@ from flexicase.rng import Key, Lane, Stream
 from flexicase.selection.epsilon import median_absolute_deviation
 from flexicase.selection.matrix import ErrorMatrix
 from flexicase.selection.orders import ranked_order, uniform_order, weighted_order
-from flexicase.selection.protocol import Ended, Events, KernelSpec, Tolerance
+from flexicase.selection.protocol import Ended, EpsilonKind, Events, ResolvedLexicase
 
 
 class ReferenceKernel:
     """Draws selection events from one error matrix."""
 
-    def __init__(self, matrix: ErrorMatrix, spec: KernelSpec) -> None:
+    def __init__(self, matrix: ErrorMatrix, spec: ResolvedLexicase) -> None:
         """Prepare the tolerances."""
         self.errors = matrix.values
         self.groups = matrix.groups
         self.spec = spec
         self.tolerance = np.zeros(matrix.n_cases)
-        if spec.tolerance is Tolerance.FIXED:
+        if spec.tolerance is EpsilonKind.FIXED:
             assert spec.epsilon is not None
             self.tolerance = spec.epsilon
-        elif spec.tolerance is Tolerance.MAD:
+        elif spec.tolerance is EpsilonKind.MAD:
             columns = self.errors.astype(np.float64).T
             self.tolerance = np.array([median_absolute_deviation(column) for column in columns])
 
@@ -91,11 +91,11 @@ class ReferenceKernel:
             for case in batch[1:]:
                 values = values + self.errors[pool, case].astype(np.float64)
             values[np.isnan(values)] = np.inf
-        if self.spec.tolerance is Tolerance.NONE:
+        if self.spec.tolerance is EpsilonKind.NONE:
             best: NDArray[np.bool_] = values == values.min()
             return pool[best]
         values = values.astype(np.float64)
-        if self.spec.tolerance is Tolerance.DYNAMIC_MAD:
+        if self.spec.tolerance is EpsilonKind.DYNAMIC_MAD:
             tolerance = median_absolute_deviation(values)
         else:
             tolerance = float(self.tolerance[batch[0]])

@@ -15,10 +15,10 @@ from flexicase._checks import check_count
 from flexicase.rng import Key, Lane, Stream
 from flexicase.selection.matrix import ErrorMatrix
 from flexicase.selection.protocol import Backend, Events, Kernel
-from flexicase.selection.sampling import shuffled
+from flexicase.selection.sampling import random_permutation
 
 
-class WheelKernel:
+class RouletteKernel:
     """A kernel whose events are independent spins of one wheel."""
 
     def __init__(self, probabilities: NDArray[np.float64], backend: Backend) -> None:
@@ -108,12 +108,12 @@ class BatchTournament:
 
     def batches(self, n_cases: int, key: Key) -> list[NDArray[np.int64]]:
         """The cases of each batch, in ascending order; one empty batch if there are no cases."""
-        order = shuffled(n_cases, Stream.of(key, 0, Lane.SAMPLE))
+        order = random_permutation(n_cases, Stream.of(key, 0, Lane.SAMPLE))
         return [np.sort(order[start : start + self.batch]) for start in range(0, max(n_cases, 1), self.batch)]
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
         """A kernel that draws events from ``matrix``."""
-        scores = summed_errors(matrix, self.batches(matrix.n_cases, key), backend)
+        scores = batch_totals(matrix, self.batches(matrix.n_cases, key), backend)
         return TournamentKernel(scores, self.size, backend)
 
     def probabilities(self, matrix: ErrorMatrix) -> NDArray[np.float64]:
@@ -140,7 +140,7 @@ class BatchTournament:
             )
         mean = np.zeros(matrix.n_individuals)
         for cases in itertools.combinations(range(matrix.n_cases), size):
-            scores = summed_errors(matrix, [np.array(cases, dtype=np.int64)], "native")[0]
+            scores = batch_totals(matrix, [np.array(cases, dtype=np.int64)], "native")[0]
             mean += tournament_probabilities(scores, self.size)
         return mean / possible
 
@@ -165,7 +165,7 @@ class FitnessProportionate:
         Raises:
             ValueError: A total error is negative.
         """
-        return WheelKernel(adjusted_fitness(total_errors(matrix, backend)), backend)
+        return RouletteKernel(adjusted_fitness(total_errors(matrix, backend)), backend)
 
     def probabilities(self, matrix: ErrorMatrix) -> NDArray[np.float64]:
         """(n_individuals,) exact selection probabilities."""
@@ -230,10 +230,10 @@ class TournamentKernel:
 
 def total_errors(matrix: ErrorMatrix, backend: Backend) -> NDArray[np.float64]:
     """(n_individuals,) errors summed over all cases."""
-    return summed_errors(matrix, [np.arange(matrix.n_cases)], backend).reshape(-1)
+    return batch_totals(matrix, [np.arange(matrix.n_cases)], backend).reshape(-1)
 
 
-def summed_errors(matrix: ErrorMatrix, batches: Sequence[NDArray[np.int64]], backend: Backend) -> NDArray[np.float64]:
+def batch_totals(matrix: ErrorMatrix, batches: Sequence[NDArray[np.int64]], backend: Backend) -> NDArray[np.float64]:
     """Errors summed over each batch of cases, in float64 and in the order given.
 
     A sum that is not a number (large negative errors and an infinite one) counts as infinite.

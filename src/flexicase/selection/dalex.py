@@ -49,7 +49,7 @@ class DALex:
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
         """A kernel that draws events from ``matrix``."""
-        return DALexKernel(errors_above_best(matrix), self.std, backend)
+        return DALexKernel(excess_errors(matrix), self.std, backend)
 
 
 class DALexKernel:
@@ -111,7 +111,7 @@ def case_weights(key: Key, event: int, n_cases: int, std: float) -> NDArray[np.f
         return decay((importance - importance.max(initial=-np.inf)) * std)
 
 
-def errors_above_best(matrix: ErrorMatrix) -> NDArray[np.float64]:
+def excess_errors(matrix: ErrorMatrix) -> NDArray[np.float64]:
     """Errors minus the best error on the same case; 0 where even that is infinite.
 
     Returns:

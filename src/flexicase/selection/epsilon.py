@@ -21,7 +21,7 @@ MAD_MODES = ("static", "semi-dynamic", "dynamic")
 
 
 @dataclass(frozen=True, slots=True)
-class Mad:
+class MadEpsilon:
     """Epsilon is the median absolute deviation of the errors on a case.
 
     Attributes:
@@ -46,17 +46,17 @@ class Mad:
         check_choice(self.mode, "mode", MAD_MODES)
 
 
-Epsilon: TypeAlias = float | ArrayLike | str | Mad | None
+Epsilon: TypeAlias = float | ArrayLike | str | MadEpsilon | None
 
 
-def check_epsilon(epsilon: Epsilon) -> NDArray[np.float64] | Mad | None:
-    """Turn anything accepted as ``epsilon=`` into a number, an array, a `Mad` or None.
+def resolve_epsilon(epsilon: Epsilon) -> NDArray[np.float64] | MadEpsilon | None:
+    """Turn anything accepted as ``epsilon=`` into a number, an array, a `MadEpsilon` or None.
 
     Raises:
         ValueError: A name is unknown, or a number is negative or NaN.
         TypeError: ``epsilon`` is of another type.
     """
-    if epsilon is None or isinstance(epsilon, Mad):
+    if epsilon is None or isinstance(epsilon, MadEpsilon):
         return epsilon
     if isinstance(epsilon, str):
         return _mad_by_name(epsilon)
@@ -76,12 +76,12 @@ def check_epsilon(epsilon: Epsilon) -> NDArray[np.float64] | Mad | None:
     return values
 
 
-def _mad_by_name(name: str) -> Mad:
+def _mad_by_name(name: str) -> MadEpsilon:
     if name == "mad":
-        return Mad()
+        return MadEpsilon()
     mode = name.removeprefix("mad-")
     check_choice(name, "epsilon", ["mad", *(f"mad-{m}" for m in MAD_MODES)])
-    return Mad(mode)  # type: ignore[arg-type]
+    return MadEpsilon(mode)  # type: ignore[arg-type]
 
 
 def median(values: NDArray[np.float64]) -> float:

@@ -12,17 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexicase._checks import MAX_COUNT, check_choice, check_count, check_number, per_case, room_for, shown
 from flexicase._native import FastRun
-from flexicase.evaluation._cache import Memo
+from flexicase.evaluation._cache import ErrorCache
 from flexicase.evaluation._lookahead import LookAhead, check_lookahead
 from flexicase.evaluation._pipelined import PipelinedEvaluator
 from flexicase.evaluation._protocol import CaseEvaluator
 from flexicase.rng import Key, Seed, key_from_seed
-from flexicase.selection._fast_events import EventRule, EventRun, native_events, run_native, run_reference
-from flexicase.selection.epsilon import Mad, check_epsilon
+from flexicase.selection._fast_events import EventBatch, EventSettings, native_events, run_in_python, run_natively
+from flexicase.selection.epsilon import MadEpsilon, resolve_epsilon
 from flexicase.selection.orders import ORDERS, OrderName
 from flexicase.selection.protocol import Backend, Selection, resolve_backend
-from flexicase.selection.select import MOST_EVENTS
-from flexicase.selection.weights import CaseWeights, Default, PoolBias, check_largest
+from flexicase.selection.select import MAX_EVENTS
+from flexicase.selection.weights import CaseWeights, Default, PoolBias, check_upper_bound
 
 
 @dataclass(slots=True, eq=False)
@@ -59,7 +59,7 @@ class FastSelection(Selection):
 
 
 @dataclass(frozen=True, slots=True)
-class MemoReport:
+class CacheInfo:
     """What the memo holds.
 
     Attributes:
@@ -153,7 +153,7 @@ class FastLexicase:
         self._given_w_max = self._weights.w_max
         self._memory = check_count(memory, "memory")
         tolerance, mad = _pool_epsilon(epsilon, self.n_cases)
-        self._rule = EventRule(
+        self._rule = EventSettings(
             order=check_choice(order, "order", ORDERS),
             epsilon=tolerance,
             mad=mad,
@@ -166,8 +166,8 @@ class FastLexicase:
         self._key = key_from_seed(seed)
         self._next_event = 0
         self._native: FastRun | None = None
-        self._memo: Memo | None = None
-        self._spare: Memo | None = None
+        self._memo: ErrorCache | None = None
+        self._spare: ErrorCache | None = None
         self._population: Any = None
         self._lock = threading.RLock()
 
@@ -219,13 +219,13 @@ class FastLexicase:
                 self._native = None
 
     @property
-    def memo(self) -> MemoReport:
+    def memo(self) -> CacheInfo:
         """What the memo holds, and whether it ran out of room."""
         budget = self._memory - self._memory // BLOCK_SHARE
         if self._memo is None:
-            return MemoReport(0, 0, budget, 0)
+            return CacheInfo(0, 0, budget, 0)
         store = self._memo.store
-        return MemoReport(store.pairs, store.nbytes, budget, store.refused)
+        return CacheInfo(store.pairs, store.nbytes, budget, store.refused)
 
     @property
     def memo_bytes(self) -> int:
@@ -288,7 +288,7 @@ class FastLexicase:
             [0, 0, 0, 0]
         """
         n_individuals = check_count(n_individuals, "n_individuals", 1, MAX_LENGTH)
-        n = check_count(n, "n", 0, MOST_EVENTS)
+        n = check_count(n, "n", 0, MAX_EVENTS)
         if not callable(evaluate):
             raise TypeError(f"evaluate must be callable, got {shown(evaluate)}")
         with self._lock:
@@ -310,16 +310,16 @@ class FastLexicase:
         known = self._memo if self._remembers(token, n_individuals) else None
         memo = known or self._empty_memo(n_individuals)
         counts, ended = room_for((5, n), np.int64, "n"), np.empty(n, np.uint8)
-        run = EventRun(self._rule, weights, memo, key, first)
+        run = EventBatch(self._rule, weights, memo, key, first)
         if known is not None:
             known.store.begin()
         memo.calls += 1
         try:
             if natively:
                 self._native = self._native or native_events(self._rule, weights)
-                run_native(self._native, run, evaluate, counts, ended)
+                run_natively(self._native, run, evaluate, counts, ended)
             else:
-                run_reference(run, evaluate, counts, ended)
+                run_in_python(run, evaluate, counts, ended)
         except BaseException as error:
             memo.store.rollback()
             if isinstance(error, MemoryError):
@@ -337,13 +337,13 @@ class FastLexicase:
             self._next_event += n
         return FastSelection.of(counts, ended)
 
-    def _empty_memo(self, n_individuals: int) -> Memo:
+    def _empty_memo(self, n_individuals: int) -> ErrorCache:
         spare, self._spare = self._spare, None
         if spare is not None and spare.n_individuals == n_individuals:
             spare.store.clear()
             return spare
         block_bytes = self._memory // BLOCK_SHARE
-        return Memo(n_individuals, self.n_cases, self._memory - block_bytes, worth_keeping=block_bytes)
+        return ErrorCache(n_individuals, self.n_cases, self._memory - block_bytes, worth_keeping=block_bytes)
 
     def _retire(self) -> None:
         """Keep the memo's room for the next one, unless it is large or a call is still at work on it."""
@@ -400,7 +400,7 @@ class FastLexicase:
         values = per_case(state["weights"], self.n_cases, "weights in state")
         w_max = None if state["w_max"] is None else check_number(state["w_max"], "w_max in state")
         if w_max is not None:
-            check_largest(w_max, self._weights.w_min, self.n_cases)
+            check_upper_bound(w_max, self._weights.w_min, self.n_cases)
         if not ((values >= self._weights.w_min) & (values <= (np.inf if w_max is None else w_max))).all():
             raise ValueError("weights in state must lie between w_min and w_max")
         key = state["key"]
@@ -430,11 +430,11 @@ class FastLexicase:
 
 def _pool_epsilon(epsilon: float | ArrayLike | str | None, n_cases: int) -> tuple[NDArray[np.float64] | None, bool]:
     """The tolerance per case, or that it is the pool's median absolute deviation."""
-    checked = check_epsilon(epsilon)
-    if isinstance(checked, Mad):
+    checked = resolve_epsilon(epsilon)
+    if isinstance(checked, MadEpsilon):
         if isinstance(epsilon, str) and epsilon not in ("mad", "mad-dynamic"):
             raise ValueError(f"epsilon must be of the pool under partial evaluation: 'mad', got {shown(epsilon)}")
-        if isinstance(epsilon, Mad) and epsilon.mode != "dynamic":
+        if isinstance(epsilon, MadEpsilon) and epsilon.mode != "dynamic":
             raise ValueError(f"epsilon must be Mad('dynamic') under partial evaluation, got {epsilon!r}")
         return None, True
     if checked is None:

@@ -12,16 +12,16 @@ from flexicase import _native
 from flexicase._checks import as_number_array, check_choice, check_count, check_fraction, shown
 from flexicase.rng import Key, Lane, Stream, case_keys
 from flexicase.selection._reference import ReferenceKernel
-from flexicase.selection.epsilon import Epsilon, Mad, check_epsilon, median_absolute_deviation
+from flexicase.selection.epsilon import Epsilon, MadEpsilon, median_absolute_deviation, resolve_epsilon
 from flexicase.selection.matrix import ErrorMatrix
 from flexicase.selection.orders import Order, Ranked, Uniform, Weighted
-from flexicase.selection.protocol import Backend, Ended, Events, Kernel, KernelSpec, Tolerance
-from flexicase.selection.sampling import Parts, Sample, check_sample
+from flexicase.selection.protocol import Backend, Ended, EpsilonKind, Events, Kernel, ResolvedLexicase
+from flexicase.selection.sampling import PartitionKernel, Sample, check_sample
 from flexicase.selection.weights import case_weights, given_weights, is_given
 
 ORDER_NAMES: dict[str, type[Order]] = {"uniform": Uniform, "weighted": Weighted, "ranked": Ranked}
 
-LEAST_WEIGHT = 1e-305  # relative to the largest; exponential clocks of this rate stay finite
+MIN_RELATIVE_WEIGHT = 1e-305  # relative to the largest; exponential clocks of this rate stay finite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -31,7 +31,7 @@ class Lexicase:
     Attributes:
         order: In which sequence cases are looked at: `Uniform`, `Weighted` or `Ranked`.
         epsilon: How far from the best a survivor may be: None (exactly the best), a number, one
-            number per case, or `Mad` (``"mad"`` is semi-dynamic). Fixed numbers are added to the
+            number per case, or `MadEpsilon` (``"mad"`` is semi-dynamic). Fixed numbers are added to the
             best error of the pool.
         sample: Which part of the matrix is used: `DownSample`, `InformedDownSample`, `Cohorts`.
         batch: Cases whose errors are summed before each filtering: batch lexicase selection
@@ -61,7 +61,7 @@ class Lexicase:
         """Check what can be checked without a matrix."""
         checked = {
             "order": resolve_order(self.order),
-            "epsilon": check_epsilon(self.epsilon),
+            "epsilon": resolve_epsilon(self.epsilon),
             "sample": check_sample(self.sample),
             "batch": check_count(self.batch, "batch", 1),
             "depth": _check_depth(self.depth),
@@ -79,10 +79,10 @@ class Lexicase:
         else:
             parts = self.sample.parts(matrix, key, backend)
             kernels = [self._kernel(matrix.take(p.individuals, p.cases), p.cases, backend) for p in parts]
-            kernel = Parts(parts, kernels)
+            kernel = PartitionKernel(parts, kernels)
         return Elitist(matrix, key, self.elitism, kernel) if self.elitism else kernel
 
-    def spec(self, matrix: ErrorMatrix, cases: NDArray[np.int64] | None = None) -> tuple[ErrorMatrix, KernelSpec]:
+    def spec(self, matrix: ErrorMatrix, cases: NDArray[np.int64] | None = None) -> tuple[ErrorMatrix, ResolvedLexicase]:
         """Resolve everything that depends on the errors.
 
         Args:
@@ -93,21 +93,21 @@ class Lexicase:
             The matrix to filter (pass/fail for static epsilon) and the filter.
         """
         weights = self._weights(matrix, cases)
-        tolerance, fixed = Tolerance.NONE, None
+        tolerance, fixed = EpsilonKind.NONE, None
         if self.batch > 1:
             matrix.check_float64("batch")
-        if isinstance(self.epsilon, Mad):
+        if isinstance(self.epsilon, MadEpsilon):
             matrix.check_float64("epsilon")
             if self.epsilon.mode == "static":
-                matrix = pass_fail(matrix)
+                matrix = static_epsilon_matrix(matrix)
             else:
-                tolerance = Tolerance.DYNAMIC_MAD if self.epsilon.mode == "dynamic" else Tolerance.MAD
+                tolerance = EpsilonKind.DYNAMIC_MAD if self.epsilon.mode == "dynamic" else EpsilonKind.MAD
         elif self.epsilon is not None:
             fixed = self._fixed_epsilon(matrix.n_cases, cases)
             if fixed.any():
                 matrix.check_float64("epsilon")
-                tolerance = Tolerance.FIXED
-        return matrix, KernelSpec(
+                tolerance = EpsilonKind.FIXED
+        return matrix, ResolvedLexicase(
             weights=weights,
             ranked=isinstance(self.order, Ranked),
             tolerance=tolerance,
@@ -140,7 +140,7 @@ class Lexicase:
             weights = case_weights(bias, matrix.statistics)
         if isinstance(self.order, Ranked):
             return weights
-        return relative_weights(weights)
+        return normalize_weights(weights)
 
     def _fixed_epsilon(self, n_cases: int, cases: NDArray[np.int64] | None) -> NDArray[np.float64]:
         values = np.asarray(self.epsilon, dtype=np.float64)
@@ -151,7 +151,7 @@ class Lexicase:
         return values if cases is None else values[cases]
 
 
-def relative_weights(weights: NDArray[np.float64]) -> NDArray[np.float64] | None:
+def normalize_weights(weights: NDArray[np.float64]) -> NDArray[np.float64] | None:
     """Scale weights so that the largest is 1, and no positive one becomes 0.
 
     Args:
@@ -163,7 +163,7 @@ def relative_weights(weights: NDArray[np.float64]) -> NDArray[np.float64] | None
     heaviest = weights.max()
     if heaviest == 0:
         return None
-    return np.where(weights > 0, np.maximum(weights / heaviest, LEAST_WEIGHT), 0.0)
+    return np.where(weights > 0, np.maximum(weights / heaviest, MIN_RELATIVE_WEIGHT), 0.0)
 
 
 def resolve_order(order: Order | str) -> Order:
@@ -182,7 +182,7 @@ def _check_depth(depth: Any) -> int | str | None:
     return None if depth is None else check_count(depth, "depth")
 
 
-def pass_fail(matrix: ErrorMatrix) -> ErrorMatrix:
+def static_epsilon_matrix(matrix: ErrorMatrix) -> ErrorMatrix:
     """0 where an error is within its case's MAD of the best of all, 1 elsewhere."""
     from flexicase.selection.matrix import as_error_matrix
 
@@ -197,7 +197,7 @@ class NativeKernel:
 
     __slots__ = ("_kernel",)
 
-    def __init__(self, matrix: ErrorMatrix, spec: KernelSpec) -> None:
+    def __init__(self, matrix: ErrorMatrix, spec: ResolvedLexicase) -> None:
         """Hand the matrix and the resolved filter to the extension."""
         self._kernel = _native.Kernel(
             matrix.native,
@@ -263,6 +263,6 @@ class Elitist:
         return out
 
 
-def make_kernel(matrix: ErrorMatrix, spec: KernelSpec, backend: Backend) -> Kernel:
+def make_kernel(matrix: ErrorMatrix, spec: ResolvedLexicase, backend: Backend) -> Kernel:
     """A kernel of the asked-for kind."""
     return NativeKernel(matrix, spec) if backend == "native" else ReferenceKernel(matrix, spec)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flexicase._checks import check_text, nearest, shown
+from flexicase._checks import check_text, did_you_mean, shown
 from flexicase.selection.baselines import BatchTournament, FitnessProportionate, RandomSelection, Tournament
 from flexicase.selection.dalex import DALex
-from flexicase.selection.epsilon import Mad
+from flexicase.selection.epsilon import MadEpsilon
 from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.orders import Ranked, Weighted
 from flexicase.selection.plexicase import Plexicase
@@ -64,7 +64,7 @@ def resolve_method(method: str | Method) -> Method:
     if isinstance(method, str):
         found = _METHODS.get(method) or _METHODS.get(method.lower().replace("_", "-"))
         if found is None:
-            raise ValueError(f"unknown method {shown(method)}{nearest(method[:80], _METHODS)}")
+            raise ValueError(f"unknown method {shown(method)}{did_you_mean(method[:80], _METHODS)}")
         return found
     _check_method(method)
     return method
@@ -80,9 +80,9 @@ def _register_all() -> None:
     for bias in ("num_nonzeros", "num_zeros", *(b for b in BIASES if b not in ("num_nonzeros", "num_zeros"))):
         register(f"weighted-{bias.replace('_', '-')}", Lexicase(order=Weighted(bias)))
         register(f"ranked-{bias.replace('_', '-')}", Lexicase(order=Ranked(bias)))
-    register("epsilon-lexicase", Lexicase(epsilon=Mad("semi-dynamic")))
-    register("epsilon-lexicase-static", Lexicase(epsilon=Mad("static")))
-    register("epsilon-lexicase-dynamic", Lexicase(epsilon=Mad("dynamic")))
+    register("epsilon-lexicase", Lexicase(epsilon=MadEpsilon("semi-dynamic")))
+    register("epsilon-lexicase-static", Lexicase(epsilon=MadEpsilon("static")))
+    register("epsilon-lexicase-dynamic", Lexicase(epsilon=MadEpsilon("dynamic")))
     register("batch-lexicase", Lexicase(batch=10))
     register("randomly-truncated-lexicase", Lexicase(depth="random"))
     register("down-sampled-lexicase", Lexicase(sample=DownSample(0.1)))

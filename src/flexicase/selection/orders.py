@@ -80,22 +80,22 @@ class Ranked:
 Order: TypeAlias = Uniform | Weighted | Ranked
 
 
-HEAD_CASES = 16
-HEAD_SPINS = 24
+MAX_PREFIX_CASES = 16
+MAX_PREFIX_DRAWS = 24
 
 
-def head_of_order(spin: Callable[[], int], n_cases: int) -> list[int]:
+def draw_prefix(spin: Callable[[], int], n_cases: int) -> list[int]:
     """Draw the first cases of an order one by one: spin until a new case comes up, and again.
 
     The head ends after 16 cases or 24 spins, whichever comes first. Where it ends does not change
     the distribution of the whole order, because what follows depends only on the cases left.
     """
     head: list[int] = []
-    for _ in range(HEAD_SPINS):
+    for _ in range(MAX_PREFIX_DRAWS):
         case = spin()
         if case not in head:
             head.append(case)
-        if len(head) == min(HEAD_CASES, n_cases):
+        if len(head) == min(MAX_PREFIX_CASES, n_cases):
             break
     return head
 
@@ -109,7 +109,7 @@ def uniform_order(key: Key, event: int, n_cases: int) -> NDArray[np.int64]:
     keys = case_keys(lane_state(event_state(key, event), Lane.KEYS), n_cases).astype(np.int64)
     if n_cases:
         stream = Stream.of(key, event, Lane.HEAD)
-        head = head_of_order(lambda: stream.bounded(n_cases), n_cases)
+        head = draw_prefix(lambda: stream.bounded(n_cases), n_cases)
         keys[head] = np.arange(-len(head), 0)
     return np.argsort(keys, kind="stable")
 
@@ -133,7 +133,7 @@ def weighted_order(key: Key, event: int, weights: NDArray[np.float64]) -> NDArra
     np.divide(exponential_keys(state, len(weights)), weights, out=clocks, where=weights > 0)
     wheel = np.cumsum(weights)
     stream = Stream.of(key, event, Lane.HEAD)
-    head = head_of_order(lambda: int(np.searchsorted(wheel, stream.unit() * wheel[-1], side="right")), len(weights))
+    head = draw_prefix(lambda: int(np.searchsorted(wheel, stream.unit() * wheel[-1], side="right")), len(weights))
     clocks[head] = np.arange(-len(head), 0)
     return np.lexsort((case_keys(lane_state(state, Lane.KEYS), len(weights)), clocks))
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from flexicase import _native
 from flexicase._checks import check_not_negative
 from flexicase.rng import Key
-from flexicase.selection.baselines import WheelKernel
+from flexicase.selection.baselines import RouletteKernel
 from flexicase.selection.matrix import ErrorMatrix
 from flexicase.selection.protocol import Backend, Kernel
 
@@ -50,7 +50,7 @@ class Plexicase:
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
         """A kernel that draws events from ``matrix``."""
-        return WheelKernel(self._distribution(matrix, backend), backend)
+        return RouletteKernel(self._distribution(matrix, backend), backend)
 
     def probabilities(self, matrix: ErrorMatrix) -> NDArray[np.float64]:
         """(n_individuals,) exact selection probabilities."""
@@ -64,14 +64,14 @@ class Plexicase:
             shares = np.empty(len(kinds))
             _native.elite_shares(matrix.values, kinds, shares)
         else:
-            shares = elite_shares(matrix.values[kinds])
+            shares = plexicase_shares(matrix.values[kinds])
         weights = np.zeros_like(shares)
         np.power(shares / shares.max(), self.alpha, out=weights, where=shares > 0)
         result: NDArray[np.float64] = (weights / weights.sum() / members)[kind_of.reshape(-1)]
         return result
 
 
-def elite_shares(errors: NDArray[np.generic]) -> NDArray[np.float64]:
+def plexicase_shares(errors: NDArray[np.generic]) -> NDArray[np.float64]:
     """How many cases' worth of probability each distinct error vector gets.
 
     Args:

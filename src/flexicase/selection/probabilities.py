@@ -18,16 +18,16 @@ from flexicase.rng import Key, Seed, check_seed, key_from_seed, mix64
 from flexicase.selection.lexicase import Lexicase, NativeKernel
 from flexicase.selection.matrix import ErrorMatrix, NanPolicy, as_error_matrix
 from flexicase.selection.methods import resolve_method
-from flexicase.selection.protocol import KernelSpec, Method
+from flexicase.selection.protocol import Method, ResolvedLexicase
 from flexicase.selection.sampling import DownSample, sample_size
-from flexicase.selection.select import MOST_EVENTS, Selector
+from flexicase.selection.select import MAX_EVENTS, Selector
 
 Z_95 = 1.959963984540054
 MOST_SUBSETS = 20_000
 MOST_STATES_OF_SAMPLES = 500_000
 
 
-class ProblemTooLarge(ValueError):  # noqa: N818
+class TooManyStatesError(ValueError):
     """Exact probabilities would take too many states.
 
     Attributes:
@@ -56,7 +56,7 @@ class ProblemTooLarge(ValueError):  # noqa: N818
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Estimate:
+class ProbabilityEstimate:
     """Selection probabilities as seen in draws.
 
     Attributes:
@@ -108,7 +108,7 @@ def probabilities(
     max_states: int | None = ...,
     seed: Seed = ...,
     threads: int = ...,
-) -> Estimate: ...
+) -> ProbabilityEstimate: ...
 def probabilities(
     errors: ArrayLike,
     method: str | Method = "lexicase",
@@ -118,7 +118,7 @@ def probabilities(
     max_states: int | None = None,
     seed: Seed = None,
     threads: int = 1,
-) -> NDArray[np.float64] | Estimate:
+) -> NDArray[np.float64] | ProbabilityEstimate:
     """How likely each individual is to be selected by one event.
 
     All ways that an event can go are followed at once, as one flow of probability through sets of
@@ -129,17 +129,17 @@ def probabilities(
         errors: (n_individuals, n_cases) numbers, lower is better.
         method: A method's name (`flexicase.methods` lists them) or object.
         nan: ``"raise"`` refuses NaN, ``"worst"`` counts it as the worst error.
-        approximate: Draw so many events instead, and give an `Estimate` with confidence intervals.
+        approximate: Draw so many events instead, and give an `ProbabilityEstimate` with confidence intervals.
         max_states: Give up when there are more states (sets of survivors; with some methods also
             cases used); by default, as many as take a few seconds and less than a gigabyte.
         seed: For ``approximate``; see `flexicase.select`.
         threads: For ``approximate``.
 
     Returns:
-        (n_individuals,) float64 probabilities that sum to 1, or an `Estimate`.
+        (n_individuals,) float64 probabilities that sum to 1, or an `ProbabilityEstimate`.
 
     Raises:
-        ProblemTooLarge: More than ``max_states`` states would be needed.
+        TooManyStatesError: More than ``max_states`` states would be needed.
         TypeError: The method has no exact probabilities, or an argument is of the wrong type.
         ValueError: An argument has a value that makes no sense.
 
@@ -152,7 +152,7 @@ def probabilities(
     check_seed(seed)
     budget = _Budget(None if max_states is None else check_count(max_states, "max_states", 1))
     if approximate is not None:
-        draws = check_count(approximate, "approximate", 1, MOST_EVENTS)
+        draws = check_count(approximate, "approximate", 1, MAX_EVENTS)
         return _estimate(as_error_matrix(errors, nan), chosen, draws, seed, threads)
     matrix = as_error_matrix(errors, nan)
     if isinstance(chosen, HasProbabilities):
@@ -183,7 +183,7 @@ class _Budget:
         self.problems = 1
         self.solved = 0
 
-    def solve(self, matrix: ErrorMatrix, spec: KernelSpec) -> NDArray[np.float64]:
+    def solve(self, matrix: ErrorMatrix, spec: ResolvedLexicase) -> NDArray[np.float64]:
         """Exact probabilities of one filter on one matrix."""
         allowed = 0 if self.max_states is None else max(1, self.max_states - self.explored)
         kernel = NativeKernel(matrix, spec)
@@ -192,7 +192,7 @@ class _Budget:
         self.explored += states
         if found is None or (self.max_states is not None and self.explored > self.max_states):
             total = max(per_problem * self.problems, float(self.explored))
-            raise ProblemTooLarge(
+            raise TooManyStatesError(
                 f"errors of shape ({matrix.n_individuals}, {matrix.n_cases}) are too large a problem: stopped at "
                 f"{self.explored:,} states of an estimated {total:.2g}; use approximate=100_000 draws, "
                 "or a larger max_states",
@@ -211,7 +211,7 @@ def _mean_over_samples(method: Lexicase, matrix: ErrorMatrix, budget: _Budget) -
     size = sample_size(method.sample.size, matrix.n_cases)
     subsets = math.comb(matrix.n_cases, size)
     if subsets > MOST_SUBSETS:
-        raise ProblemTooLarge(
+        raise TooManyStatesError(
             f"there are {_about(subsets)} samples of {size} of {matrix.n_cases} cases, more than {MOST_SUBSETS:,}; "
             "use approximate=100_000 draws",
             0,
@@ -235,7 +235,7 @@ def _subsets(n: int, size: int) -> Iterator[NDArray[np.int64]]:
         yield np.array(subset, dtype=np.int64)
 
 
-def _estimate(matrix: ErrorMatrix, method: Method, draws: int, seed: Seed, threads: int) -> Estimate:
+def _estimate(matrix: ErrorMatrix, method: Method, draws: int, seed: Seed, threads: int) -> ProbabilityEstimate:
     if isinstance(method, Lexicase):
         method = dataclasses.replace(method, elitism=0)
     if getattr(method, "sample", None) is None:
@@ -243,7 +243,7 @@ def _estimate(matrix: ErrorMatrix, method: Method, draws: int, seed: Seed, threa
     else:
         chosen = _draw_with_fresh_samples(matrix, method, draws, key_from_seed(seed))
     counts = np.bincount(chosen, minlength=matrix.n_individuals)
-    return Estimate(counts / draws, *wilson(counts, draws), draws)
+    return ProbabilityEstimate(counts / draws, *wilson_interval(counts, draws), draws)
 
 
 def _draw_with_fresh_samples(matrix: ErrorMatrix, method: Method, draws: int, key: Key) -> NDArray[np.int64]:
@@ -255,7 +255,7 @@ def _draw_with_fresh_samples(matrix: ErrorMatrix, method: Method, draws: int, ke
     return chosen
 
 
-def wilson(counts: NDArray[Any], draws: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def wilson_interval(counts: NDArray[Any], draws: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """95 % confidence intervals of probabilities (Wilson, JASA 1927).
 
     Args:

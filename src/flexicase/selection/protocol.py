@@ -38,7 +38,7 @@ class Ended(IntEnum):
     ELITE = 3
 
 
-class Tolerance(Enum):
+class EpsilonKind(Enum):
     """How far from the pool's best a survivor may be."""
 
     NONE = 0
@@ -48,14 +48,14 @@ class Tolerance(Enum):
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class KernelSpec:
+class ResolvedLexicase:
     """One lexicase filter, with everything resolved to numbers.
 
     Attributes:
         weights: (n_cases,) case weights, or None for the uniform order.
         ranked: Whether the weights are used by ranked instead of weighted shuffle.
         tolerance: The filter.
-        epsilon: (n_cases,) for `Tolerance.FIXED`.
+        epsilon: (n_cases,) for `EpsilonKind.FIXED`.
         batch: Cases that are summed before each filtering.
         depth: Cases that an event looks at, at most.
         random_depth: Draw the depth anew for every event, uniformly from 1 … n_cases.
@@ -64,7 +64,7 @@ class KernelSpec:
 
     weights: NDArray[np.float64] | None = None
     ranked: bool = False
-    tolerance: Tolerance = Tolerance.NONE
+    tolerance: EpsilonKind = EpsilonKind.NONE
     epsilon: NDArray[np.float64] | None = None
     batch: int = 1
     depth: int = 2**31 - 1

@@ -17,7 +17,7 @@ from flexicase.selection.protocol import Backend, Events, Kernel
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class Partition:
     """A part of an error matrix.
 
     Attributes:
@@ -32,15 +32,15 @@ class Part:
 class Sample(Protocol):
     """Chooses the parts of the matrix that selection uses, once per selector."""
 
-    def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Part]:
+    def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Partition]:
         """The parts; event number e selects from part e modulo their number."""
         ...
 
 
-class Parts:
+class PartitionKernel:
     """A kernel that deals the events out to the parts of a matrix, in turn."""
 
-    def __init__(self, parts: Sequence[Part], kernels: Sequence[Kernel]) -> None:
+    def __init__(self, parts: Sequence[Partition], kernels: Sequence[Kernel]) -> None:
         """Pair each part with the kernel that selects from it."""
         self.parts = parts
         self.kernels = kernels
@@ -62,7 +62,7 @@ class Parts:
         return out
 
 
-def shuffled(n: int, stream: Stream) -> NDArray[np.int64]:
+def random_permutation(n: int, stream: Stream) -> NDArray[np.int64]:
     """A uniformly random permutation of 0 … n-1."""
     return np.argsort(case_keys(stream.word(), n))
 
@@ -87,10 +87,10 @@ class DownSample:
         """Check the size."""
         object.__setattr__(self, "size", check_sample_size(self.size, "size"))
 
-    def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Part]:
+    def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Partition]:
         """One part: every individual, some cases."""
         k = sample_size(self.size, matrix.n_cases)
-        return [Part(None, np.sort(shuffled(matrix.n_cases, Stream.of(key, 0, Lane.SAMPLE))[:k]))]
+        return [Partition(None, np.sort(random_permutation(matrix.n_cases, Stream.of(key, 0, Lane.SAMPLE))[:k]))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +118,13 @@ class Cohorts:
         """Check the number."""
         object.__setattr__(self, "n", check_count(self.n, "n", 1))
 
-    def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Part]:
+    def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Partition]:
         """One part per cohort."""
         n = min(self.n, matrix.n_individuals, max(1, matrix.n_cases))
         stream = Stream.of(key, 0, Lane.SAMPLE)
-        individuals = np.array_split(shuffled(matrix.n_individuals, stream), n)
-        cases = np.array_split(shuffled(matrix.n_cases, stream), n)
-        return [Part(np.sort(i), np.sort(c)) for i, c in zip(individuals, cases, strict=True)]
+        individuals = np.array_split(random_permutation(matrix.n_individuals, stream), n)
+        cases = np.array_split(random_permutation(matrix.n_cases, stream), n)
+        return [Partition(np.sort(i), np.sort(c)) for i, c in zip(individuals, cases, strict=True)]
 
 
 def check_sample(sample: Any) -> Sample | None:
@@ -184,10 +184,10 @@ class InformedDownSample:
         object.__setattr__(self, "size", check_sample_size(self.size, "size"))
         object.__setattr__(self, "parents", check_sample_size(self.parents, "parents"))
 
-    def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Part]:
+    def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Partition]:
         """One part: every individual, some cases."""
         stream = Stream.of(key, 0, Lane.SAMPLE)
-        asked = shuffled(matrix.n_individuals, stream)[: sample_size(self.parents, matrix.n_individuals)]
+        asked = random_permutation(matrix.n_individuals, stream)[: sample_size(self.parents, matrix.n_individuals)]
         solved = np.empty((len(asked), matrix.n_cases), dtype=np.bool_)
         for block in row_blocks(*solved.shape):
             solved[block] = matrix.values[asked[block]] == 0
@@ -197,7 +197,7 @@ class InformedDownSample:
             _native.farthest_first(np.ascontiguousarray(solved).view(np.uint8), stream.state, chosen)
         else:
             chosen = farthest_first(solved, k, stream)
-        return [Part(None, np.sort(chosen))]
+        return [Partition(None, np.sort(chosen))]
 
 
 def farthest_first(solved: NDArray[np.bool_], size: int, stream: Stream) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from flexicase.selection.matrix import NanPolicy, as_error_matrix
 from flexicase.selection.methods import resolve_method
 from flexicase.selection.protocol import Backend, Kernel, Method, Selection, resolve_backend
 
-MOST_EVENTS = 2**40
+MAX_EVENTS = 2**40
 
 
 class Selector:
@@ -67,7 +67,7 @@ class Selector:
             counts: Whether to keep the counts; the parents are the same either way.
             threads: Threads to use; the outcome does not depend on it.
         """
-        n = check_count(n, "n", 0, MOST_EVENTS)
+        n = check_count(n, "n", 0, MAX_EVENTS)
         counts, threads = check_flag(counts, "counts"), check_threads(threads)
         with self._lock:
             start = self._next_event

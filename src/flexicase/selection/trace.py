@@ -18,7 +18,7 @@ from flexicase.selection.lexicase import Elitist, Lexicase
 from flexicase.selection.matrix import ErrorMatrix, NanPolicy, as_error_matrix
 from flexicase.selection.methods import resolve_method
 from flexicase.selection.protocol import Events, Method
-from flexicase.selection.sampling import Part
+from flexicase.selection.sampling import Partition
 
 MOST_EVENTS = 1_000_000
 
@@ -91,7 +91,7 @@ def trace(
     n = check_count(n, "n", 0, MOST_EVENTS)
     key = key_from_seed(seed)
     matrix = as_error_matrix(errors, nan)
-    whole = Part(None, None)
+    whole = Partition(None, None)
     parts = [whole] if chosen.sample is None else chosen.sample.parts(matrix, key, "reference")
     kernels = [_RecordingKernel(chosen, matrix, part) for part in parts]
     elite = Elitist(matrix, key, chosen.elitism, kernels[0]).elite if chosen.elitism else np.empty(0, np.int64)
@@ -113,7 +113,7 @@ def trace(
 class _RecordingKernel(ReferenceKernel):
     """The reference kernel, taking note of every pool on its way."""
 
-    def __init__(self, method: Lexicase, matrix: ErrorMatrix, part: Part) -> None:
+    def __init__(self, method: Lexicase, matrix: ErrorMatrix, part: Partition) -> None:
         if part.individuals is not None or part.cases is not None:
             matrix = matrix.take(part.individuals, part.cases)
         super().__init__(*method.spec(matrix, part.cases))

@@ -21,7 +21,7 @@ from flexicase._checks import (
     check_function,
     check_number,
     check_weights,
-    nearest,
+    did_you_mean,
     room_for,
     shown,
 )
@@ -153,7 +153,7 @@ def check_bias(bias: Bias) -> None:
     """Refuse what cannot be a bias before anything is computed."""
     if isinstance(bias, str):
         if bias.replace("-", "_") not in BIASES:
-            raise ValueError(f"unknown bias {shown(bias)}{nearest(bias[:80], BIASES)}")
+            raise ValueError(f"unknown bias {shown(bias)}{did_you_mean(bias[:80], BIASES)}")
     elif callable(bias):
         check_function(bias, "bias", 1)
     elif as_number_array(bias, "bias").ndim > 1:
@@ -247,7 +247,7 @@ class CaseWeights:
         if not 0.0 < self.w_min < math.inf:
             raise ValueError(f"w_min must be positive and finite, got {shown(w_min)}")
         if self.w_max is not None:
-            check_largest(self.w_max, self.w_min, n_cases)
+            check_upper_bound(self.w_max, self.w_min, n_cases)
         unseen = self.w_min if self.default == "min" else (math.inf if self.w_max is None else self.w_max)
         self.values: NDArray[np.float64] = room_for(n_cases, np.float64, "n_cases")
         self.values.fill(unseen)
@@ -259,7 +259,7 @@ class CaseWeights:
             return self
         copy = self.copy()
         copy.w_max = n_individuals + 1.0
-        check_largest(copy.w_max, copy.w_min, len(self.values))
+        check_upper_bound(copy.w_max, copy.w_min, len(self.values))
         np.minimum(copy.values, copy.w_max, out=copy.values)
         return copy
 
@@ -302,7 +302,7 @@ def check_pool_bias(bias: Any) -> PoolBias:
     return check_choice(bias, "bias", POOL_BIASES)  # type: ignore[return-value]
 
 
-def check_largest(w_max: float, w_min: float, n_cases: int) -> None:
+def check_upper_bound(w_max: float, w_min: float, n_cases: int) -> None:
     """Whether ``w_max`` is a weight not below ``w_min`` that can be summed over all cases."""
     if not w_max >= w_min:
         raise ValueError(f"w_max must be at least w_min = {w_min:g}, got {w_max:g}")

@@ -11,14 +11,14 @@ from flexicase.torch._training import TrainingError, constant, cosine
 from flexicase.torch.data import PadCropFlip
 from flexicase.torch.gradient_lexicase import GradientLexicase
 from flexicase.torch.models import vgg
-from flexicase.torch.records import Generation
+from flexicase.torch.records import TrainingRecord
 
 __all__ = [
     "CandidateErrors",
-    "Generation",
     "GradientLexicase",
     "PadCropFlip",
     "TrainingError",
+    "TrainingRecord",
     "constant",
     "cosine",
     "data",

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import torch
 
-from flexicase._checkpoint import CheckpointError, WriteFailures, newest_whole, prepare_folder, require_free
+from flexicase._checkpoint import CheckpointError, WriteFailures, load_newest, prepare_folder, require_free
 from flexicase._files import write_atomically
 
 MAGIC = b"flexicase torch2"
@@ -31,7 +31,7 @@ class Training(Protocol):
         ...
 
 
-class Saver:
+class CheckpointWriter:
     """Saves a training now and then, and never twice the same generation; failures to write cost a warning.
 
     Args:
@@ -83,7 +83,7 @@ def load(folder: Path) -> dict[str, Any] | None:
     Raises:
         CheckpointError: There are checkpoints, but none is whole.
     """
-    return newest_whole(folder, (NEWEST, PREVIOUS), _parse)
+    return load_newest(folder, (NEWEST, PREVIOUS), _parse)
 
 
 def open_folder(folder: Path, *, resume: bool, is_own: bool) -> dict[str, Any] | None:

@@ -40,7 +40,7 @@ class RankLostError(ConnectionError):
 
 
 @contextmanager
-def contact() -> Generator[None, None, None]:
+def detect_lost_rank() -> Generator[None, None, None]:
     """Turn what PyTorch raises when a rank is gone into `RankLostError`."""
     try:
         yield
@@ -49,7 +49,7 @@ def contact() -> Generator[None, None, None]:
         raise RankLostError(f"contact with another rank was lost: {reason}") from error
 
 
-def enter(backend: str) -> None:
+def init_process_group(backend: str) -> None:
     """Initialise ``torch.distributed`` from what ``torchrun`` has put into the environment; left when Python ends.
 
     Args:
@@ -58,14 +58,14 @@ def enter(backend: str) -> None:
     from torch.distributed import PrefixStore  # type: ignore[attr-defined]
     from torch.distributed.rendezvous import rendezvous
 
-    with contact():
+    with detect_lost_rank():
         store, rank, world_size = next(rendezvous("env://", timeout=TIMEOUT))
-        own = PrefixStore(common_name(PrefixStore("flexicase", store), rank, world_size), store)
+        own = PrefixStore(agree_on_prefix(PrefixStore("flexicase", store), rank, world_size), store)
         dist.init_process_group(backend, store=own, rank=rank, world_size=world_size, timeout=TIMEOUT)
     atexit.register(_leave)
 
 
-def common_name(store: Any, rank: int, world_size: int, timeout: timedelta = TIMEOUT) -> str:
+def agree_on_prefix(store: Any, rank: int, world_size: int, timeout: timedelta = TIMEOUT) -> str:
     """A name that all ranks of this start of the job know, and none of an earlier start.
 
     The store outlives the ranks, so that after a restart it still holds what those of the last start have left. Every
@@ -83,8 +83,8 @@ def common_name(store: Any, rank: int, world_size: int, timeout: timedelta = TIM
 
     Example:
         >>> import torch.distributed as dist
-        >>> from flexicase.torch._distributed import common_name
-        >>> len(common_name(dist.HashStore(), rank=0, world_size=1))
+        >>> from flexicase.torch._distributed import agree_on_prefix
+        >>> len(agree_on_prefix(dist.HashStore(), rank=0, world_size=1))
         32
     """
     own, until = uuid.uuid4().hex, time.monotonic() + timeout.total_seconds()
@@ -123,12 +123,12 @@ class RankFailedError(RuntimeError):
     """
 
 
-class OneProcess:
+class SingleProcess:
     """All candidates in this process: nothing to be told to anybody.
 
     Example:
-        >>> from flexicase.torch._distributed import OneProcess
-        >>> OneProcess().each(3, lambda candidate: candidate / 2)
+        >>> from flexicase.torch._distributed import SingleProcess
+        >>> SingleProcess().each(3, lambda candidate: candidate / 2)
         [0.0, 0.5, 1.0]
     """
 
@@ -180,7 +180,7 @@ class OneProcess:
         """
 
 
-class Ranks(OneProcess):
+class RankGroup(SingleProcess):
     """The processes of a job started by ``torchrun``; needs that ``torch.distributed`` is initialised.
 
     Args:
@@ -188,9 +188,9 @@ class Ranks(OneProcess):
 
     Example:
         >>> import torch.distributed as dist
-        >>> from flexicase.torch._distributed import Ranks
+        >>> from flexicase.torch._distributed import RankGroup
         >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
-        >>> Ranks().each(3, lambda candidate: candidate / 2)
+        >>> RankGroup().each(3, lambda candidate: candidate / 2)
         [0.0, 0.5, 1.0]
         >>> dist.destroy_process_group()
     """
@@ -201,7 +201,7 @@ class Ranks(OneProcess):
         """Open a channel of our own on the CPU, whatever the job's backend is."""
         self.rank = dist.get_rank()
         self.world_size = dist.get_world_size()
-        with contact():
+        with detect_lost_rank():
             self._channel = dist.new_group(backend="gloo", timeout=timeout)
 
     def key(self, seed: Seed) -> Key:
@@ -254,12 +254,12 @@ class Ranks(OneProcess):
         return RankErrors(evaluate, self)
 
     def adopt(self, candidate: int, model: nn.Module, optimizer: dict[str, Any] | None) -> dict[str, Any] | None:
-        """Give the state of a candidate to all ranks; see `OneProcess.adopt`."""
+        """Give the state of a candidate to all ranks; see `SingleProcess.adopt`."""
         tensors = list(parameters_of(model).values())
         content = torch.cat([as_bytes(value) for value in tensors])
         by_nccl = content.device.type == "cuda"
         content = content if by_nccl else content.cpu()
-        with contact():
+        with detect_lost_rank():
             dist.broadcast(content, self.owner(candidate), None if by_nccl else self._channel)
         if self.owner(candidate) != self.rank:
             parts = content.split([value.numel() * value.element_size() for value in tensors])
@@ -290,7 +290,7 @@ class Ranks(OneProcess):
         return self._tell(result, 0)
 
     def agree(self, facts: Callable[[], dict[str, Any]]) -> None:
-        """Refuse to go on if the ranks do not have the same facts; see `OneProcess.agree`."""
+        """Refuse to go on if the ranks do not have the same facts; see `SingleProcess.agree`."""
         told = self._gather(facts())
         for rank, theirs in enumerate(told):
             for name, value in told[0].items():
@@ -308,7 +308,7 @@ class Ranks(OneProcess):
         """
         sent = torch.from_numpy(content)
         found = [torch.empty_like(sent) for _ in range(self.world_size)]
-        with contact():
+        with detect_lost_rank():
             dist.all_gather(found, sent, self._channel)
         return [part.numpy() for part in found]
 
@@ -328,7 +328,7 @@ class Ranks(OneProcess):
 
     def _gather(self, value: Any) -> list[Any]:
         found: list[Any] = [None] * self.world_size
-        with contact():
+        with detect_lost_rank():
             dist.all_gather_object(found, value, self._channel)
         return found
 
@@ -338,7 +338,7 @@ class Ranks(OneProcess):
         if self.rank == source:
             torch.save(value, content)
         told = [content.getvalue()]
-        with contact():
+        with detect_lost_rank():
             dist.broadcast_object_list(told, source, self._channel, device=torch.device("cpu"))
         return value if self.rank == source else torch.load(io.BytesIO(told[0]), map_location="cpu", weights_only=True)
 
@@ -354,7 +354,7 @@ def under_torchrun() -> bool:
     return "RANK" in os.environ and int(os.environ.get("WORLD_SIZE", "1")) > 1
 
 
-def join(distributed: Distributed, population: int, device: str | torch.device) -> OneProcess:
+def join(distributed: Distributed, population: int, device: str | torch.device) -> SingleProcess:
     """The ranks of this job.
 
     Args:
@@ -374,7 +374,7 @@ def join(distributed: Distributed, population: int, device: str | torch.device) 
     if distributed not in (True, False, "auto"):
         raise ValueError(f"distributed must be True, False or 'auto', got {distributed!r}")
     if not (under_torchrun() if distributed == "auto" else distributed):
-        return OneProcess()
+        return SingleProcess()
     if not dist.is_available():
         raise ImportError("distributed training needs torch.distributed, which this build of PyTorch does not have")
     if not dist.is_initialized():
@@ -383,13 +383,13 @@ def join(distributed: Distributed, population: int, device: str | torch.device) 
                 "distributed=True needs several processes: start this with torchrun --nproc-per-node N, or call "
                 "torch.distributed.init_process_group first"
             )
-        enter("nccl" if torch.device(device).type == "cuda" and torch.cuda.is_available() else "gloo")
+        init_process_group("nccl" if torch.device(device).type == "cuda" and torch.cuda.is_available() else "gloo")
     ranks = dist.get_world_size()
     if ranks > population:
         raise ValueError(
             f"population must be at least the number of ranks, got {population} candidates on {ranks} ranks"
         )
-    return Ranks()
+    return RankGroup()
 
 
 def facts(selector: FastLexicase, key: Key, model: nn.Module) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from flexicase.torch._fingerprint import checksum, describe_tensors
 
 if TYPE_CHECKING:
-    from flexicase.torch._distributed import Ranks
+    from flexicase.torch._distributed import RankGroup
 
 
 #: How much of a data set its fingerprint reads: so many bytes if it can be read in batches, otherwise so many cases.
@@ -26,13 +26,13 @@ SAMPLED_CASES = 32
 
 
 @runtime_checkable
-class Batched(Protocol):
+class BatchDataset(Protocol):
     """A data set that can be read many cases at a time.
 
     Example:
         >>> import flexicase.torch as ft
-        >>> from flexicase.torch._evaluation import Batched
-        >>> isinstance(ft.data.load("fake", train=8, test=8).train, Batched)
+        >>> from flexicase.torch._evaluation import BatchDataset
+        >>> isinstance(ft.data.load("fake", train=8, test=8).train, BatchDataset)
         True
     """
 
@@ -41,7 +41,7 @@ class Batched(Protocol):
         ...
 
 
-class Cases:
+class CaseLoader:
     """A data set of (input, target), read in batches on a device.
 
     Args:
@@ -140,11 +140,11 @@ class Cases:
     def _all_targets(self) -> Tensor | None:
         if isinstance(self.data_set, TensorDataset):
             return self.data_set.tensors[1]
-        labels = getattr(self.data_set, "labels", None) if isinstance(self.data_set, Batched) else None
+        labels = getattr(self.data_set, "labels", None) if isinstance(self.data_set, BatchDataset) else None
         return labels if isinstance(labels, Tensor) else None
 
     def _reader(self) -> Callable[[Tensor], Any]:
-        if isinstance(self.data_set, Batched):
+        if isinstance(self.data_set, BatchDataset):
             return self.data_set.batch
         if isinstance(self.data_set, TensorDataset) and len(self.data_set.tensors) == 2:
             inputs, targets = self.data_set.tensors
@@ -192,9 +192,9 @@ class Cases:
                 f"shape {tuple(targets.shape)} (for anything else give error_fn and loss)"
             )
         targets = targets.to(torch.int64)
-        wrong = torch.tensor(False) if checked else (targets < 0) | (targets >= self.classes)
-        if wrong.any():
-            at = int(wrong.int().argmax())
+        zero_one_error = torch.tensor(False) if checked else (targets < 0) | (targets >= self.classes)
+        if zero_one_error.any():
+            at = int(zero_one_error.int().argmax())
             raise ValueError(
                 f"targets of {self.name} must be class labels from 0 to {self.classes - 1}, as the network has "
                 f"{self.classes} outputs, got {int(targets[at])} for case {int(which[at])}"
@@ -209,7 +209,7 @@ BLOCKS = (16, 1024)
 WORK_PER_CALL = 10**8
 
 
-def wrong(output: Tensor, target: Tensor) -> Tensor:
+def zero_one_error(output: Tensor, target: Tensor) -> Tensor:
     """1 where the largest output is not the target or an output is NaN, 0 elsewhere; of equal outputs the first counts.
 
     Args:
@@ -221,14 +221,14 @@ def wrong(output: Tensor, target: Tensor) -> Tensor:
 
     Example:
         >>> import torch
-        >>> from flexicase.torch._evaluation import wrong
-        >>> wrong(torch.tensor([[0.1, 0.9], [0.5, 0.5]]), torch.tensor([0, 0])).tolist()
+        >>> from flexicase.torch._evaluation import zero_one_error
+        >>> zero_one_error(torch.tensor([[0.1, 0.9], [0.5, 0.5]]), torch.tensor([0, 0])).tolist()
         [True, False]
     """
     return (output.argmax(1) != target) | output.isnan().any(1)
 
 
-def largest_block(model: nn.Module, cases: Cases) -> int:
+def max_block_cases(model: nn.Module, cases: CaseLoader) -> int:
     """How many cases it makes sense to look ahead: no more than fill a call of the network with work.
 
     A large network on a CPU does 16 cases at a time as fast, per case, as hundreds; more would only be more that may
@@ -256,18 +256,18 @@ class CandidateErrors:
         models: The networks; in evaluation mode while this is in use.
         cases: The cases.
         error_fn: From (b, …) outputs and (b, …) targets to (b,) errors, lower is better.
-        batch: Cases per call of a network, at most.
+        batch: CaseLoader per call of a network, at most.
         autocast: Type for mixed precision, or None.
         augment: Changes the inputs of (b,) cases, each depending on the case alone; or None.
 
     Example:
         >>> import numpy as np
         >>> import torch
-        >>> from flexicase.torch._evaluation import Cases
+        >>> from flexicase.torch._evaluation import CaseLoader
         >>> from flexicase.torch._evaluation import CandidateErrors
         >>> data = torch.utils.data.TensorDataset(torch.eye(3), torch.arange(3))
         >>> models = [torch.nn.Identity(), torch.nn.Flatten(0, -1)]
-        >>> evaluate = CandidateErrors(models[:1], Cases(data, torch.device("cpu"), name="data"))
+        >>> evaluate = CandidateErrors(models[:1], CaseLoader(data, torch.device("cpu"), name="data"))
         >>> evaluate(np.array([0]), np.array([2, 0])).tolist()
         [[0.0, 0.0]]
     """
@@ -275,8 +275,8 @@ class CandidateErrors:
     def __init__(
         self,
         models: Sequence[nn.Module],
-        cases: Cases,
-        error_fn: ErrorFunction = wrong,
+        cases: CaseLoader,
+        error_fn: ErrorFunction = zero_one_error,
         *,
         batch: int = LARGEST_BATCH,
         autocast: torch.dtype | None = None,
@@ -331,24 +331,24 @@ class RankErrors:
         >>> import numpy as np
         >>> import torch
         >>> import torch.distributed as dist
-        >>> from flexicase.torch._evaluation import Cases
-        >>> from flexicase.torch._distributed import Ranks
+        >>> from flexicase.torch._evaluation import CaseLoader
+        >>> from flexicase.torch._distributed import RankGroup
         >>> from flexicase.torch._evaluation import CandidateErrors
         >>> from flexicase.torch._evaluation import RankErrors
         >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
         >>> data = torch.utils.data.TensorDataset(torch.eye(3), torch.tensor([0, 1, 0]))
-        >>> local = CandidateErrors([torch.nn.Identity()], Cases(data, torch.device("cpu"), name="data"))
-        >>> RankErrors(local, Ranks())(np.array([0]), np.array([2, 0])).tolist()
+        >>> local = CandidateErrors([torch.nn.Identity()], CaseLoader(data, torch.device("cpu"), name="data"))
+        >>> RankErrors(local, RankGroup())(np.array([0]), np.array([2, 0])).tolist()
         [[1.0, 0.0]]
         >>> dist.destroy_process_group()
     """
 
-    def __init__(self, evaluate: CandidateErrors, ranks: Ranks) -> None:
+    def __init__(self, evaluate: CandidateErrors, ranks: RankGroup) -> None:
         """Nothing is evaluated yet."""
         self.calls = 0
         self._evaluate = evaluate
         self._ranks = ranks
-        self._as_bits = evaluate.error_fn is wrong
+        self._as_bits = evaluate.error_fn is zero_one_error
 
     def __call__(self, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[Any]:
         """The (m, b) errors of (m,) candidates on (b,) cases."""

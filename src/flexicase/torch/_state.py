@@ -29,7 +29,7 @@ from flexicase.torch._training import (
     unsaved_buffers,
     unsaved_names,
 )
-from flexicase.torch.records import ENDINGS, Generation
+from flexicase.torch.records import ENDINGS, TrainingRecord
 
 ENTRIES = ("settings", "key", "generations", "parent", "buffers", "optimizer", "selector", "records")
 SELECTOR_ENTRIES = ("settings", "weights", "w_max", "key", "next_event")
@@ -41,7 +41,7 @@ LIMIT = 2**62
 
 
 @dataclass(frozen=True)
-class State:
+class TrainingState:
     """All that the finished generations have left; replaced as a whole, so that an interrupted one leaves nothing.
 
     Attributes:
@@ -50,12 +50,12 @@ class State:
         records: One per generation.
         parent: The ``state_dict`` of the last parent; None before the first generation.
         buffers: The buffers that this leaves out.
-        optimizer: State of the parent's optimiser, if the next generation inherits it.
+        optimizer: TrainingState of the parent's optimiser, if the next generation inherits it.
     """
 
     key: Key
     selector: FastLexicase
-    records: tuple[Generation, ...] = ()
+    records: tuple[TrainingRecord, ...] = ()
     parent: dict[str, Tensor] | None = None
     buffers: dict[str, Tensor] | None = None
     optimizer: dict[str, Any] | None = None
@@ -77,18 +77,18 @@ class State:
                 copy_network(new, candidate)
 
     def after(
-        self, selector: FastLexicase, record: Generation, parent: nn.Module, optimizer: dict[str, Any] | None
-    ) -> State:
+        self, selector: FastLexicase, record: TrainingRecord, parent: nn.Module, optimizer: dict[str, Any] | None
+    ) -> TrainingState:
         """The state after one more generation.
 
         Args:
             selector: The selector as the generation left it.
             record: The generation.
             parent: The network that was selected; copied.
-            optimizer: State of its optimiser, if the next generation inherits it.
+            optimizer: TrainingState of its optimiser, if the next generation inherits it.
         """
         parameters, buffers = copied(parameters_of(parent)), copied(unsaved_buffers(parent))
-        return State(self.key, selector, (*self.records, record), parameters, buffers, optimizer)
+        return TrainingState(self.key, selector, (*self.records, record), parameters, buffers, optimizer)
 
     def as_dict(self, settings: dict[str, Any], generations: int | None) -> dict[str, Any]:
         """Plain values and tensors, which ``torch.load`` reads without trust."""
@@ -120,13 +120,13 @@ def describe_training(model: nn.Module, trainer: Trainer, error_fn: Any, selecti
 def read_state(
     found: Any,
     settings: dict[str, Any],
-    new: State,
+    new: TrainingState,
     model: nn.Module,
     trainer: Trainer,
     *,
     allow_changed: tuple[str, ...] = (),
-) -> tuple[State, int | None]:
-    """The state that `State.as_dict` gave, and the number of generations in it.
+) -> tuple[TrainingState, int | None]:
+    """The state that `TrainingState.as_dict` gave, and the number of generations in it.
 
     Args:
         found: The dict.
@@ -153,7 +153,7 @@ def read_state(
         for name in ("parent", "buffers", "optimizer"):
             if entries[name] is not None:
                 raise ValueError(f"{name} in the state must be None before the first generation")
-        return State(key, selector), generations
+        return TrainingState(key, selector), generations
     trial = copy.deepcopy(model)
     device = next(trial.parameters()).device
     parent = _tensors(entries["parent"], "parent in the state", parameters_of(trial), trainer.finite)
@@ -164,7 +164,7 @@ def read_state(
     elif optimizer is not None:
         raise ValueError('optimizer in the state must be None with optimizer_state="reset"')
     optimizer = copy.deepcopy(optimizer)
-    state = State(key, selector, records, copied(parent, device), copied(buffers, device), optimizer)
+    state = TrainingState(key, selector, records, copied(parent, device), copied(buffers, device), optimizer)
     try:
         with torch.random.fork_rng([]):
             check_output(state.load_parent(trial), trainer.cases, classify=trainer.cases.classes is not None)
@@ -202,12 +202,12 @@ def _check_settings(found: dict[str, Any], settings: dict[str, Any], changed: tu
                 raise ValueError(f"{error}; allow_changed=[{name!r}] continues anyway") from None
 
 
-def _records(found: Any, population: int, n_cases: int) -> tuple[Generation, ...]:
+def _records(found: Any, population: int, n_cases: int) -> tuple[TrainingRecord, ...]:
     if not isinstance(found, list):
         raise ValueError(f"records in the state must be a list, got {_shown(found)}")
     for number, record in enumerate(found):
         where = f"records[{number}] in the state"
-        _dict(record, where, Generation._fields)
+        _dict(record, where, TrainingRecord._fields)
         _whole(record["generation"], f"{where}: generation", number, number)
         _whole(record["parent"], f"{where}: parent", 0, population - 1)
         for name in COUNTS:
@@ -218,7 +218,7 @@ def _records(found: Any, population: int, n_cases: int) -> tuple[Generation, ...
             _number(record[name], f"{where}: {name}")
         if record["accuracy"] is not None and not isinstance(record["accuracy"], float):
             raise ValueError(f"{where}: accuracy must be a number or None, got {_shown(record['accuracy'])}")
-    return tuple(Generation.from_dict(record) for record in found)
+    return tuple(TrainingRecord.from_dict(record) for record in found)
 
 
 def _selector(found: Any, selector: FastLexicase) -> FastLexicase:

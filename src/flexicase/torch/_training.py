@@ -16,10 +16,10 @@ from torch.nn.parameter import is_lazy
 from torch.optim import LBFGS, SGD, Optimizer
 
 from flexicase.rng import Key, Lane, Stream, derived_key
-from flexicase.torch._evaluation import Cases
+from flexicase.torch._evaluation import CaseLoader
 
 if TYPE_CHECKING:
-    from flexicase.torch._distributed import OneProcess
+    from flexicase.torch._distributed import SingleProcess
 
 
 def check_device(device: str | torch.device) -> torch.device:
@@ -149,7 +149,7 @@ def is_sound(model: nn.Module, finite: frozenset[str]) -> bool:
     return all(bool(value.isfinite().all()) for name, value in tensors.items() if name in finite)
 
 
-def check_output(model: nn.Module, cases: Cases, *, classify: bool) -> int | None:
+def check_output(model: nn.Module, cases: CaseLoader, *, classify: bool) -> int | None:
     """Whether a network takes the cases; gives the number of classes if it is to classify them.
 
     Raises:
@@ -270,7 +270,7 @@ def generator(key: Key, generation: int, lane: Lane, which: int = 0) -> torch.Ge
     return torch.Generator().manual_seed(word(key, generation, lane, which))
 
 
-def deal(n_cases: int, batch_size: int, population: int, draws: torch.Generator) -> list[tuple[Tensor, ...]]:
+def assign_batches(n_cases: int, batch_size: int, population: int, draws: torch.Generator) -> list[tuple[Tensor, ...]]:
     """Shuffle the cases, cut them into batches, and deal these to the candidates in turn.
 
     Batches are smaller than asked for if there would be fewer than candidates. A last batch of one case, on which
@@ -281,8 +281,8 @@ def deal(n_cases: int, batch_size: int, population: int, draws: torch.Generator)
 
     Example:
         >>> import torch
-        >>> from flexicase.torch._training import deal
-        >>> shares = deal(10, 2, 4, torch.Generator().manual_seed(1))
+        >>> from flexicase.torch._training import assign_batches
+        >>> shares = assign_batches(10, 2, 4, torch.Generator().manual_seed(1))
         >>> [len(share) for share in shares]
         [2, 1, 1, 1]
     """
@@ -299,7 +299,7 @@ class Trainer:
 
     Attributes:
         cases: The training cases.
-        batch_size: Cases per training step.
+        batch_size: CaseLoader per training step.
         loss: From outputs and targets to a number.
         optimizer: Makes an optimiser of a network's parameters.
         transform: Augments a batch, or None.
@@ -308,14 +308,14 @@ class Trainer:
         ranks: Where the candidates live.
     """
 
-    cases: Cases
+    cases: CaseLoader
     batch_size: int
     loss: Loss
     optimizer: OptimizerFactory
     transform: Transform | None
     autocast: torch.dtype | None
     finite: frozenset[str]
-    ranks: OneProcess
+    ranks: SingleProcess
 
     def optimizer_for(self, model: nn.Module, factor: float, inherited: dict[str, Any] | None) -> Optimizer:
         """A new optimiser, its learning rates multiplied by ``factor``, with the state of an earlier one if given.
@@ -367,7 +367,7 @@ class Trainer:
             TrainingError: A loss is not finite, or no candidate is sound.
         """
         factor = check_factor(factor)
-        shares = deal(len(self.cases), self.batch_size, len(models), generator(key, generation, Lane.DEALING))
+        shares = assign_batches(len(self.cases), self.batch_size, len(models), generator(key, generation, Lane.DEALING))
         optimizers = [self.optimizer_for(model, factor, inherited) for model in models]
         diverged = "training has diverged; a lower learning rate may help"
 

@@ -149,7 +149,7 @@ class Images:
 
 
 @dataclass(frozen=True)
-class Data:
+class ImageData:
     """A data set, and what a network and its training need to know about it.
 
     Attributes:
@@ -169,7 +169,9 @@ class Data:
     classes: int
 
 
-def load(name: str, directory: str | Path | None = None, *, train: int | None = None, test: int | None = None) -> Data:
+def load(
+    name: str, directory: str | Path | None = None, *, train: int | None = None, test: int | None = None
+) -> ImageData:
     """Load a data set.
 
     Args:
@@ -200,7 +202,7 @@ def load(name: str, directory: str | Path | None = None, *, train: int | None = 
     return _digits(train, test) if name == "digits" else _fake(train or 256, test or 128)
 
 
-def _digits(train: int | None, test: int | None) -> Data:
+def _digits(train: int | None, test: int | None) -> ImageData:
     try:
         from sklearn.datasets import load_digits
     except ImportError as error:
@@ -214,7 +216,7 @@ def _digits(train: int | None, test: int | None) -> Data:
     def part(pixels: NDArray[np.uint8], targets: NDArray[np.int64], limit: int | None, what: str) -> Images:
         return Images(*_limited(pixels, targets, limit, what), mean=[mean], std=[std], white=16.0)
 
-    return Data(
+    return ImageData(
         part(first, labels[:-DIGITS_TEST], train, "train"),
         part(last, labels[-DIGITS_TEST:], test, "test"),
         PadCropFlip(padding=1, flip=0.0, fill=-mean / std),
@@ -224,13 +226,13 @@ def _digits(train: int | None, test: int | None) -> Data:
     )
 
 
-def _cifar10(directory: str | Path | None, train: int | None, test: int | None) -> Data:
+def _cifar10(directory: str | Path | None, train: int | None, test: int | None) -> ImageData:
     if directory is None:
         raise ValueError("directory must name the folder with CIFAR-10, got None")
     batches = read_cifar10(directory)
     first = batches[: len(TRAINING)]
     images, labels = np.concatenate([b.images for b in first]), np.concatenate([b.labels for b in first])
-    return Data(
+    return ImageData(
         Images(*_limited(images, labels, train, "train"), mean=CIFAR_MEAN, std=CIFAR_STD),
         Images(*_limited(batches[-1].images, batches[-1].labels, test, "test"), mean=CIFAR_MEAN, std=CIFAR_STD),
         PadCropFlip(fill=[-mean / std for mean, std in zip(CIFAR_MEAN, CIFAR_STD, strict=True)]),
@@ -240,7 +242,7 @@ def _cifar10(directory: str | Path | None, train: int | None, test: int | None) 
     )
 
 
-def _fake(train: int, test: int) -> Data:
+def _fake(train: int, test: int) -> ImageData:
     rng = np.random.default_rng(0)
     patterns = rng.integers(0, 120, (10, 1, 8, 8))
 
@@ -249,7 +251,7 @@ def _fake(train: int, test: int) -> Data:
         images = patterns[labels] + rng.integers(0, 136, (n, 1, 8, 8))
         return Images(images.astype(np.uint8), labels, mean=[0.5], std=[0.25])
 
-    return Data(part(train), part(test), None, channels=1, size=8, classes=10)
+    return ImageData(part(train), part(test), None, channels=1, size=8, classes=10)
 
 
 def _limited(

@@ -16,14 +16,14 @@ from torch import nn
 from torch.nn import functional
 
 from flexicase._checks import check_choice, check_count, check_number
-from flexicase.evaluation._lookahead import BYTES_PER_PAIR, PATIENCE, Growing, LookAhead
+from flexicase.evaluation._lookahead import BYTES_PER_PAIR, GROWTH_DELAY, Growing, LookAhead
 from flexicase.rng import Key, Lane, Seed
 from flexicase.selection.fast_lexicase import BLOCK_SHARE, FastLexicase
 from flexicase.selection.weights import Default, PoolBias
 from flexicase.torch import _checkpoint as checkpoint
 from flexicase.torch._distributed import Distributed, RankLostError, facts, join
-from flexicase.torch._evaluation import CandidateErrors, Cases, ErrorFunction, largest_block, wrong
-from flexicase.torch._state import State, check_names, describe_training, read_state
+from flexicase.torch._evaluation import CandidateErrors, CaseLoader, ErrorFunction, max_block_cases, zero_one_error
+from flexicase.torch._state import TrainingState, check_names, describe_training, read_state
 from flexicase.torch._training import (
     Loss,
     OptimizerFactory,
@@ -41,10 +41,10 @@ from flexicase.torch._training import (
     word,
 )
 from flexicase.torch.data import PerCase
-from flexicase.torch.records import Generation, selection_facts
+from flexicase.torch.records import TrainingRecord, selection_facts
 
 SelectionName: TypeAlias = Literal["lexicase", "fast"]
-SHORT = 2 * PATIENCE
+SHORT = 2 * GROWTH_DELAY
 RECENT = 5
 LEAST_SHARE = 4
 
@@ -59,7 +59,7 @@ def make_selector(
     epsilon: float | ArrayLike | str | None,
     on_all_fail: Literal["keep", "stop"] | None,
     lookahead: LookAhead,
-    largest_block: int,
+    max_block_cases: int,
     key: Key,
 ) -> FastLexicase:
     """The selector that the arguments of `GradientLexicase` describe; see there.
@@ -87,7 +87,7 @@ def make_selector(
         epsilon=epsilon,
         on_all_fail=on_all_fail or "keep",
         lookahead=lookahead,
-        memory=BLOCK_SHARE * BYTES_PER_PAIR * largest_block * population,
+        memory=BLOCK_SHARE * BYTES_PER_PAIR * max_block_cases * population,
         seed=0,
     )
     made.load_state_dict({**made.state_dict(), "key": tuple(key)})
@@ -102,18 +102,18 @@ def _settled(selector: FastLexicase, population: int) -> FastLexicase:
     return selector
 
 
-def lookahead_after(cases: Sequence[int]) -> LookAhead:
+def next_lookahead(cases: Sequence[int]) -> LookAhead:
     """Look-ahead for a selection, from how many cases the last few looked at.
 
     Where a handful of cases decide, computing in advance costs more than it saves; where it takes many, a quarter of
     the usual number is almost always needed.
 
     Args:
-        cases: Cases that each selection so far looked at.
+        cases: CaseLoader that each selection so far looked at.
 
     Example:
-        >>> from flexicase.torch.gradient_lexicase import lookahead_after
-        >>> lookahead_after([]), lookahead_after([50, 3, 2]), lookahead_after([3, 2, 9, 60, 40, 5, 100])
+        >>> from flexicase.torch.gradient_lexicase import next_lookahead
+        >>> next_lookahead([]), next_lookahead([50, 3, 2]), next_lookahead([3, 2, 9, 60, 40, 5, 100])
         ('patient', 'patient', Growing(least=10))
     """
     usual = int(median(cases[-RECENT:])) if cases else 0
@@ -138,7 +138,7 @@ class GradientLexicase:
         schedule: Factor of the learning rate, from the generation (from 0) and the number of generations.
         generations: How many generations there will be, for the schedule; `fit` sets it too.
         device: Where the networks are.
-        batch_size: Cases per training step.
+        batch_size: CaseLoader per training step.
         seed: An int, a `numpy.random.Generator`, a `SeedSequence`, or None for fresh randomness.
         optimizer_state: A generation starts with new optimisers, ``"reset"``, or the parent's state, ``"inherit"``.
         on_all_fail: On a case that the whole pool gets wrong, ``"keep"`` all (default) or ``"stop"``, parent at random.
@@ -151,7 +151,7 @@ class GradientLexicase:
         epsilon: How far from the best of the pool a survivor may be, as for `flexicase.FastLexicase`.
         test_set: A data set to evaluate the parent on every ``eval_every`` generations, and after the last one.
         eval_every: See ``test_set``.
-        callbacks: Called with each `Generation`.
+        callbacks: Called with each `TrainingRecord`.
         lookahead: How selection asks for cases: ``"auto"`` in blocks that grow, the faster the longer the last few
             selections were; an int in blocks of that many. Never changes the outcome, up to rounding in networks.
         autocast: ``torch.bfloat16`` for mixed precision.
@@ -196,7 +196,7 @@ class GradientLexicase:
         epsilon: float | ArrayLike | str | None = None,
         test_set: Any = None,
         eval_every: int = 50,
-        callbacks: Sequence[Callable[[Generation], object]] = (),
+        callbacks: Sequence[Callable[[TrainingRecord], object]] = (),
         lookahead: LookAhead = "auto",
         autocast: torch.dtype | None = None,
         compile: bool = False,  # noqa: A002
@@ -216,7 +216,7 @@ class GradientLexicase:
         self._inherits = check_choice(optimizer_state, "optimizer_state", ("reset", "inherit")) == "inherit"
         transforms = {"transform": transform, "selection_transform": selection_transform}
         check_functions(callbacks, optimizer, schedule=schedule, error_fn=error_fn, loss=loss, **transforms)
-        self._cases = Cases(train_set, self.device, channels_last=channels_last, name="train_set")
+        self._cases = CaseLoader(train_set, self.device, channels_last=channels_last, name="train_set")
         self._cases.expect_one_each(self.population)
         self._seed = int(seed) if isinstance(seed, int | np.integer) else None
         key = self._ranks.key(seed)
@@ -233,14 +233,14 @@ class GradientLexicase:
             epsilon=epsilon,
             on_all_fail=on_all_fail,
             lookahead=lookahead,
-            largest_block=largest_block(self._candidates[0], self._cases),
+            max_block_cases=max_block_cases(self._candidates[0], self._cases),
             key=key,
         )
         self._learns_lookahead = selector.lookahead == "auto"
         if classes is not None:
             self._cases.expect_labels(classes)
         self._test = None if test_set is None else self._test_cases(test_set)
-        self._error_fn = error_fn or wrong
+        self._error_fn = error_fn or zero_one_error
         loss, finite = loss or functional.cross_entropy, finite_tensors(self._candidates[0])
         self._trainer = Trainer(self._cases, self.batch_size, loss, optimizer, transform, autocast, finite, self._ranks)
         self._descriptions = describe_training(self._candidates[0], self._trainer, self._error_fn, selection_transform)
@@ -249,7 +249,7 @@ class GradientLexicase:
         self._selection_transform = selection_transform
         self._schedule = schedule
         self.callbacks = list(callbacks)
-        self._state = State(key, selector)
+        self._state = TrainingState(key, selector)
         self._folder: Path | None = None
         self._ranks.agree(lambda: self._settings() | facts(selector, key, self._candidates[0]))
 
@@ -264,7 +264,7 @@ class GradientLexicase:
         return len(self._state.records)
 
     @property
-    def records(self) -> tuple[Generation, ...]:
+    def records(self) -> tuple[TrainingRecord, ...]:
         """One record per generation done."""
         return self._state.records
 
@@ -292,7 +292,7 @@ class GradientLexicase:
         save_every: float | None = None,
         resume: bool = False,
         allow_changed: Collection[str] = (),
-    ) -> tuple[Generation, ...]:
+    ) -> tuple[TrainingRecord, ...]:
         """Train until that many generations are done in all.
 
         Args:
@@ -325,7 +325,7 @@ class GradientLexicase:
                 self.load_state_dict(found, allow_changed=allow_changed)
             self._folder = folder.resolve()
         self.generations = generations
-        saver = checkpoint.Saver(self, None if self.rank else folder, seconds)
+        saver = checkpoint.CheckpointWriter(self, None if self.rank else folder, seconds)
         try:
             while self.generation < generations:
                 record = self.step()
@@ -336,7 +336,7 @@ class GradientLexicase:
             saver.save()
         return self.records
 
-    def step(self) -> Generation:
+    def step(self) -> TrainingRecord:
         """One generation: train, select, copy.
 
         If it fails or is interrupted, `generation` says whether it is done. If not, nothing is left of it, and calling
@@ -360,7 +360,7 @@ class GradientLexicase:
             raise
         return self._state.records[-1]
 
-    def _next(self, factor: float) -> State:
+    def _next(self, factor: float) -> TrainingState:
         started = time.perf_counter()
         self._state.renew(self._candidates, self._new_candidates)
         loss, optimizers, sound = self._trainer.train_all(
@@ -370,7 +370,7 @@ class GradientLexicase:
         evaluate = self._ranks.evaluator(self._evaluator(self._forward))
         selector = copy.copy(self._state.selector)
         if self._learns_lookahead:
-            selector.lookahead = lookahead_after([record.cases for record in self.records])
+            selector.lookahead = next_lookahead([record.cases for record in self.records])
         candidates = np.array(sound)
         selected = selector.select(
             lambda which, cases: evaluate(candidates[which], cases), len(sound), population=self.generation
@@ -380,7 +380,7 @@ class GradientLexicase:
         model = self._candidates[parent]
         optimizer = copy.deepcopy(optimizers[parent].state_dict()) if self._inherits else None
         optimizer = self._ranks.adopt(parent, model, optimizer)
-        record = Generation(
+        record = TrainingRecord(
             generation=self.generation,
             parent=parent,
             **selection_facts(selected),
@@ -415,13 +415,13 @@ class GradientLexicase:
         """
         return self._mean(self.parent, self._test_cases(test_set))
 
-    def _test_cases(self, test_set: Any) -> Cases:
-        cases = Cases(test_set, self.device, channels_last=self._channels_last, name="test_set")
+    def _test_cases(self, test_set: Any) -> CaseLoader:
+        cases = CaseLoader(test_set, self.device, channels_last=self._channels_last, name="test_set")
         if self._cases.classes is not None:
             cases.expect_labels(self._cases.classes)
         return cases
 
-    def _mean(self, model: nn.Module, cases: Cases) -> float:
+    def _mean(self, model: nn.Module, cases: CaseLoader) -> float:
         evaluate = CandidateErrors([model], cases, self._error_fn, autocast=self._autocast)
         mean = float(evaluate(np.zeros(1, np.int64), np.arange(len(cases))).mean())
         return mean if self._cases.classes is None else 1.0 - mean

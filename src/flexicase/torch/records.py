@@ -10,7 +10,7 @@ from flexicase.selection.protocol import Ended
 ENDINGS = {Ended.ONE_LEFT: "unique", Ended.CASES_EXHAUSTED: "exhausted", Ended.CUT_SHORT: "all failed"}
 
 
-class Generation(NamedTuple):
+class TrainingRecord(NamedTuple):
     """What happened in a generation.
 
     Attributes:
@@ -30,8 +30,8 @@ class Generation(NamedTuple):
         seconds_test: Time of the evaluation on the test set.
 
     Example:
-        >>> from flexicase.torch import Generation
-        >>> Generation(0, 2, 9, 3, "unique", 12, 8, 0.1, 2.3).seconds
+        >>> from flexicase.torch import TrainingRecord
+        >>> TrainingRecord(0, 2, 9, 3, "unique", 12, 8, 0.1, 2.3).seconds
         0.0
     """
 
@@ -59,7 +59,7 @@ class Generation(NamedTuple):
         return self._asdict()
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Generation:
+    def from_dict(cls, values: dict[str, Any]) -> TrainingRecord:
         """The record that `as_dict` was called on."""
         return cls(**values)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from flexicase.push.program import unparse
+from flexicase.push.program import to_text
 
 
 def rounded(value: float, decimals: int) -> float:
@@ -25,4 +25,4 @@ def float_text(value: float) -> str:
     >>> float_text(2.0), float_text(1e7)
     ('2.0', '1.0E7')
     """
-    return unparse(value)
+    return to_text(value)

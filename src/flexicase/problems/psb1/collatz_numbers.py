@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from flexicase.problems.cases import Drawn, Fixed, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, Settings
+from flexicase.problems.cases import FixedCases, RandomCases, carried_inputs, carried_reader
+from flexicase.problems.problem import Problem, ProblemSettings
 from flexicase.problems.random_inputs import integer
 from flexicase.push.genome import RandomInteger, RandomTag, RandomTagged
-from flexicase.push.measures import Measure
+from flexicase.push.measures import ErrorMeasure
 from flexicase.push.program import Symbol
 
 
@@ -24,10 +24,10 @@ PROBLEM = Problem(
     description="Given an integer n from 1 to 10000, return the number of terms of its Collatz sequence down to 1.",
     answer=answer,
     domains=(
-        Fixed(carried_inputs("collatz-numbers")),
-        Drawn(lambda rng: (integer(rng, 11, 9998),), train=184, test=2000),
+        FixedCases(carried_inputs("collatz-numbers")),
+        RandomCases(lambda rng: (integer(rng, 11, 9998),), train=184, test=2000),
     ),
-    measures=(Measure("integer", "absolute", penalty=1_000_000),),
+    measures=(ErrorMeasure("integer", "absolute", penalty=1_000_000),),
     stacks=("exec", "integer", "float", "boolean"),
     generators=(
         0,
@@ -37,6 +37,6 @@ PROBLEM = Problem(
         RandomTagged(),
         Symbol("in1"),
     ),
-    settings=Settings(max_points=2400, max_initial_genome=300, steps=15000),
+    settings=ProblemSettings(max_points=2400, max_initial_genome=300, steps=15000),
     edge=carried_reader("collatz-numbers"),
 )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from flexicase.problems.cases import Drawn, Fixed, Inputs, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, Settings
+from flexicase.problems.cases import FixedCases, Inputs, RandomCases, carried_inputs, carried_reader
+from flexicase.problems.problem import Problem, ProblemSettings
 from flexicase.problems.random_inputs import Rng, string
 from flexicase.push.genome import RandomBoolean, RandomString, RandomTag, RandomTagged
-from flexicase.push.measures import Measure
+from flexicase.push.measures import ErrorMeasure
 from flexicase.push.program import Symbol
 
 
@@ -46,14 +46,14 @@ PROBLEM = Problem(
     description="Given three strings, return true if length(in1) < length(in2) < length(in3).",
     answer=answer,
     domains=(
-        Fixed(carried_inputs("compare-string-lengths", 0, 7)),
-        Drawn(lambda rng: arrangements("", not_empty(rng)), train=6),
-        Drawn(lambda rng: arrangements(not_empty(rng), not_empty(rng)), train=9),
-        Drawn(equal, train=3, test=100),
-        Drawn(lambda rng: tuple(sorted(independent(rng), key=len)), train=25, test=200),
-        Drawn(independent, train=50, test=700),
+        FixedCases(carried_inputs("compare-string-lengths", 0, 7)),
+        RandomCases(lambda rng: arrangements("", not_empty(rng)), train=6),
+        RandomCases(lambda rng: arrangements(not_empty(rng), not_empty(rng)), train=9),
+        RandomCases(equal, train=3, test=100),
+        RandomCases(lambda rng: tuple(sorted(independent(rng), key=len)), train=25, test=200),
+        RandomCases(independent, train=50, test=700),
     ),
-    measures=(Measure("boolean", "mismatch"),),
+    measures=(ErrorMeasure("boolean", "mismatch"),),
     stacks=("exec", "integer", "boolean", "string"),
     generators=(
         RandomBoolean(),
@@ -63,6 +63,6 @@ PROBLEM = Problem(
         Symbol("in2"),
         Symbol("in3"),
     ),
-    settings=Settings(max_points=1600, max_initial_genome=200, steps=600),
+    settings=ProblemSettings(max_points=1600, max_initial_genome=200, steps=600),
     edge=carried_reader("compare-string-lengths"),
 )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from flexicase.problems.cases import Drawn, Fixed, Inputs, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, Settings
+from flexicase.problems.cases import FixedCases, Inputs, RandomCases, carried_inputs, carried_reader
+from flexicase.problems.problem import Problem, ProblemSettings
 from flexicase.problems.random_inputs import Rng, integer
 from flexicase.push.genome import RandomInteger, RandomTag, RandomTagged
-from flexicase.push.measures import Measure
+from flexicase.push.measures import ErrorMeasure
 from flexicase.push.program import Symbol
 
 
@@ -29,12 +29,12 @@ PROBLEM = Problem(
     description="Given a vector of integers, return the number of odd ones.",
     answer=answer,
     domains=(
-        Fixed(carried_inputs("count-odds")),
-        Drawn(lambda rng: mixed(rng, 1.0), train=9, test=100),
-        Drawn(lambda rng: mixed(rng, 0.0), train=9, test=100),
-        Drawn(lambda rng: mixed(rng, rng.random()), train=150, test=1800),
+        FixedCases(carried_inputs("count-odds")),
+        RandomCases(lambda rng: mixed(rng, 1.0), train=9, test=100),
+        RandomCases(lambda rng: mixed(rng, 0.0), train=9, test=100),
+        RandomCases(lambda rng: mixed(rng, rng.random()), train=150, test=1800),
     ),
-    measures=(Measure("integer", "absolute", penalty=1000),),
+    measures=(ErrorMeasure("integer", "absolute", penalty=1000),),
     stacks=("exec", "integer", "boolean", "vector_integer"),
     generators=(
         0,
@@ -45,6 +45,6 @@ PROBLEM = Problem(
         RandomTagged(),
         Symbol("in1"),
     ),
-    settings=Settings(max_points=2000, max_initial_genome=250, steps=1500),
+    settings=ProblemSettings(max_points=2000, max_initial_genome=250, steps=1500),
     edge=carried_reader("count-odds"),
 )

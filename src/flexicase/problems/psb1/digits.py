@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from flexicase.problems.cases import Drawn, Fixed, Inputs, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, Settings
+from flexicase.problems.cases import FixedCases, Inputs, RandomCases, carried_inputs, carried_reader
+from flexicase.problems.problem import Problem, ProblemSettings
 from flexicase.problems.random_inputs import Rng, chance, integer
 from flexicase.push.genome import RandomInteger, RandomTag, RandomTagged
-from flexicase.push.measures import Measure
+from flexicase.push.measures import ErrorMeasure
 from flexicase.push.program import Char, Symbol
 
 
@@ -30,8 +30,8 @@ PROBLEM = Problem(
     description="Print the digits of an integer, least significant first, one per line; a minus sign goes directly "
     "before the most significant digit; no final newline.",
     answer=answer,
-    domains=(Fixed(carried_inputs("digits")), Drawn(any_size, train=85, test=1000)),
-    measures=(Measure("output", "levenshtein"),),
+    domains=(FixedCases(carried_inputs("digits")), RandomCases(any_size, train=85, test=1000)),
+    measures=(ErrorMeasure("output", "levenshtein"),),
     stacks=("exec", "integer", "boolean", "string", "char", "print"),
     generators=(
         Char("\n"),
@@ -40,6 +40,6 @@ PROBLEM = Problem(
         RandomTagged(),
         Symbol("in1"),
     ),
-    settings=Settings(max_points=1200, max_initial_genome=150, steps=600),
+    settings=ProblemSettings(max_points=1200, max_initial_genome=150, steps=600),
     edge=carried_reader("digits"),
 )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import string as letters
 
-from flexicase.problems.cases import Drawn, Fixed, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, Settings
+from flexicase.problems.cases import FixedCases, RandomCases, carried_inputs, carried_reader
+from flexicase.problems.problem import Problem, ProblemSettings
 from flexicase.problems.random_inputs import string
 from flexicase.push.genome import RandomString, RandomTag, RandomTagged
-from flexicase.push.measures import Measure
+from flexicase.push.measures import ErrorMeasure
 from flexicase.push.program import Char, Symbol
 
 
@@ -23,10 +23,10 @@ PROBLEM = Problem(
     description="Print a string with every letter doubled and every `!` tripled.",
     answer=answer,
     domains=(
-        Fixed(carried_inputs("double-letters")),
-        Drawn(lambda rng: (string(rng, RandomString(1, 20)),), train=68, test=1000),
+        FixedCases(carried_inputs("double-letters")),
+        RandomCases(lambda rng: (string(rng, RandomString(1, 20)),), train=68, test=1000),
     ),
-    measures=(Measure("output", "levenshtein"),),
+    measures=(ErrorMeasure("output", "levenshtein"),),
     stacks=("exec", "integer", "boolean", "string", "char", "print"),
     generators=(
         Char("!"),
@@ -34,6 +34,6 @@ PROBLEM = Problem(
         RandomTagged(),
         Symbol("in1"),
     ),
-    settings=Settings(max_points=3200, max_initial_genome=400, steps=1600),
+    settings=ProblemSettings(max_points=3200, max_initial_genome=400, steps=1600),
     edge=carried_reader("double-letters"),
 )

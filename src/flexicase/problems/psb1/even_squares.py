@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from flexicase.problems.cases import Drawn, Fixed, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, Settings
+from flexicase.problems.cases import FixedCases, RandomCases, carried_inputs, carried_reader
+from flexicase.problems.problem import Problem, ProblemSettings
 from flexicase.problems.random_inputs import integer
 from flexicase.push.genome import RandomTag, RandomTagged
-from flexicase.push.measures import Measure
+from flexicase.push.measures import ErrorMeasure
 from flexicase.push.program import Symbol
 
 
@@ -20,16 +20,16 @@ PROBLEM = Problem(
     description="Print all positive even perfect squares below n, one per line, no final newline.",
     answer=lambda n: "\n".join(map(str, squares(n))),
     domains=(
-        Fixed(carried_inputs("even-squares")),
-        Drawn(lambda rng: (integer(rng, 20, 9999),), train=83, test=1000),
+        FixedCases(carried_inputs("even-squares")),
+        RandomCases(lambda rng: (integer(rng, 20, 9999),), train=83, test=1000),
     ),
     measures=(
-        Measure("output", "levenshtein"),
-        Measure("output", "integer_lines", target=lambda inputs, _: len(squares(*inputs))),
-        Measure("output", "integer_line_values", penalty=100, target=lambda inputs, _: squares(*inputs)),
+        ErrorMeasure("output", "levenshtein"),
+        ErrorMeasure("output", "integer_lines", target=lambda inputs, _: len(squares(*inputs))),
+        ErrorMeasure("output", "integer_line_values", penalty=100, target=lambda inputs, _: squares(*inputs)),
     ),
     stacks=("exec", "integer", "boolean", "print"),
     generators=(RandomTag(("integer", "boolean", "exec")), RandomTagged(), Symbol("in1")),
-    settings=Settings(max_points=1600, max_initial_genome=200, steps=2000),
+    settings=ProblemSettings(max_points=1600, max_initial_genome=200, steps=2000),
     edge=carried_reader("even-squares"),
 )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from flexicase.problems.cases import Drawn, Inputs, carried_reader
-from flexicase.problems.problem import Problem, Settings
+from flexicase.problems.cases import Inputs, RandomCases, carried_reader
+from flexicase.problems.problem import Problem, ProblemSettings
 from flexicase.problems.random_inputs import Rng, integer
 from flexicase.push.genome import RandomTag, RandomTagged
-from flexicase.push.measures import Measure
+from flexicase.push.measures import ErrorMeasure
 from flexicase.push.program import Symbol
 
 
@@ -28,8 +28,8 @@ PROBLEM = Problem(
     description="Given integers start, finish and step, print start, start + step, … as long as they are below finish, "
     "one per line, no final newline.",
     answer=lambda start, finish, step: "\n".join(map(str, range(start, finish, step))),
-    domains=(Drawn(crossing_zero, train=10, test=100), Drawn(anywhere, train=90, test=900)),
-    measures=(Measure("output", "levenshtein"),),
+    domains=(RandomCases(crossing_zero, train=10, test=100), RandomCases(anywhere, train=90, test=900)),
+    measures=(ErrorMeasure("output", "levenshtein"),),
     stacks=("exec", "integer", "boolean", "print"),
     generators=(
         RandomTag(("integer", "boolean", "exec")),
@@ -38,6 +38,6 @@ PROBLEM = Problem(
         Symbol("in2"),
         Symbol("in3"),
     ),
-    settings=Settings(max_points=1200, max_initial_genome=150, steps=600),
+    settings=ProblemSettings(max_points=1200, max_initial_genome=150, steps=600),
     edge=carried_reader("for-loop-index"),
 )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from flexicase.problems.cases import Drawn, Fixed, Inputs, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, Settings
+from flexicase.problems.cases import FixedCases, Inputs, RandomCases, carried_inputs, carried_reader
+from flexicase.problems.problem import Problem, ProblemSettings
 from flexicase.problems.random_inputs import Rng, integer, integers
 from flexicase.push.genome import RandomInteger, RandomTag, RandomTagged
-from flexicase.push.measures import Measure
+from flexicase.push.measures import ErrorMeasure
 from flexicase.push.program import Symbol
 
 
@@ -28,10 +28,10 @@ PROBLEM = Problem(
     description="Given the least scores of the grades A, B, C and D, descending, and a score, print "
     "`Student has a X grade.`, where X is A, B, C, D or F.",
     answer=lambda *inputs: f"Student has a {letter(*inputs)} grade.",
-    domains=(Fixed(carried_inputs("grade")), Drawn(thresholds_and_score, train=159, test=2000)),
+    domains=(FixedCases(carried_inputs("grade")), RandomCases(thresholds_and_score, train=159, test=2000)),
     measures=(
-        Measure("output", "levenshtein"),
-        Measure(
+        ErrorMeasure("output", "levenshtein"),
+        ErrorMeasure(
             "output",
             "letter",
             penalty=1000,
@@ -57,6 +57,6 @@ PROBLEM = Problem(
         Symbol("in4"),
         Symbol("in5"),
     ),
-    settings=Settings(max_points=1600, max_initial_genome=200, steps=800),
+    settings=ProblemSettings(max_points=1600, max_initial_genome=200, steps=800),
     edge=carried_reader("grade"),
 )

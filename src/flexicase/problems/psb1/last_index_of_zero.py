@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from flexicase.problems.cases import Drawn, Fixed, Inputs, Split, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, Settings
+from flexicase.problems.cases import FixedCases, Inputs, RandomCases, SplitCases, carried_inputs, carried_reader
+from flexicase.problems.problem import Problem, ProblemSettings
 from flexicase.problems.random_inputs import Rng, integer, integers, shuffled
 from flexicase.push.genome import RandomInteger, RandomTag, RandomTagged
-from flexicase.push.measures import Measure
+from flexicase.push.measures import ErrorMeasure
 from flexicase.push.program import Symbol
 
 
@@ -35,14 +35,14 @@ PROBLEM = Problem(
     description="Given an integer vector with at least one 0, return the index (from 0) of the last 0.",
     answer=answer,
     domains=(
-        Fixed(carried_inputs("last-index-of-zero", 0, 8)),
-        Split([([0] * length,) for length in range(1, 51)], train=30, test=20),
-        Split(orders(0, 5, -8, 9), train=20, test=4),
-        Split(orders(0, 0, -8, 9), train=10, test=2),
-        Fixed(orders(0, 0, 0, 9)),
-        Drawn(with_zeros, train=78, test=974),
+        FixedCases(carried_inputs("last-index-of-zero", 0, 8)),
+        SplitCases([([0] * length,) for length in range(1, 51)], train=30, test=20),
+        SplitCases(orders(0, 5, -8, 9), train=20, test=4),
+        SplitCases(orders(0, 0, -8, 9), train=10, test=2),
+        FixedCases(orders(0, 0, 0, 9)),
+        RandomCases(with_zeros, train=78, test=974),
     ),
-    measures=(Measure("integer", "absolute", penalty=1_000_000),),
+    measures=(ErrorMeasure("integer", "absolute", penalty=1_000_000),),
     stacks=("exec", "integer", "boolean", "vector_integer"),
     generators=(
         RandomInteger(-50, 50),
@@ -50,6 +50,6 @@ PROBLEM = Problem(
         RandomTagged(),
         Symbol("in1"),
     ),
-    settings=Settings(max_points=1200, max_initial_genome=150, steps=600),
+    settings=ProblemSettings(max_points=1200, max_initial_genome=150, steps=600),
     edge=carried_reader("last-index-of-zero"),
 )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from flexicase.problems.cases import Drawn, Inputs, carried_reader
-from flexicase.problems.problem import Problem, Settings
+from flexicase.problems.cases import Inputs, RandomCases, carried_reader
+from flexicase.problems.problem import Problem, ProblemSettings
 from flexicase.problems.random_inputs import Rng, integer, integers, shuffled
 from flexicase.push.genome import RandomInteger, RandomTag, RandomTagged
-from flexicase.push.measures import Measure
+from flexicase.push.measures import ErrorMeasure
 from flexicase.push.program import Symbol
 
 
@@ -31,11 +31,11 @@ PROBLEM = Problem(
     description="Print the median of three integers.",
     answer=lambda *three: sorted(three)[1],
     domains=(
-        Drawn(any_three, train=60, test=600),
-        Drawn(two_equal, train=30, test=300),
-        Drawn(all_equal, train=10, test=100),
+        RandomCases(any_three, train=60, test=600),
+        RandomCases(two_equal, train=30, test=300),
+        RandomCases(all_equal, train=10, test=100),
     ),
-    measures=(Measure("output", "mismatch", target=lambda _, median: str(median)),),
+    measures=(ErrorMeasure("output", "mismatch", target=lambda _, median: str(median)),),
     stacks=("exec", "integer", "boolean", "print"),
     generators=(
         RandomInteger(-100, 100),
@@ -45,6 +45,6 @@ PROBLEM = Problem(
         Symbol("in2"),
         Symbol("in3"),
     ),
-    settings=Settings(max_points=800, max_initial_genome=100, steps=200, generations=200, alignment_deviation=5),
+    settings=ProblemSettings(max_points=800, max_initial_genome=100, steps=200, generations=200, alignment_deviation=5),
     edge=carried_reader("median"),
 )

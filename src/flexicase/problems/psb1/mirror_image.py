@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from flexicase.problems.cases import Drawn, Fixed, Inputs, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, Settings
+from flexicase.problems.cases import FixedCases, Inputs, RandomCases, carried_inputs, carried_reader
+from flexicase.problems.problem import Problem, ProblemSettings
 from flexicase.problems.random_inputs import Rng, integer, integers
 from flexicase.push.genome import RandomBoolean, RandomTag, RandomTagged
-from flexicase.push.measures import Measure
+from flexicase.push.measures import ErrorMeasure
 from flexicase.push.program import Symbol
 
 
@@ -52,13 +52,13 @@ PROBLEM = Problem(
     description="Given two integer vectors of equal length, return true if one is the reverse of the other.",
     answer=answer,
     domains=(
-        Fixed(carried_inputs("mirror-image")),
-        Drawn(mirrored, train=37, test=500),
-        Drawn(equal, train=10, test=100),
-        Drawn(close_call, train=20, test=200),
-        Drawn(unrelated, train=10, test=200),
+        FixedCases(carried_inputs("mirror-image")),
+        RandomCases(mirrored, train=37, test=500),
+        RandomCases(equal, train=10, test=100),
+        RandomCases(close_call, train=20, test=200),
+        RandomCases(unrelated, train=10, test=200),
     ),
-    measures=(Measure("boolean", "mismatch", penalty=1.0),),
+    measures=(ErrorMeasure("boolean", "mismatch", penalty=1.0),),
     stacks=("exec", "integer", "boolean", "vector_integer"),
     generators=(
         RandomBoolean(),
@@ -67,6 +67,6 @@ PROBLEM = Problem(
         Symbol("in1"),
         Symbol("in2"),
     ),
-    settings=Settings(max_points=1200, max_initial_genome=150, steps=600),
+    settings=ProblemSettings(max_points=1200, max_initial_genome=150, steps=600),
     edge=carried_reader("mirror-image"),
 )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from flexicase.problems.cases import Drawn, Fixed, Inputs, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, Settings
+from flexicase.problems.cases import FixedCases, Inputs, RandomCases, carried_inputs, carried_reader
+from flexicase.problems.problem import Problem, ProblemSettings
 from flexicase.problems.random_inputs import Rng, integer, integers
 from flexicase.push.genome import RandomTag, RandomTagged
-from flexicase.push.measures import Measure
+from flexicase.push.measures import ErrorMeasure
 from flexicase.push.program import Symbol
 
 
@@ -25,14 +25,14 @@ PROBLEM = Problem(
     description="Given a vector of integers, return it with all negative ones replaced by 0.",
     answer=lambda vector: [max(element, 0) for element in vector],
     domains=(
-        Fixed(carried_inputs("negative-to-zero", 0, 6)),
-        Drawn(lambda rng: (integers(rng, 1, -1000, 1000),), train=5),
-        Fixed(carried_inputs("negative-to-zero", 11)),
-        Drawn(lambda rng: mixed(rng, 1.0), train=9, test=100),
-        Drawn(lambda rng: mixed(rng, 0.0), train=9, test=100),
-        Drawn(lambda rng: mixed(rng, rng.random()), train=165, test=1800),
+        FixedCases(carried_inputs("negative-to-zero", 0, 6)),
+        RandomCases(lambda rng: (integers(rng, 1, -1000, 1000),), train=5),
+        FixedCases(carried_inputs("negative-to-zero", 11)),
+        RandomCases(lambda rng: mixed(rng, 1.0), train=9, test=100),
+        RandomCases(lambda rng: mixed(rng, 0.0), train=9, test=100),
+        RandomCases(lambda rng: mixed(rng, rng.random()), train=165, test=1800),
     ),
-    measures=(Measure("vector_integer", "levenshtein", penalty=5000),),
+    measures=(ErrorMeasure("vector_integer", "levenshtein", penalty=5000),),
     stacks=("exec", "integer", "boolean", "vector_integer"),
     generators=(
         0,
@@ -41,6 +41,6 @@ PROBLEM = Problem(
         RandomTagged(),
         Symbol("in1"),
     ),
-    settings=Settings(max_points=2000, max_initial_genome=250, steps=1500),
+    settings=ProblemSettings(max_points=2000, max_initial_genome=250, steps=1500),
     edge=carried_reader("negative-to-zero"),
 )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from flexicase.problems.cases import Drawn, carried_reader
-from flexicase.problems.problem import Problem, Settings
+from flexicase.problems.cases import RandomCases, carried_reader
+from flexicase.problems.problem import Problem, ProblemSettings
 from flexicase.problems.psb1._text import float_text, rounded
 from flexicase.problems.random_inputs import floats, integer
 from flexicase.push.genome import RandomFloat, RandomInteger, RandomTag, RandomTagged
-from flexicase.push.measures import Measure
+from flexicase.push.measures import ErrorMeasure
 from flexicase.push.program import Symbol
 
 PROBLEM = Problem(
@@ -15,10 +15,10 @@ PROBLEM = Problem(
     title="Number IO",
     description="Given a float and an integer, print their sum as a float.",
     answer=lambda real, whole: real + whole,
-    domains=(Drawn(lambda rng: (*floats(rng, 1, -100.0, 100.0), integer(rng, -100, 100)), train=25, test=1000),),
+    domains=(RandomCases(lambda rng: (*floats(rng, 1, -100.0, 100.0), integer(rng, -100, 100)), train=25, test=1000),),
     measures=(
-        Measure("output", "number", penalty=1000, decimals=4),
-        Measure("output", "levenshtein", target=lambda _, total: float_text(rounded(total, 10))),
+        ErrorMeasure("output", "number", penalty=1000, decimals=4),
+        ErrorMeasure("output", "levenshtein", target=lambda _, total: float_text(rounded(total, 10))),
     ),
     stacks=("float", "integer", "print"),
     generators=(
@@ -29,7 +29,7 @@ PROBLEM = Problem(
         Symbol("in1"),
         Symbol("in2"),
     ),
-    settings=Settings(
+    settings=ProblemSettings(
         max_points=800,
         max_initial_genome=100,
         steps=200,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import string as letters
 
-from flexicase.problems.cases import Drawn, Fixed, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, Settings
+from flexicase.problems.cases import FixedCases, RandomCases, carried_inputs, carried_reader
+from flexicase.problems.problem import Problem, ProblemSettings
 from flexicase.problems.random_inputs import string
 from flexicase.push.genome import RandomChar, RandomString, RandomTag, RandomTagged
-from flexicase.push.measures import Measure
+from flexicase.push.measures import ErrorMeasure
 from flexicase.push.program import Char, Symbol
 
 GROUPS = ((0.2, " "), (0.8, letters.ascii_lowercase))
@@ -25,10 +25,10 @@ PROBLEM = Problem(
     "spaces: a word that begins with a vowel gets `ay`, another one first moves its first letter to the end.",
     answer=lambda words: " ".join(map(latin, words.split())),
     domains=(
-        Fixed(carried_inputs("pig-latin")),
-        Drawn(lambda rng: (string(rng, RandomString(3, 50, GROUPS, words=True)),), train=167, test=1000),
+        FixedCases(carried_inputs("pig-latin")),
+        RandomCases(lambda rng: (string(rng, RandomString(3, 50, GROUPS, words=True)),), train=167, test=1000),
     ),
-    measures=(Measure("output", "levenshtein"),),
+    measures=(ErrorMeasure("output", "levenshtein"),),
     stacks=("exec", "integer", "boolean", "string", "char", "print"),
     generators=(
         "ay",
@@ -45,6 +45,6 @@ PROBLEM = Problem(
         RandomTagged(),
         Symbol("in1"),
     ),
-    settings=Settings(max_points=4000, max_initial_genome=500, steps=2000),
+    settings=ProblemSettings(max_points=4000, max_initial_genome=500, steps=2000),
     edge=carried_reader("pig-latin"),
 )

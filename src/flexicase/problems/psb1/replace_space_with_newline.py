@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from flexicase.problems.cases import Drawn, Fixed, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, Settings
+from flexicase.problems.cases import FixedCases, RandomCases, carried_inputs, carried_reader
+from flexicase.problems.problem import Problem, ProblemSettings
 from flexicase.problems.random_inputs import string
 from flexicase.push.genome import RandomChar, RandomString, RandomTag, RandomTagged
-from flexicase.push.measures import Measure
+from flexicase.push.measures import ErrorMeasure
 from flexicase.push.program import Char, Symbol
 
 GROUPS = ((0.2, " "), (0.8, "".join(map(chr, range(32, 127)))))
@@ -23,12 +23,12 @@ PROBLEM = Problem(
     description="Print a string with spaces turned into newlines, and return the number of its other characters.",
     answer=answer,
     domains=(
-        Fixed(carried_inputs("replace-space-with-newline")),
-        Drawn(lambda rng: (string(rng, RandomString(2, 20, GROUPS)),), train=70, test=1000),
+        FixedCases(carried_inputs("replace-space-with-newline")),
+        RandomCases(lambda rng: (string(rng, RandomString(2, 20, GROUPS)),), train=70, test=1000),
     ),
     measures=(
-        Measure("output", "levenshtein", target=lambda _, expected: expected[0]),
-        Measure("integer", "absolute", penalty=1000, target=lambda _, expected: expected[1]),
+        ErrorMeasure("output", "levenshtein", target=lambda _, expected: expected[0]),
+        ErrorMeasure("integer", "absolute", penalty=1000, target=lambda _, expected: expected[1]),
     ),
     stacks=("exec", "integer", "boolean", "string", "char", "print"),
     generators=(
@@ -40,6 +40,6 @@ PROBLEM = Problem(
         RandomTagged(),
         Symbol("in1"),
     ),
-    settings=Settings(max_points=3200, max_initial_genome=400, steps=1600),
+    settings=ProblemSettings(max_points=3200, max_initial_genome=400, steps=1600),
     edge=carried_reader("replace-space-with-newline"),
 )

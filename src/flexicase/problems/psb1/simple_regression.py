@@ -6,11 +6,11 @@ programs have integer arithmetic and the control of exec, small integer constant
 
 from __future__ import annotations
 
-from flexicase.problems.cases import Drawn, Fixed
-from flexicase.problems.problem import Problem, Settings
+from flexicase.problems.cases import FixedCases, RandomCases
+from flexicase.problems.problem import Problem, ProblemSettings
 from flexicase.problems.random_inputs import integer
 from flexicase.push.genome import RandomInteger
-from flexicase.push.measures import Measure
+from flexicase.push.measures import ErrorMeasure
 from flexicase.push.program import Symbol
 
 PROBLEM = Problem(
@@ -18,11 +18,11 @@ PROBLEM = Problem(
     description="Given an integer x, return x^3 - 2x^2 - x.",
     answer=lambda x: x**3 - 2 * x**2 - x,
     domains=(
-        Fixed([(x,) for x in range(-10, 11)]),
-        Drawn(lambda rng: (integer(rng, -1000, 1000),), train=0, test=100),
+        FixedCases([(x,) for x in range(-10, 11)]),
+        RandomCases(lambda rng: (integer(rng, -1000, 1000),), train=0, test=100),
     ),
-    measures=(Measure("integer", "absolute", penalty=1_000_000),),
+    measures=(ErrorMeasure("integer", "absolute", penalty=1_000_000),),
     stacks=("exec", "integer"),
     generators=(RandomInteger(-10, 10), Symbol("in1")),
-    settings=Settings(max_points=400, max_initial_genome=50, steps=200, generations=100),
+    settings=ProblemSettings(max_points=400, max_initial_genome=50, steps=200, generations=100),
 )

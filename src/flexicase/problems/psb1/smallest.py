@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from flexicase.problems.cases import Drawn, Fixed, Inputs, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, Settings
+from flexicase.problems.cases import FixedCases, Inputs, RandomCases, carried_inputs, carried_reader
+from flexicase.problems.problem import Problem, ProblemSettings
 from flexicase.problems.random_inputs import Rng, integer, integers, shuffled
 from flexicase.push.genome import RandomInteger, RandomTag, RandomTagged
-from flexicase.push.measures import Measure
+from flexicase.push.measures import ErrorMeasure
 from flexicase.push.program import Symbol
 
 
@@ -26,13 +26,13 @@ PROBLEM = Problem(
     description="Print the smallest of four integers.",
     answer=lambda *four: min(four),
     domains=(
-        Fixed(carried_inputs("smallest")),
-        Drawn(three_equal, train=10, test=100),
-        Drawn(all_equal, train=5, test=100),
-        Drawn(lambda rng: tuple(integers(rng, 4, 0, 100)), train=20, test=200),
-        Drawn(lambda rng: tuple(integers(rng, 4, -100, 100)), train=60, test=600),
+        FixedCases(carried_inputs("smallest")),
+        RandomCases(three_equal, train=10, test=100),
+        RandomCases(all_equal, train=5, test=100),
+        RandomCases(lambda rng: tuple(integers(rng, 4, 0, 100)), train=20, test=200),
+        RandomCases(lambda rng: tuple(integers(rng, 4, -100, 100)), train=60, test=600),
     ),
-    measures=(Measure("output", "mismatch", target=lambda _, least: str(least)),),
+    measures=(ErrorMeasure("output", "mismatch", target=lambda _, least: str(least)),),
     stacks=("exec", "integer", "boolean", "print"),
     generators=(
         RandomInteger(-100, 100),
@@ -43,6 +43,6 @@ PROBLEM = Problem(
         Symbol("in3"),
         Symbol("in4"),
     ),
-    settings=Settings(max_points=800, max_initial_genome=100, steps=200, generations=200, alignment_deviation=5),
+    settings=ProblemSettings(max_points=800, max_initial_genome=100, steps=200, generations=200, alignment_deviation=5),
     edge=carried_reader("smallest"),
 )

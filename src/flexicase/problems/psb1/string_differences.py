@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from flexicase.problems.cases import Drawn, Fixed, Inputs, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, Settings
+from flexicase.problems.cases import FixedCases, Inputs, RandomCases, carried_inputs, carried_reader
+from flexicase.problems.problem import Problem, ProblemSettings
 from flexicase.problems.random_inputs import Rng, chance, integer, pick, string
 from flexicase.push.genome import RandomInteger, RandomString, RandomTag, RandomTagged
-from flexicase.push.measures import Measure
+from flexicase.push.measures import ErrorMeasure
 from flexicase.push.program import Char, Symbol
 
 NO_SPACE = "".join(map(chr, range(33, 127)))
@@ -32,13 +32,13 @@ PROBLEM = Problem(
     "where they differ; no final newline.",
     answer=lambda first, second: "\n".join(differences(first, second)),
     domains=(
-        Fixed(carried_inputs("string-differences")),
-        Drawn(lambda rng: related(rng, 2), train=170, test=0),
-        Drawn(lambda rng: related(rng, 1), train=0, test=2000),
+        FixedCases(carried_inputs("string-differences")),
+        RandomCases(lambda rng: related(rng, 2), train=170, test=0),
+        RandomCases(lambda rng: related(rng, 1), train=0, test=2000),
     ),
     measures=(
-        Measure("output", "levenshtein"),
-        Measure("output", "difference_lines", target=lambda inputs, _: len(differences(*inputs))),
+        ErrorMeasure("output", "levenshtein"),
+        ErrorMeasure("output", "difference_lines", target=lambda inputs, _: len(differences(*inputs))),
     ),
     stacks=("exec", "integer", "boolean", "string", "char", "print"),
     generators=(
@@ -50,6 +50,6 @@ PROBLEM = Problem(
         Symbol("in1"),
         Symbol("in2"),
     ),
-    settings=Settings(max_points=4000, max_initial_genome=500, steps=2000),
+    settings=ProblemSettings(max_points=4000, max_initial_genome=500, steps=2000),
     edge=carried_reader("string-differences"),
 )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from flexicase.problems.cases import Drawn, Fixed, Inputs, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, Settings
+from flexicase.problems.cases import FixedCases, Inputs, RandomCases, carried_inputs, carried_reader
+from flexicase.problems.problem import Problem, ProblemSettings
 from flexicase.problems.random_inputs import Rng, integer, string
 from flexicase.push.genome import RandomInteger, RandomString, RandomTag, RandomTagged
-from flexicase.push.measures import Measure
+from flexicase.push.measures import ErrorMeasure
 from flexicase.push.program import Symbol
 
 
@@ -19,8 +19,8 @@ PROBLEM = Problem(
     name="string-lengths-backwards",
     description="Given a vector of strings, print their lengths one per line, last string first, no final newline.",
     answer=lambda strings: "\n".join(str(len(given)) for given in reversed(strings)),
-    domains=(Fixed(carried_inputs("string-lengths-backwards")), Drawn(some_strings, train=90, test=1000)),
-    measures=(Measure("output", "levenshtein"),),
+    domains=(FixedCases(carried_inputs("string-lengths-backwards")), RandomCases(some_strings, train=90, test=1000)),
+    measures=(ErrorMeasure("output", "levenshtein"),),
     stacks=("exec", "integer", "boolean", "string", "vector_string", "print"),
     generators=(
         RandomInteger(-100, 100),
@@ -28,6 +28,6 @@ PROBLEM = Problem(
         RandomTagged(),
         Symbol("in1"),
     ),
-    settings=Settings(max_points=1200, max_initial_genome=150, steps=600),
+    settings=ProblemSettings(max_points=1200, max_initial_genome=150, steps=600),
     edge=carried_reader("string-lengths-backwards"),
 )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import string as letters
 from collections import Counter
 
-from flexicase.problems.cases import Drawn, Fixed, Inputs, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, Settings
+from flexicase.problems.cases import FixedCases, Inputs, RandomCases, carried_inputs, carried_reader
+from flexicase.problems.problem import Problem, ProblemSettings
 from flexicase.problems.random_inputs import Rng, chance, integer, pick, shuffled, string
 from flexicase.push.genome import RandomBoolean, RandomChar, RandomInteger, RandomString, RandomTag, RandomTagged
-from flexicase.push.measures import Measure
+from flexicase.push.measures import ErrorMeasure
 from flexicase.push.program import Symbol
 
 
@@ -31,8 +31,8 @@ PROBLEM = Problem(
     description="Given two lower-case strings x and y, return true if every character of x occurs in y at least as "
     "often as in x.",
     answer=answer,
-    domains=(Fixed(carried_inputs("super-anagrams")), Drawn(related, train=170, test=2000)),
-    measures=(Measure("boolean", "mismatch"),),
+    domains=(FixedCases(carried_inputs("super-anagrams")), RandomCases(related, train=170, test=2000)),
+    measures=(ErrorMeasure("boolean", "mismatch"),),
     stacks=("exec", "integer", "boolean", "string", "char"),
     generators=(
         RandomBoolean(),
@@ -43,6 +43,6 @@ PROBLEM = Problem(
         Symbol("in1"),
         Symbol("in2"),
     ),
-    settings=Settings(max_points=3200, max_initial_genome=400, steps=1600),
+    settings=ProblemSettings(max_points=3200, max_initial_genome=400, steps=1600),
     edge=carried_reader("super-anagrams"),
 )

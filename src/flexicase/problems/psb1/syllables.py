@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from flexicase.problems.cases import Drawn, Fixed, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, Settings
+from flexicase.problems.cases import FixedCases, RandomCases, carried_inputs, carried_reader
+from flexicase.problems.problem import Problem, ProblemSettings
 from flexicase.problems.random_inputs import string
 from flexicase.push.genome import RandomChar, RandomString, RandomTag, RandomTagged
-from flexicase.push.measures import Measure
+from flexicase.push.measures import ErrorMeasure
 from flexicase.push.program import Char, Symbol
 
 VOWELS = "aeiouy"
@@ -23,12 +23,12 @@ PROBLEM = Problem(
     description="Print `The number of syllables is X`, where X is the number of characters a e i o u y in a string.",
     answer=lambda given: f"The number of syllables is {count(given)}",
     domains=(
-        Fixed(carried_inputs("syllables")),
-        Drawn(lambda rng: (string(rng, RandomString(1, 20, GROUPS)),), train=83, test=1000),
+        FixedCases(carried_inputs("syllables")),
+        RandomCases(lambda rng: (string(rng, RandomString(1, 20, GROUPS)),), train=83, test=1000),
     ),
     measures=(
-        Measure("output", "levenshtein"),
-        Measure("output", "last_integer", penalty=1000, target=lambda inputs, _: count(*inputs)),
+        ErrorMeasure("output", "levenshtein"),
+        ErrorMeasure("output", "last_integer", penalty=1000, target=lambda inputs, _: count(*inputs)),
     ),
     stacks=("exec", "integer", "boolean", "string", "char", "print"),
     generators=(
@@ -46,6 +46,6 @@ PROBLEM = Problem(
         RandomTagged(),
         Symbol("in1"),
     ),
-    settings=Settings(max_points=3200, max_initial_genome=400, steps=1600),
+    settings=ProblemSettings(max_points=3200, max_initial_genome=400, steps=1600),
     edge=carried_reader("syllables"),
 )

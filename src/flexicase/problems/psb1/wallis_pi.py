@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from flexicase.problems.cases import Fixed, Split, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, Settings
+from flexicase.problems.cases import FixedCases, SplitCases, carried_inputs, carried_reader
+from flexicase.problems.problem import Problem, ProblemSettings
 from flexicase.problems.psb1._text import float_text, rounded
 from flexicase.push.genome import RandomFloat, RandomInteger, RandomTag, RandomTagged
-from flexicase.push.measures import Measure
+from flexicase.push.measures import ErrorMeasure
 from flexicase.push.program import Symbol
 
 
@@ -24,12 +24,12 @@ PROBLEM = Problem(
     "2/3 · 4/3 · 4/5 · 6/5 · 6/7 · …, rounded to 5 decimals.",
     answer=answer,
     domains=(
-        Fixed(carried_inputs("wallis-pi")),
-        Split([(n,) for n in range(13, 198)], train=135, test=50),
+        FixedCases(carried_inputs("wallis-pi")),
+        SplitCases([(n,) for n in range(13, 198)], train=135, test=50),
     ),
     measures=(
-        Measure("float", "rounded_answer", penalty=1_000_000, decimals=5),
-        Measure("float", "rounded_text", decimals=5, target=lambda _, expected: float_text(expected)),
+        ErrorMeasure("float", "rounded_answer", penalty=1_000_000, decimals=5),
+        ErrorMeasure("float", "rounded_text", decimals=5, target=lambda _, expected: float_text(expected)),
     ),
     stacks=("exec", "integer", "float", "boolean"),
     generators=(
@@ -41,7 +41,7 @@ PROBLEM = Problem(
         RandomTagged(),
         Symbol("in1"),
     ),
-    settings=Settings(
+    settings=ProblemSettings(
         max_points=2400, max_initial_genome=300, steps=8000, constant_tweak_rate=0.9, error_threshold=1e-3
     ),
     edge=carried_reader("wallis-pi"),

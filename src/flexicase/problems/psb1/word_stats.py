@@ -11,12 +11,12 @@ from collections import Counter
 
 import numpy as np
 
-from flexicase.problems.cases import Cases, Drawn, Fixed, Inputs, read_carried
-from flexicase.problems.problem import Problem, Settings
+from flexicase.problems.cases import Cases, FixedCases, Inputs, RandomCases, read_carried
+from flexicase.problems.problem import Problem, ProblemSettings
 from flexicase.problems.psb1._text import float_text, rounded
 from flexicase.problems.random_inputs import Rng, integer, pick
 from flexicase.push.genome import RandomInteger, RandomTag, RandomTagged
-from flexicase.push.measures import Measure
+from flexicase.push.measures import ErrorMeasure
 from flexicase.push.program import Char, Symbol
 
 ENDS = ".!?"
@@ -68,17 +68,17 @@ PROBLEM = Problem(
     "`number of sentences: s`, then `average sentence length: a`, each on a line of its own, no final newline; words "
     "are separated by white space, sentences end with . ! or ?.",
     answer=answer,
-    domains=(Fixed(edge_cases().inputs), Drawn(passage, train=64, test=1000)),
+    domains=(FixedCases(edge_cases().inputs), RandomCases(passage, train=64, test=1000)),
     measures=(
-        Measure("output", "levenshtein"),
-        Measure(
+        ErrorMeasure("output", "levenshtein"),
+        ErrorMeasure(
             "output",
             "integer_after",
             penalty=10_000,
             label="number of sentences: ",
             target=lambda inputs, _: sentences(inputs[0]),
         ),
-        Measure(
+        ErrorMeasure(
             "output",
             "decimal_after",
             penalty=10_000,
@@ -120,6 +120,6 @@ PROBLEM = Problem(
         Symbol("file_begin"),
     ),
     extra_instructions=("file_readchar", "file_readline", "file_EOF"),
-    settings=Settings(max_points=3200, max_initial_genome=400, steps=6000, error_threshold=0.02),
+    settings=ProblemSettings(max_points=3200, max_initial_genome=400, steps=6000, error_threshold=0.02),
     edge=edge_cases,
 )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flexicase.problems.cases import Drawn, Fixed, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, Settings
+from flexicase.problems.cases import FixedCases, RandomCases, carried_inputs, carried_reader
+from flexicase.problems.problem import Problem, ProblemSettings
 from flexicase.problems.random_inputs import pick, string
 from flexicase.push.genome import RandomString, RandomTag, RandomTagged
-from flexicase.push.measures import Measure
+from flexicase.push.measures import ErrorMeasure
 from flexicase.push.program import Char, Symbol, Value
 
 GROUPS = ((0.15, " "), (0.05, "\n"), (0.80, "".join(map(chr, range(32, 127)))))
@@ -34,13 +34,13 @@ PROBLEM = Problem(
     "the last line may be shorter; no final newline.",
     answer=answer,
     domains=(
-        Fixed(carried_inputs("x-word-lines")),
-        Drawn(lambda rng: (string(rng, RandomString(1, 100, GROUPS)), pick(rng, COUNTS)), train=104, test=2000),
+        FixedCases(carried_inputs("x-word-lines")),
+        RandomCases(lambda rng: (string(rng, RandomString(1, 100, GROUPS)), pick(rng, COUNTS)), train=104, test=2000),
     ),
     measures=(
-        Measure("output", "levenshtein"),
-        Measure("output", "newlines", target=lambda _, expected: expected.count("\n")),
-        Measure("output", "words_per_line", target=words_on_lines),
+        ErrorMeasure("output", "levenshtein"),
+        ErrorMeasure("output", "newlines", target=lambda _, expected: expected.count("\n")),
+        ErrorMeasure("output", "words_per_line", target=words_on_lines),
     ),
     stacks=("exec", "integer", "boolean", "string", "char", "print"),
     generators=(
@@ -51,6 +51,6 @@ PROBLEM = Problem(
         Symbol("in1"),
         Symbol("in2"),
     ),
-    settings=Settings(max_points=3200, max_initial_genome=400, steps=1600),
+    settings=ProblemSettings(max_points=3200, max_initial_genome=400, steps=1600),
     edge=carried_reader("x-word-lines"),
 )
