@@ -1,4 +1,4 @@
-"""Evaluators that work in the calling thread."""
+"""An evaluator that works in the calling thread."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexicase.checks import check_function, check_indices
-from flexicase.evaluation.protocol import Closing, EvaluationError, checked_block, evaluate_block
+from flexicase.evaluation.protocol import Closing, EvaluationError, checked_block
 
 
 class PairEvaluator(Closing):
@@ -55,32 +55,3 @@ class PairEvaluator(Closing):
         if type(found) is float and found > -math.inf:  # what `checked_block` would say of it
             return found
         return float(checked_block([[found]], np.array([individual]), np.array([case]))[0, 0])
-
-
-class BlockEvaluator(Closing):
-    """Calls a vectorised function once per block, and checks what it returns.
-
-    Args:
-        function: ``function(individuals, cases)`` gives the (m, b) errors of (m,) individuals on
-            (b,) cases.
-
-    Example:
-        >>> import numpy as np
-        >>> from flexicase.evaluation import BlockEvaluator
-        >>> evaluate = BlockEvaluator(lambda individuals, cases: np.abs(individuals[:, None] - cases))
-        >>> evaluate([0, 1], [2, 3]).tolist()
-        [[2.0, 3.0], [1.0, 2.0]]
-    """
-
-    def __init__(self, function: Callable[[NDArray[np.int64], NDArray[np.int64]], ArrayLike]) -> None:
-        """Keep the function."""
-        self.function = check_function(function, "function", 2)
-
-    def __call__(self, individuals: ArrayLike, cases: ArrayLike) -> NDArray[np.float64]:
-        """The (m, b) errors of (m,) individuals on (b,) cases.
-
-        Raises:
-            EvaluationError: The function raised, or returned anything but (m, b) numbers.
-        """
-        rows, columns = check_indices(individuals, "individuals"), check_indices(cases, "cases")
-        return evaluate_block(self.function, rows, columns)
