@@ -16,7 +16,6 @@ import pytest
 
 import flexicase as fx
 from flexicase.evaluation import (
-    BlockEvaluator,
     CaseEvaluator,
     EvaluationError,
     PairEvaluator,
@@ -44,11 +43,10 @@ class SinglePairs:
 
 MAKERS = {
     "pairs": lambda function: PairEvaluator(SinglePairs(function)),
-    "blocks": BlockEvaluator,
     "threads": lambda function: ThreadEvaluator(function, 3),
     "processes": lambda function: ProcessEvaluator(function, 2),
     "ray": lambda function: RayEvaluator(function, workers=1),
-    "simulated": lambda function: SimulatedCluster(BlockEvaluator(function), 3, pair_seconds=0.02),
+    "simulated": lambda function: SimulatedCluster(function, 3, pair_seconds=0.02),
 }
 
 
@@ -128,7 +126,8 @@ def test_refuses_what_is_not_a_function(make) -> None:
         with pytest.raises(TypeError, match="function must be callable, got 3"):
             PairEvaluator(3)
     else:
-        with pytest.raises(TypeError, match="function must be callable, got 3"):
+        name = "evaluate" if make.kind == "simulated" else "function"
+        with pytest.raises(TypeError, match=f"{name} must be callable, got 3"):
             make(3)
 
 

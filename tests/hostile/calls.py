@@ -202,7 +202,6 @@ def _partial() -> Iterator[Call]:
     yield Call("Growing", lambda least: _set_lookahead(lookahead.Growing(least)), {"least": 2})
     asked = {"individuals": [0, 1], "cases": [0]}
     yield Call("PairEvaluator", _evaluator(evaluation.PairEvaluator), {"function": lambda i, c: 0, **asked})
-    yield Call("BlockEvaluator", _evaluator(evaluation.BlockEvaluator), {"function": _evaluate, **asked})
     threads = {"function": _evaluate, "workers": 2, **asked}
     yield Call("ThreadEvaluator", _evaluator(evaluation.ThreadEvaluator), threads)
     yield Call("ProcessEvaluator", evaluation.ProcessEvaluator, {"function": np.subtract.outer, "workers": 1})

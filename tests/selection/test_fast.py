@@ -221,7 +221,7 @@ def test_the_memo_lasts_for_one_population() -> None:
     fast.select(new, 9)  # another evaluator: nothing of the old one is used
     assert len(new.asked) == 1
     fast.new_generation()
-    assert fast.memo.pairs == fast.memo_bytes == 0
+    assert fast.memo.pairs == fast.memo.bytes == 0
     fast.select(new, 9)
     assert len(new.asked) == 2
     fast.select(new, 9, population=1)
@@ -312,7 +312,7 @@ def test_a_million_cases_in_bounded_memory(order: str) -> None:
         fast = fx.FastLexicase(10**6, order={order!r}, seed=1)
         s = fast.select(evaluate, 1000)
         assert s.ended[0] == 1 and s.cases_used[0] == 10**6 and s.indices[0] < 3
-        print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024, fast.memo_bytes / 2**20)
+        print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024, fast.memo.bytes / 2**20)
     """
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=60, check=False

@@ -1,12 +1,11 @@
-"""Who evaluates (individual, case) pairs, and what is remembered of them."""
+"""Evaluators of (individual, case) pairs."""
 
-from flexicase.evaluation._local import BlockEvaluator, PairEvaluator, ProcessEvaluator, ThreadEvaluator
+from flexicase.evaluation._local import PairEvaluator, ProcessEvaluator, ThreadEvaluator
 from flexicase.evaluation._pipelined import PipelinedEvaluator
 from flexicase.evaluation._protocol import CaseEvaluator, EvaluationError
 from flexicase.evaluation._ray import RayEvaluator
 
 __all__ = [
-    "BlockEvaluator",
     "CaseEvaluator",
     "EvaluationError",
     "PairEvaluator",

@@ -62,35 +62,6 @@ class PairEvaluator(ClosingEvaluator):
         return float(check_block([[found]], np.array([individual]), np.array([case]))[0, 0])
 
 
-class BlockEvaluator(ClosingEvaluator):
-    """Calls a vectorised function once per block, and checks what it returns.
-
-    Args:
-        function: ``function(individuals, cases)`` gives the (m, b) errors of (m,) individuals on
-            (b,) cases.
-
-    Example:
-        >>> import numpy as np
-        >>> from flexicase.evaluation import BlockEvaluator
-        >>> evaluate = BlockEvaluator(lambda individuals, cases: np.abs(individuals[:, None] - cases))
-        >>> evaluate([0, 1], [2, 3]).tolist()
-        [[2.0, 3.0], [1.0, 2.0]]
-    """
-
-    def __init__(self, function: Callable[[NDArray[np.int64], NDArray[np.int64]], ArrayLike]) -> None:
-        """Keep the function."""
-        self.function = check_function(function, "function", 2)
-
-    def __call__(self, individuals: ArrayLike, cases: ArrayLike) -> NDArray[np.float64]:
-        """The (m, b) errors of (m,) individuals on (b,) cases.
-
-        Raises:
-            EvaluationError: The function raised, or returned anything but (m, b) numbers.
-        """
-        rows, columns = check_indices(individuals, "individuals"), check_indices(cases, "cases")
-        return evaluate_block(self.function, rows, columns)
-
-
 MAX_WORKERS = 2**16
 BlockFunction: TypeAlias = Callable[[NDArray[np.int64], NDArray[np.int64]], ArrayLike]
 

@@ -88,11 +88,6 @@ class ErrorMeasure:
         if self.target is not None and not callable(self.target):
             raise TypeError(f"target must be None or a function of inputs and answer, got {shown(self.target)}")
 
-    @property
-    def is_native(self) -> bool:
-        """Whether the engine measures it, on several threads."""
-        return isinstance(self.error, str)
-
     def native(self) -> _native.PushQuestion:
         """The form that the engine reads."""
         name = self.error if isinstance(self.error, str) else "custom"

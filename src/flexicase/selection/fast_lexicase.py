@@ -227,11 +227,6 @@ class FastLexicase:
         store = self._memo.store
         return CacheInfo(store.pairs, store.nbytes, budget, store.refused)
 
-    @property
-    def memo_bytes(self) -> int:
-        """Memory that the memo takes."""
-        return self.memo.bytes
-
     def new_generation(self) -> None:
         """Forget the errors of the last population; the weights stay."""
         with self._lock:
