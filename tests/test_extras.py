@@ -8,10 +8,6 @@ import pytest
 from flexicase.extras import require
 
 
-def test_what_is_there_is_no_reason_to_complain():
-    require("this needs", "numpy", "json")
-
-
 def test_every_missing_package_is_named():
     with pytest.raises(ImportError, match=r"^this needs no_such_one and no_other: pip install 'flexicase\[torch\]'$"):
         require("this needs", "no_such_one", "numpy", "no_other", extra="torch")
