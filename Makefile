@@ -13,7 +13,7 @@ WITH_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH"
 NATIVE := $(wildcard native/*/*.cpp native/*/*.inl native/*/*.hpp native/include/flexicase/*.hpp)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint format native-tests pytest bench docs results asan asan-python tsan hostile libcxx aarch64 fuzz clean
+.PHONY: help venv demo test test-fast lint format native-tests pytest bench docs results asan asan-python tsan hostile libcxx aarch64 fuzz clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-22s%s\n", $$1, $$2 }'
@@ -27,6 +27,9 @@ test: ## everything that must pass: lint, types, native tests, pytest
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory native-tests
 	@$(MAKE) --no-print-directory pytest
+
+test-fast: .venv/.built ## the Python tests that are not marked slow
+	$(PY) -m pytest $(PYTEST_ARGS) -m "not slow"
 
 lint: .venv/.built ## ruff, mypy and clang-format, changing nothing
 	$(PY) -m ruff check .

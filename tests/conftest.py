@@ -17,6 +17,8 @@ settings.load_profile("flexicase")
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 os.environ.pop("FLEXICASE_BACKEND", None)  # tests name the back end they mean
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs inherit a Ctrl-C that does nothing
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # and those of nohup a hang-up that does nothing
 
 
 @pytest.fixture(params=["native", "reference"])

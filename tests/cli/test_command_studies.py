@@ -216,19 +216,24 @@ def test_a_line_that_is_kept_up_to_date_is_no_markup(monkeypatch):
     monkeypatch.setattr("sys.stderr", stream)
     with StatusLine() as line:
         line.show("run [/b] [bold]x")
+    assert "run [/b] [bold]x" in stream.getvalue()
 
 
 @pytest.mark.parametrize("display", [PlainMonitor, LiveMonitor])
 def test_a_display_that_cannot_be_written_does_not_stop_the_study(display, half_done):
     """A closed terminal, `2>&1 | head`, a full disk under the log file."""
 
+    written = []
+
     class Gone(io.StringIO):
         def write(self, text):
+            written.append(text)
             raise BrokenPipeError(32, "Broken pipe")
 
     with display(1, Gone()) as monitor:
         monitor.noted("something")
         monitor.beat(*half_done)
+    assert any("something" in text for text in written)
 
 
 def test_displays_fit_where_they_go():

@@ -85,6 +85,8 @@ def test_a_signal_that_nohup_ignores_stays_ignored():
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         with terminations_as_interrupts():
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
             os.kill(os.getpid(), signal.SIGHUP)
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGHUP, before)

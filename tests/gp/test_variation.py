@@ -487,9 +487,10 @@ def test_children_do_not_depend_on_threads(operator):
     assert len(outcomes) == 1
 
 
-def test_empty_parents_are_no_problem():
+def test_empty_parents_have_empty_children():
     for operator in OPERATOR_NAMES:
-        offspring(operator, [Genome([]), Genome([])], 3)
+        made = offspring(operator, [Genome([]), Genome([])], 3)
+        assert [bool(child) for child in made] == [operator == "genesis"] * 3, operator
 
 
 @pytest.mark.parametrize(

@@ -61,8 +61,8 @@ PROGRAM = Program("(in1 in1 integer_add)")
 SMALL = {"population": 3, "generations": 1, "threads": 1}
 
 
-def _run(**changes: Any) -> None:
-    gp.evolve(**{"problem": OWN, **SMALL, **changes})
+def _run(**changes: Any) -> gp.Run:
+    return gp.evolve(**{"problem": OWN, **SMALL, **changes})
 
 
 def _fields(value: Any) -> dict[str, Any]:
@@ -198,7 +198,9 @@ def test_wrong_arguments_of_evolve(argument, value):
 
 def test_more_threads_than_there_can_be_are_fewer():
     """The number of threads changes nothing, so that a huge one is no error either."""
-    _run(threads=2**31)
+    found, expected = (_run(seed=1, threads=threads) for threads in (2**31, 1))
+    assert found.genome.genes == expected.genome.genes
+    assert [record.best_error for record in found.records] == [record.best_error for record in expected.records]
 
 
 @pytest.mark.parametrize(

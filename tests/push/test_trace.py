@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -9,12 +10,12 @@ import pytest
 from conformance import difference, genome_of, records, value_of
 from flexicase.push import Limits, run, trace_program
 
-GOLDEN = Path(__file__).parent / "golden" / "broad-programs.jsonl.gz"
+RECORDS = Path(__file__).parent / "clojush" / "broad-programs.jsonl.gz"
 
 
 def test_the_last_step_of_a_trace_is_the_state_of_the_run() -> None:
     limits = Limits(steps=60)
-    for record in list(records(GOLDEN))[:40]:
+    for record in islice(records(RECORDS), 40):
         program = genome_of(record["genome"]).translate()
         inputs = [value_of(item) for item in record["runs"][0]["inputs"]]
         expected = run(program, inputs, limits)

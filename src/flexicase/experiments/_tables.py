@@ -326,7 +326,7 @@ def rows_digest(rows: Rows) -> str:
         >>> import numpy as np
         >>> from flexicase.experiments._tables import rows_digest
         >>> one = {"error": np.array([1.5, 0.0]), "seconds": np.array([0.1, 0.2])}
-        >>> rows_digest(one) == digest({**one, "seconds": np.array([0.3, 0.1])})
+        >>> rows_digest(one) == rows_digest({**one, "seconds": np.array([0.3, 0.1])})
         True
     """
     state = hashlib.sha256()

@@ -1,4 +1,4 @@
-"""Settings of a run on a problem."""
+"""ProblemSettings of a run on a problem."""
 
 from __future__ import annotations
 

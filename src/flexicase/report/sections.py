@@ -241,7 +241,7 @@ def quartiles(values: NDArray[np.float64]) -> str:
 def format_si(value: float) -> str:
     """A number with three digits, as tables print it.
 
-    >>> format_si(0.01234), short(52_345), short(3_069_123_456), short(float("nan"))
+    >>> format_si(0.01234), format_si(52_345), short(3_069_123_456), short(float("nan"))
     ('0.0123', '52.3 k', '3,069 M', '–')
     """
     if math.isnan(value):

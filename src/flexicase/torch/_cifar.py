@@ -1,6 +1,6 @@
-"""CIFAR-10 from a folder that the user names: the official archives or their content, or lossless WebP sheets.
+"""CIFAR-10 from a folder that the user names: the official archives or their content.
 
-Nothing is unpickled before its MD5 is known to be the official one.
+A pickle is read only if its MD5 is the official one, and by an unpickler that knows nothing but arrays.
 """
 
 from __future__ import annotations
@@ -9,17 +9,16 @@ import hashlib
 import io
 import pickle
 import tarfile
-import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 TRAINING = tuple(f"data_batch_{i}" for i in range(1, 6))
 BATCHES = (*TRAINING, "test_batch")
-IMAGES_PER_BATCH, SIDE, SHEET = 10_000, 32, 100
+SIDE = 32
 PIXELS = 3 * SIDE * SIDE
 
 #: MD5 of the files of the Python version.
@@ -40,6 +39,12 @@ RECORDS = {
     "data_batch_5": "53f37980c15c3d472c316c40844f3f0d",
     "test_batch": "803d5f7f4d78ea53de84dbe85f74fb6d",
 }
+#: What the pickles may name, under the modules of the NumPy that wrote them.
+PICKLED_NAMES: dict[tuple[str, str], Any] = {
+    ("numpy.core.multiarray", "_reconstruct"): np.empty(0).__reduce__()[0],
+    ("numpy", "ndarray"): np.ndarray,
+    ("numpy", "dtype"): np.dtype,
+}
 
 
 class Batch(NamedTuple):
@@ -58,8 +63,7 @@ def read_cifar10(directory: str | Path, names: tuple[str, ...] = BATCHES) -> lis
     """Read batches of CIFAR-10.
 
     Args:
-        directory: A folder with ``cifar-10-python.tar.gz`` or ``cifar-10-binary.tar.gz``, or what is in them, or
-            ``data_batch_1.webp`` … with ``data_batch_1.txt`` … (sheets of 100 × 100 images; needs Pillow).
+        directory: A folder with ``cifar-10-python.tar.gz`` or ``cifar-10-binary.tar.gz``, or what is in them.
         names: Which batches.
 
     Raises:
@@ -78,8 +82,6 @@ def _reader(folder: Path) -> Callable[[str], bytes]:
             return lambda name: _records_of_pickle(name, (inner / name).read_bytes())
         if (inner / "data_batch_1.bin").is_file():
             return lambda name: (inner / f"{name}.bin").read_bytes()
-        if (inner / "data_batch_1.webp").is_file():
-            return lambda name: _records_of_sheet(inner / name)
     if (archive := folder / "cifar-10-python.tar.gz").is_file():
         found = _members(archive, BATCHES)
         return lambda name: _records_of_pickle(name, found[name])
@@ -111,25 +113,22 @@ def _members(archive: Path, names: tuple[str, ...]) -> dict[str, bytes]:
 def _records_of_pickle(name: str, content: bytes) -> bytes:
     if hashlib.md5(content, usedforsecurity=False).hexdigest() != PICKLES[name]:
         raise ValueError(f"{name} is not the original file of CIFAR-10: its MD5 is not {PICKLES[name]}")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the file names a module by what NumPy called it then
-        batch = pickle.load(io.BytesIO(content), encoding="bytes")
+    batch = _ArrayUnpickler(io.BytesIO(content), encoding="bytes").load()
     return np.column_stack([np.array(batch[b"labels"], np.uint8), batch[b"data"]]).tobytes()
 
 
-def _records_of_sheet(path: Path) -> bytes:
-    from PIL import Image
+class _ArrayUnpickler(pickle.Unpickler):
+    """Reads plain values and NumPy arrays; any other name in the file is an error, and nothing is imported."""
 
-    with Image.open(path.with_suffix(".webp")) as sheet:
-        pixels = np.asarray(sheet.convert("RGB"))
-    tiles = pixels.reshape(SHEET, SIDE, SHEET, SIDE, 3).transpose(0, 2, 4, 1, 3).reshape(-1, PIXELS)
-    lines = path.with_suffix(".txt").read_text(encoding="utf-8").splitlines()
-    labels = np.array([int(line.split(" ", 1)[0]) for line in lines], np.uint8)
-    return np.column_stack([labels, tiles]).tobytes()
+    def find_class(self, module: str, name: str) -> Any:
+        """The object of that name, one of three."""
+        if (module, name) not in PICKLED_NAMES:
+            raise pickle.UnpicklingError(f"{module}.{name} must not be in a file of CIFAR-10")
+        return PICKLED_NAMES[module, name]
 
 
 def _batch(name: str, records: bytes, folder: Path) -> Batch:
     if hashlib.md5(records, usedforsecurity=False).hexdigest() != RECORDS[name]:
         raise ValueError(f"{name} in {folder} is not that of CIFAR-10: the MD5 of its records is not {RECORDS[name]}")
-    rows = np.frombuffer(records, np.uint8).reshape(IMAGES_PER_BATCH, PIXELS + 1)
+    rows = np.frombuffer(records, np.uint8).reshape(-1, PIXELS + 1)
     return Batch(rows[:, 1:].reshape(-1, 3, SIDE, SIDE), rows[:, 0].astype(np.int64))
