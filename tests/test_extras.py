@@ -36,7 +36,7 @@ def test_evaluation_on_ray_says_what_to_install():
 
 @pytest.mark.parametrize("package", ["ray", "submitit", "torch"])
 def test_nothing_of_a_cluster_is_imported_unless_it_is_used(package):
-    code = "import sys, flexicase, flexicase.evaluation, flexicase.scaling, flexicase.cli\n"
+    code = "import sys, flexicase, flexicase.evaluation, flexicase.cli\n"
     code += f"assert {package!r} not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
