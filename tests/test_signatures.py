@@ -68,7 +68,7 @@ def test_the_examples_of_the_readme_pass_strict_type_checking(tmp_path: Path) ->
     assert untyped in code
     script = tmp_path / "user.py"
     script.write_text(
-        "from typing import Any\n\nimport numpy as np\nfrom numpy.typing import NDArray\n\nIndices = NDArray[np.int64]\n\n"
+        "from typing import Any\nimport numpy as np\nfrom numpy.typing import NDArray\nIndices = NDArray[np.int64]\n"
         + code.replace(untyped, typed)
     )
     done = subprocess.run(
