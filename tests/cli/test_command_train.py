@@ -251,7 +251,7 @@ def test_tensorboard_gets_the_records(run, tmp_path):
     records = json.loads(run("train", *SMALL, "--json", "--tensorboard", tmp_path).stdout)["records"]
     found = EventAccumulator(str(tmp_path))
     found.Reload()
-    for name in ("loss", "lr", "evaluations", "cases", "forward_passes"):
+    for name in ("loss", "lr", "evaluations", "cases_used", "pairs"):
         values = [(event.step, event.value) for event in found.Scalars(name)]
         assert values == [(record["generation"], pytest.approx(record[name])) for record in records]
     tested = [record["generation"] for record in records if record["accuracy"] is not None]

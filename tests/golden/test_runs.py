@@ -49,5 +49,5 @@ def test_a_recorded_run(name):
     run = evolve(fixed_problem(), population=40, generations=3, seed=11, threads=1, **RUNS[name])
     record = run.records[-2]
     digest = hashlib.sha256(str(run.best).encode()).hexdigest()[:16]
-    assert (record.events, record.evaluations, record.steps, digest) == RECORDED[name]
+    assert (record.events, record.evaluations, record.push_steps, digest) == RECORDED[name]
     assert len(run.test_errors) == 0

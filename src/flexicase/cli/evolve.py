@@ -45,7 +45,7 @@ class Progress(StatusLine):
 
     def update(self, record: GenerationRecord) -> None:
         """Show a generation."""
-        self._seconds.append(record.seconds.total)
+        self._seconds.append(record.seconds)
         self.show(self.line(record), always=record.best_error == 0)
 
     def line(self, record: GenerationRecord) -> str:
@@ -53,7 +53,7 @@ class Progress(StatusLine):
         evaluations = "" if record.evaluations is None else f", {record.evaluations:,} evaluations"
         text = (
             f"generation {record.generation}: best error {record.best_error:g}, "
-            f"{record.solved_cases} cases solved{evaluations}, {record.seconds.total:.2f} s"
+            f"{record.solved_cases} cases solved{evaluations}, {record.seconds:.2f} s"
         )
         if self._last is not None and record.events and record.generation < self._last:
             left = (self._last - record.generation) * sum(self._seconds) / len(self._seconds)

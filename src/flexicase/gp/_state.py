@@ -137,7 +137,7 @@ def _parse(body: bytes) -> tuple[dict[str, Any], EvolutionState]:
     """Read a body whose checksum is right, which says nothing about its origin."""
     (length,) = struct.unpack_from("<Q", body)
     header = json.loads(body[8 : 8 + length])
-    settings, records = header["settings"], tuple(map(_record, header["records"]))
+    settings, records = header["settings"], tuple(map(GenerationRecord.from_dict, header["records"]))
     if not isinstance(settings, dict) or not all(name in settings for name in DESCRIBED):
         raise ValueError("settings are missing")
     if header["generation"] != len(records) or [record.generation for record in records] != list(range(len(records))):
@@ -154,10 +154,3 @@ def _parse(body: bytes) -> tuple[dict[str, Any], EvolutionState]:
         np.frombuffer(body, "<f8", copies * n_errors, at + 8 * copies).reshape(copies, n_errors).astype(np.float64),
     )
     return settings, EvolutionState(len(records), population, carried, header["judge"], records)
-
-
-def _record(values: dict[str, Any]) -> GenerationRecord:
-    record = GenerationRecord.from_dict(values)
-    if not all(value is None or isinstance(value, int | float) for value in (*record[:-1], *record.seconds)):
-        raise TypeError("records must hold numbers")
-    return record

@@ -26,7 +26,7 @@ from flexicase.gp.parents import (
     fast_version,
 )
 from flexicase.gp.population import Population
-from flexicase.gp.records import EvolutionResult, GenerationRecord, PhaseSeconds
+from flexicase.gp.records import EvolutionResult, GenerationRecord
 from flexicase.gp.simplify import simplify
 from flexicase.gp.variation import OffspringGenerator, OffspringPlan, Variation
 from flexicase.problems import Problem
@@ -117,7 +117,7 @@ class Evolution:
             solved_cases=int(np.count_nonzero(verdict.errors == 0)),
             median_error=verdict.median,
             mean_error=verdict.mean,
-            distinct_errors=verdict.distinct,
+            n_distinct_errors=verdict.distinct,
             events=verdict.events,
             evaluations=verdict.evaluations,
             evaluations_distinct=None if verdict.distinct is None else 0,
@@ -131,7 +131,7 @@ class Evolution:
         if not finished:
             record, following = self._breed(record, phases)
         phases.end("other")
-        record = record._replace(pairs=self._judge.pairs, steps=self.train.steps - steps, seconds=phases.seconds())
+        record = replace(record, pairs=self._judge.pairs, push_steps=self.train.steps - steps, **phases.seconds)
         if finished:  # the state stays as it was: this generation can be done again
             self._end = _LastGeneration(
                 (*state.records, record), verdict, programs[verdict.best], state.population, solved
@@ -158,7 +158,8 @@ class Evolution:
         carried = self._judge.carried(copies, parents[plan.first[copies]])
         phases.end("vary")
         made = np.ones(events, np.bool_) if few is not None else _needed(plan, used)
-        record = record._replace(
+        record = replace(
+            record,
             events=int(made.sum()),
             evaluations=_total(selection.evaluations, made),
             evaluations_distinct=_total(selection.evaluations_distinct, made),
@@ -208,17 +209,15 @@ class PhaseTimer:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._spent = dict.fromkeys(PhaseSeconds._fields, 0.0)
+        self.seconds: dict[str, Any] = {}
         self._mark = clock()
 
     def end(self, phase: str) -> None:
         """Book the time since the last phase ended."""
         now = self._clock()
-        self._spent[phase] += now - self._mark
+        name = f"seconds_{phase}"
+        self.seconds[name] = self.seconds.get(name, 0.0) + now - self._mark
         self._mark = now
-
-    def seconds(self) -> PhaseSeconds:
-        return PhaseSeconds(**self._spent)
 
 
 def _digest(part: object) -> str:

@@ -3,80 +3,54 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flexicase.push.genome import Genome
 from flexicase.push.program import Program
+from flexicase.records import Record
 
 
-class PhaseSeconds(NamedTuple):
-    """Where the time of a generation went.
-
-    >>> PhaseSeconds(evaluate=0.5, select=0.25).total
-    0.75
-    """
-
-    translate: float = 0.0
-    evaluate: float = 0.0
-    select: float = 0.0
-    vary: float = 0.0
-    other: float = 0.0
-
-    @property
-    def total(self) -> float:
-        """Their sum."""
-        return sum(self)
-
-
-class GenerationRecord(NamedTuple):
-    """What happened in a generation. None stands for what a method does not count or does not know.
+@dataclass(frozen=True, kw_only=True)
+class GenerationRecord(Record):
+    """One generation of a run of genetic programming. None: the method does not count or know it.
 
     Attributes:
-        generation: Its number; 0 is the random population.
         best_error: Smallest total error.
+        solved_cases: Errors of the best individual that are zero.
         median_error: Median of the total errors.
         mean_error: Their mean.
-        solved_cases: Errors of the best individual that are zero.
-        distinct_errors: Different error vectors.
-        events: Selection events.
-        evaluations: The paper's measure, summed over all events.
-        evaluations_distinct: The same with one individual per distinct error vector.
-        pairs: (individual, error) pairs that were evaluated.
-        steps: Push steps that this took.
+        n_distinct_errors: Different error vectors.
+        evaluations_distinct: As ``evaluations``, with one individual per distinct error vector.
+        push_steps: Push steps that the evaluation took.
         genome_size: Mean number of genes.
         program_size: Mean number of points.
-        seconds: Where the time went.
+        seconds_translate: Time of making programs of genomes.
+        seconds_evaluate: Time of running programs.
+        seconds_select: Time of selection.
+        seconds_vary: Time of making children.
+        seconds_other: The rest.
 
     >>> GenerationRecord(generation=3, best_error=7.0, solved_cases=93).events
     0
     """
 
-    generation: int
     best_error: float
     solved_cases: int
     median_error: float | None = None
     mean_error: float | None = None
-    distinct_errors: int | None = None
-    events: int = 0
-    evaluations: int | None = 0
-    evaluations_distinct: int | None = 0
-    pairs: int = 0
-    steps: int = 0
+    n_distinct_errors: int | None = None
+    evaluations_distinct: int | None = None
+    push_steps: int = 0
     genome_size: float = 0.0
     program_size: float = 0.0
-    seconds: PhaseSeconds = PhaseSeconds()
-
-    def as_dict(self) -> dict[str, Any]:
-        """All fields as plain values."""
-        return {**self._asdict(), "seconds": self.seconds._asdict()}
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> GenerationRecord:
-        """The record that `as_dict` was called on."""
-        return cls(**{**values, "seconds": PhaseSeconds(**values["seconds"])})
+    seconds_translate: float = field(default=0.0, compare=False)
+    seconds_evaluate: float = field(default=0.0, compare=False)
+    seconds_select: float = field(default=0.0, compare=False)
+    seconds_vary: float = field(default=0.0, compare=False)
+    seconds_other: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +94,7 @@ class EvolutionResult:
     @property
     def seconds(self) -> float:
         """Time of all generations."""
-        return sum(record.seconds.total for record in self.records)
+        return sum(record.seconds for record in self.records)
 
     def as_dict(self) -> dict[str, Any]:
         """The outcome as plain values."""

@@ -370,7 +370,7 @@ class GradientLexicase:
         evaluate = self._ranks.evaluator(self._evaluator(self._forward))
         selector = copy.copy(self._state.selector)
         if self._learns_lookahead:
-            selector.lookahead = next_lookahead([record.cases for record in self.records])
+            selector.lookahead = next_lookahead([record.cases_used for record in self.records])
         candidates = np.array(sound)
         selected = selector.select(
             lambda which, cases: evaluate(candidates[which], cases), len(sound), population=self.generation
