@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: Environment variable that names the folder with CIFAR-10: where it lies is no part of a study.
 DATA_VARIABLE = "FLEXICASE_CIFAR10"
-DATA_SETS = ("digits", "cifar10", "fake")
+DATA_SETS = ("digits", "cifar10")
 #: Bias and default weight of each method; plain gradient lexicase has none.
 METHODS: dict[str, tuple[str, str] | None] = {
     "gradient-lexicase": None,
@@ -45,7 +45,7 @@ class ImageSettings(BaseModel):
         train: How many training cases; all if None.
         test: How many test cases.
         eval_every: Generations between evaluations on the test cases.
-        on_all_fail: What an all-wrong case does, as for `flexicase.torch.GradientLexicase`.
+        on_all_fail: What an all-wrong case does, ``"keep"`` or ``"stop"``: see ``stop_on_all_fail`` of `flexicase.torch.GradientLexicase`.
 
     Example:
         >>> from flexicase.experiments.image_job import ImageSettings
@@ -119,20 +119,18 @@ def prepare(problem: str, method: str, settings: ImageSettings, seed: int) -> tu
 
     from flexicase.torch import GradientLexicase, data, vgg
 
-    found = data.load(problem, os.environ.get(DATA_VARIABLE), train=settings.train, test=settings.test)
-    learnt = METHODS[method]
-    arch = int(settings.arch[3:]) if settings.arch.startswith("vgg") else settings.arch
+    found = data.load(problem, os.environ.get(DATA_VARIABLE), train_cases=settings.train, test_cases=settings.test)
+    bias, default_weight = METHODS[method] or (None, "max")
     search = GradientLexicase(
-        lambda: vgg(arch, channels=found.channels, size=found.size, classes=found.classes),
+        lambda: vgg(settings.arch, channels=found.channels, size=found.size, classes=found.classes),
         found.train,
         settings.population,
-        "lexicase" if learnt is None else "fast",
-        bias=None if learnt is None else learnt[0],  # type: ignore[arg-type]
-        default=None if learnt is None else learnt[1],  # type: ignore[arg-type]
+        "lexicase" if bias is None else f"weighted-{bias.replace('_', '-')}",
+        default_weight=default_weight,  # type: ignore[arg-type]
+        stop_on_all_fail=settings.on_all_fail == "stop",
         device="cuda" if torch.cuda.is_available() else "cpu",
         batch_size=settings.batch_size,
         seed=seed,
-        on_all_fail=settings.on_all_fail,
         transform=found.transform,
         test_set=found.test,
         eval_every=settings.eval_every,
