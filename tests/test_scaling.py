@@ -44,6 +44,7 @@ def test_one_worker_takes_what_the_work_takes() -> None:
     assert made.seconds >= made.work
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("local_ray")
 def test_the_simulation_holds_for_real_workers() -> None:
     """Sleeping instead of computing, so that a busy machine has little to say in it."""

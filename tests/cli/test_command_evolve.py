@@ -215,6 +215,7 @@ def test_a_signal_saves_and_says_how_to_go_on(run, tmp_path, number):
     assert (tmp_path / "checkpoints" / "run.checkpoint").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 def test_ctrl_c_saves_and_the_resumed_run_ends_as_usual(run, tmp_path):
     process = started(tmp_path)

@@ -12,6 +12,8 @@ from flexicase.experiments.jobs import job_of
 from .conftest import entries
 from .walk import study_text
 
+pytestmark = pytest.mark.slow
+
 DEADLINE = 60.0
 
 
