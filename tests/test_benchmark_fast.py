@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).resolve().parent.parent / "benchmarks" / "fast_lexicase.py"
-pytestmark = pytest.mark.skipif(not SCRIPT.exists(), reason="benchmarks/ is not part of this distribution")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not SCRIPT.exists(), reason="benchmarks/ is not part of this distribution"),
+]
 
 
 def run(*arguments):

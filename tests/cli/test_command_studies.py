@@ -113,6 +113,7 @@ def test_a_file_is_no_folder_of_studies(run, spec):
         assert "not a directory" in refused.stderr.lower(), command
 
 
+@pytest.mark.slow
 def test_a_changed_study_is_refused_with_what_changed(run, spec):
     assert run("run", spec, "--json").exit_code == 0
     spec.write_text(STUDY.replace("generations = 2", "generations = 3"))

@@ -15,6 +15,8 @@ from flexicase.report.write import write_report
 from flexicase.tables import write_tables
 from tests.report.browser import CHROMIUM, browse
 
+pytestmark = pytest.mark.slow
+
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("jinja2")
 
