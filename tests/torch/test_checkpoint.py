@@ -1,4 +1,4 @@
-"""Nothing finished is lost, and resumed training ends as if it had never stopped."""
+"""Checkpoints: nothing finished is lost, and resumed training ends as if it had never stopped."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ import flexicase.torch as ft
 from flexicase._checkpoint import CheckpointError
 from flexicase.torch._checkpoint import MAGIC, NEWEST, PREVIOUS, load
 from flexicase.torch._training import Trainer, TrainingError, sgd
-from tests.torch.training_runs import Averaging, cases, fingerprint, search, small
+from tests.torch._helpers import Averaging, cases, fingerprint, search, small
 
 CHANGES = [
     {},
-    {"selection": "lexicase", "optimizer_state": "inherit"},
-    {"bias": "split", "default": "min", "on_all_fail": "stop"},
+    {"method": "lexicase", "optimizer_state": "inherit"},
+    {"method": "weighted-split", "default_weight": "min", "stop_on_all_fail": True},
 ]
 
 
@@ -81,7 +81,7 @@ import os, signal, sys
 import torch
 from flexicase.torch._evaluation import CandidateErrors
 from flexicase.torch._training import Trainer
-from tests.torch.training_runs import search
+from tests.torch._helpers import search
 
 def die_at(owner, name, call):
     inner, seen = getattr(owner, name), []
@@ -140,8 +140,8 @@ def test_a_checkpoint_needs_no_trust_to_be_read(tmp_path):
     [
         ({"population": 3}, "the state is of a run with population=4, this run has population=3"),
         ({"seed": 6}, "the state is of a run with seed=5, this run has seed=6"),
-        ({"train": 100}, "the state is of a run with cases=96, this run has cases=100"),
-        ({"bias": "split"}, "settings of a selector with bias='num_nonzeros', this one has bias='split'"),
+        ({"train": 100}, "the state is of a run with n_cases=96, this run has n_cases=100"),
+        ({"method": "weighted-split"}, "settings of a selector with .*num_nonzeros.*, this one has .*split"),
     ],
 )
 def test_a_checkpoint_of_other_settings_is_refused(tmp_path, changes, message):

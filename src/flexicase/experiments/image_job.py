@@ -45,7 +45,7 @@ class ImageSettings(BaseModel):
         train: How many training cases; all if None.
         test: How many test cases.
         eval_every: Generations between evaluations on the test cases.
-        on_all_fail: What an all-wrong case does, ``"keep"`` or ``"stop"``: see ``stop_on_all_fail`` of `flexicase.torch.GradientLexicase`.
+        on_all_fail: ``"stop"`` is ``stop_on_all_fail`` of `flexicase.torch.GradientLexicase`.
 
     Example:
         >>> from flexicase.experiments.image_job import ImageSettings

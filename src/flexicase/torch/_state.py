@@ -201,7 +201,7 @@ def _selector(found: Any, selector: FastLexicase) -> FastLexicase:
     entries = _dict(found, where, SELECTOR_ENTRIES)
     for name, value in _dict(entries["settings"], f"{where}: settings").items():
         values = value if isinstance(value, list) else [value]
-        if not all(type(inner) in (type(None), int, float, str) for inner in values):
+        if not all(type(inner) in (type(None), bool, int, float, str) for inner in values):
             raise ValueError(f"{where}: {name} must be a plain value, got {type(value).__name__}")
     key = _key(entries["key"], f"{where}: key")
     _whole(entries["next_event"], f"{where}: next_event", 0)

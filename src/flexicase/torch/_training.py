@@ -201,6 +201,7 @@ class Trainer:
         self,
         models: Sequence[nn.Module],
         batches: Sequence[Sequence[Tensor]],
+        *,
         key: Key,
         generation: int,
         factor: float,

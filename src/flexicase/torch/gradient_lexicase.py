@@ -168,7 +168,9 @@ class GradientLexicase:
         self._test = None if test_set is None else self._test_cases(test_set)
         self._error_fn = error_fn or zero_one_error
         loss = loss or functional.cross_entropy
-        self._trainer = Trainer(self._cases, loss, optimizer, transform, autocast, networks.finite_tensors(first), self._ranks)
+        self._trainer = Trainer(
+            self._cases, loss, optimizer, transform, autocast, networks.finite_tensors(first), self._ranks
+        )
         self._descriptions = describe_training(first, self._trainer, self._error_fn, selection_transform)
         self._selection_transform = selection_transform
         self._schedule = schedule
@@ -292,7 +294,12 @@ class GradientLexicase:
         draws = derived_generator(state.key, generation, Lane.DEALING)
         batches = assign_batches(len(self._cases), self.batch_size, self.population, draws)
         trained = self._trainer.train_candidates(
-            self._candidates, batches, state.key, generation, factor, state.optimizer
+            self._candidates,
+            batches,
+            key=state.key,
+            generation=generation,
+            factor=factor,
+            inherited=state.optimizer,
         )
         trained_at = time.perf_counter()
         evaluate = self._ranks.evaluator(self._candidate_errors())
@@ -319,7 +326,10 @@ class GradientLexicase:
             seconds_select=selected_at - trained_at,
             seconds_test=time.perf_counter() - selected_at,
         )
-        parameters, buffers = networks.copied(networks.parameters_of(model)), networks.copied(networks.unsaved_buffers(model))
+        parameters, buffers = (
+            networks.copied(networks.parameters_of(model)),
+            networks.copied(networks.unsaved_buffers(model)),
+        )
         return TrainingState(state.key, selector, (*state.records, record), parameters, buffers, optimizer)
 
     def _new_candidates(self, key: Key) -> list[nn.Module]:
