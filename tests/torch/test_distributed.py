@@ -15,7 +15,7 @@ import torch.distributed as dist
 from typer.testing import CliRunner
 
 from flexicase.cli import app
-from flexicase.torch._checkpoint import load
+from flexicase.torch._checkpoint import read as load
 from tests.torch.rank_jobs import TRAININGS, with_traps
 from tests.torch.training_runs import fingerprint, search
 

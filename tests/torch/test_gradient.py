@@ -16,8 +16,8 @@ from torch import nn
 from torch.utils.data import TensorDataset
 
 import flexicase.torch as ft
+from flexicase._checkpoint import NEWEST
 from flexicase.selection.protocol import Ended
-from flexicase.torch._checkpoint import NEWEST
 from flexicase.torch._evaluation import CaseLoader, zero_one_error
 from flexicase.torch._state import TrainingState
 from flexicase.torch._training import assign_batches

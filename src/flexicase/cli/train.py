@@ -201,9 +201,7 @@ def _check_folders(data: str, directory: Path | None, save: Path | None, resume:
             "needs --resume under torchrun --max-restarts, to go on from there", param_hint="--save"
         )
     if save is not None and not resume and os.environ.get("RANK", "0") == "0":
-        from flexicase.torch._checkpoint import describe
-
-        _refuse(lambda folder: require_free(folder, describe, remedy="--resume continues it"), save, "--save")
+        _refuse(lambda folder: require_free(folder, remedy="--resume continues it"), save, "--save")
     if data == "cifar10" and directory is None:
         raise typer.BadParameter("--data cifar10 needs it: the folder with CIFAR-10", param_hint="--directory")
 
