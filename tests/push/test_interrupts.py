@@ -62,6 +62,7 @@ CALLS: dict[str, Callable[[], Any]] = {
 }
 
 
+@pytest.mark.slow
 @needs_signals
 @pytest.mark.parametrize("name", CALLS)
 def test_a_long_run_can_be_interrupted_and_stops_no_other_thread(name: str) -> None:

@@ -159,6 +159,7 @@ def evolve(folder: Path, stop_after: int, call: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_run_with_python_instructions_resumes_in_another_process(tmp_path: Path) -> None:
     """Bit for bit as the run that was never stopped; two processes write the same checkpoint."""
     stopped = "try: evolve(problem, save=folder, **settings)\nexcept KeyboardInterrupt: print('stopped')"

@@ -21,6 +21,7 @@ TEXTS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(TEXTS)
 @example("(\ud800)")
@@ -61,6 +62,7 @@ def test_what_is_written_reads_back_as_the_same_value(code: object) -> None:
     assert repr(parse(text)) == repr(Program(code).code)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [9_000, 20_000, 500_000])
 def test_deep_nesting_is_run_or_refused(depth: int) -> None:
     """Not with a RecursionError, nor by overflowing the stack of the process."""
