@@ -17,7 +17,7 @@ from torch.utils.data import TensorDataset
 
 import flexicase as fx
 import flexicase.torch as ft
-from flexicase.torch._checkpoint import NEWEST
+from flexicase._checkpoint import NEWEST
 from flexicase.torch.data import _fake as fake_images
 
 

@@ -17,7 +17,7 @@ import torch.distributed as dist
 from typer.testing import CliRunner
 
 from flexicase.cli import app
-from flexicase.torch._checkpoint import load
+from flexicase.torch._checkpoint import read
 from flexicase.torch._distributed import RankLostError, agree_on_prefix, detect_lost_rank
 from tests.torch._helpers import TRAININGS, fingerprint, search, with_traps
 
@@ -99,7 +99,7 @@ def test_a_job_whose_ranks_are_killed_ends_as_if_nothing_had_happened(torchrun, 
     assert code == 0, errors
     assert [(tmp_path / f"killed {rank}").read_text() for rank in range(2)] == [fingerprint(whole)] * 2
     assert (tmp_path / "generations").read_text() == "0:0 0:1 1:2 2:3 2:4 "  # each done once
-    assert fingerprint_of(load(tmp_path / "saved")) == fingerprint(whole)
+    assert fingerprint_of(read(tmp_path / "saved")) == fingerprint(whole)
 
 
 def fingerprint_of(state):
@@ -135,7 +135,7 @@ def test_what_cannot_work_is_told_on_all_ranks_and_divergence_ends_the_job(done)
     for name, messages in differing.items():
         for rank, message in enumerate(messages):
             assert message in (folder / f"{name} {rank}").read_text()
-    assert len(load(folder / "saved")["records"]) == 2  # the last checkpoint is whole, and from before
+    assert len(read(folder / "saved")["records"]) == 2  # the last checkpoint is whole, and from before
 
 
 @pytest.mark.slow
@@ -165,7 +165,7 @@ def test_the_command_works_under_torchrun_and_only_rank_0_speaks(torchrun, tmp_p
             del record[name]
     assert found["records"] == alone["records"]
     assert found["accuracy"] == alone["accuracy"]
-    assert len(load(tmp_path)["records"]) == 3
+    assert len(read(tmp_path)["records"]) == 3
 
 
 @pytest.mark.slow

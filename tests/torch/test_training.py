@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 import flexicase.torch as ft
-from flexicase.torch._checkpoint import NEWEST
+from flexicase._checkpoint import NEWEST
 from flexicase.torch._training import assign_batches
 from tests.torch._helpers import Poison, fingerprint, network, search, small
 

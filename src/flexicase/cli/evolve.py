@@ -17,7 +17,7 @@ from flexicase._checkpoint import CheckpointError, prepare_folder, require_free
 from flexicase._checks import did_you_mean
 from flexicase.cli._output import StatusLine, check_picture, emit_json, terminations_as_interrupts, write_stdout
 from flexicase.gp import EvolutionResult, GenerationRecord, Variation, evolve
-from flexicase.gp._state import describe, read
+from flexicase.gp._state import read
 from flexicase.problems import load, names
 from flexicase.selection.methods import PAPER_METHODS, resolve_method
 
@@ -207,7 +207,7 @@ def _check(problem: str | None, arguments: dict[str, Any], save: Path | None, re
         raise typer.BadParameter("a resumed run saves where it was; leave --save out", param_hint="--save")
     if save is not None and resume is None:
         try:
-            require_free(save, describe, remedy=f"--resume {shlex.quote(str(save))} continues it")
+            require_free(save, remedy=f"--resume {shlex.quote(str(save))} continues it")
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint="--save") from None
     try:

@@ -128,9 +128,9 @@ def train(
 
 def _seed(folder: Path | None) -> int | None:
     """The seed of the checkpoint in a folder; without one, a random seed."""
-    from flexicase.torch._checkpoint import load
+    from flexicase.torch._checkpoint import read
 
-    state = None if folder is None else load(folder)
+    state = None if folder is None else read(folder)
     if state is None:
         return secrets.randbits(48)
     settings = state.get("settings")
@@ -200,9 +200,7 @@ def _check_folders(dataset: str, cifar_dir: Path | None, save: Path | None, resu
     if save is not None and not resume and int(os.environ.get("TORCHELASTIC_MAX_RESTARTS", "0")):
         raise typer.BadParameter("needs --resume under torchrun --max-restarts", param_hint="--save")
     if save is not None and not resume and os.environ.get("RANK", "0") == "0":
-        from flexicase.torch._checkpoint import describe
-
-        _refuse(lambda folder: require_free(folder, describe, remedy="--resume continues it"), save, "--save")
+        _refuse(lambda folder: require_free(folder, remedy="--resume continues it"), save, "--save")
     if dataset == "cifar10" and cifar_dir is None:
         raise typer.BadParameter("must be given with --dataset cifar10", param_hint="--cifar-dir")
 

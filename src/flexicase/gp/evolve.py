@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -13,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase._checkpoint import CheckpointError, WriteFailures, as_folder, prepare_folder, require_free
+from flexicase._checkpoint import CheckpointError, CheckpointWriter, as_folder
 from flexicase._checks import check_flag, check_function, check_number, shown
 from flexicase.gp._settings import SIMPLIFICATION_STEPS, EvolveSettings, stable_repr
-from flexicase.gp._state import CheckpointWriter, EvolutionState, describe
+from flexicase.gp._state import EvolutionState, dump, load
 from flexicase.gp.parents import (
     FullEvaluation,
     InheritedErrors,
@@ -332,31 +331,18 @@ def evolve(  # noqa: PLR0917 - the first ones are the call that everybody makes
     folder = None if save is None else as_folder(save)
     if check_flag(resume, "resume") and folder is None:
         raise ValueError("resume=True needs the folder of the checkpoint as save")
-    if folder is not None and not resume:
-        require_free(folder, describe)
     evolution = Evolution(setup)
-    if folder is None:
-        return run_to_end(evolution, None, math.inf, callback)
-    keeper = CheckpointWriter(folder, evolution.identity())
-    prepare_folder(keeper.folder)
-    state = keeper.load() if resume else None
+    writer = CheckpointWriter(folder, evolution.identity(), lambda: dump(evolution.state()), load, save_every)
+    state = writer.open(resume=resume)
     if state is not None:
         evolution.load(state)
-    return run_to_end(evolution, keeper, save_every, callback)
+    return run_to_end(evolution, writer, callback)
 
 
 def run_to_end(
-    evolution: Evolution, keeper: CheckpointWriter | None, save_every: float, callback: Callback | None
+    evolution: Evolution, writer: CheckpointWriter[EvolutionState], callback: Callback | None
 ) -> EvolutionResult:
-    """Run to the end, with checkpoints; one that cannot be written costs a warning and not the run."""
-    failures = WriteFailures(Path() if keeper is None else keeper.folder)
-    saved = time.monotonic()
-
-    def save() -> None:
-        if keeper is not None:
-            with failures:
-                keeper.save(evolution.state())
-
+    """Run to the end, with checkpoints."""
     try:
         while True:
             record, finished = evolution.step()
@@ -364,13 +350,10 @@ def run_to_end(
                 callback(record)
             if finished:
                 break
-            if time.monotonic() - saved >= save_every:
-                save()
-                saved = time.monotonic()
+            writer.save_if_due(evolution.state().generation)
         run = evolution.outcome()
     except BaseException:  # Ctrl-C, or a callback or signal handler that raises
-        save()
+        writer.save(evolution.state().generation)
         raise
-    if save_every < math.inf:
-        save()
+    writer.finish(evolution.state().generation)
     return run

@@ -29,14 +29,7 @@ SAMPLED_CASES = 32
 
 @runtime_checkable
 class BatchDataset(Protocol):
-    """A data set that can be read many cases at a time.
-
-    Example:
-        >>> import flexicase.torch as ft
-        >>> from flexicase.torch._evaluation import BatchDataset
-        >>> isinstance(ft.data.load("digits").train, BatchDataset)
-        True
-    """
+    """A data set that can be read many cases at a time."""
 
     def batch(self, cases: Tensor) -> tuple[Tensor, Tensor]:
         """The inputs and targets of (b,) cases."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import nn
 from torch.nn import functional
 
+from flexicase._checkpoint import CheckpointWriter
 from flexicase._checks import check_choice, check_count, check_number
 from flexicase.rng import Key, Lane, Seed
 from flexicase.selection.fast_lexicase import FastLexicase
@@ -21,6 +22,7 @@ from flexicase.selection.protocol import Ended, Method
 from flexicase.selection.weights import DefaultWeight
 from flexicase.torch import _checkpoint as checkpoint
 from flexicase.torch import _networks as networks
+from flexicase.torch import _training as training
 from flexicase.torch._distributed import Distributed, RankLostError, join, shared_settings
 from flexicase.torch._evaluation import (
     CandidateErrors,
@@ -31,21 +33,6 @@ from flexicase.torch._evaluation import (
     zero_one_error,
 )
 from flexicase.torch._state import TrainingState, check_names, describe_training, read_state
-from flexicase.torch._training import (
-    Loss,
-    OptimizerFactory,
-    Schedule,
-    Trainer,
-    Transform,
-    assign_batches,
-    check_autocast,
-    check_factor,
-    check_functions,
-    cosine,
-    derive_seed,
-    derived_generator,
-    sgd,
-)
 from flexicase.torch.data import PerCase
 from flexicase.torch.records import TrainingRecord
 
@@ -91,10 +78,6 @@ class GradientLexicase:
             the same calls; ``"auto"``: if this is such a process. The result is the same as in one process. Rank 0
             alone calls the callbacks and writes files.
 
-    Raises:
-        TypeError: An argument has the wrong type.
-        ValueError: An argument has an invalid value, or the network does not fit the data.
-
     Example:
         >>> import flexicase.torch as ft
         >>> digits = ft.data.load("digits", train_cases=64)
@@ -114,17 +97,17 @@ class GradientLexicase:
         w_min: float = 1.0,
         w_max: float | None = None,
         stop_on_all_fail: bool = False,
-        optimizer: OptimizerFactory = sgd,
-        schedule: Schedule = cosine,
+        optimizer: training.OptimizerFactory = training.sgd,
+        schedule: training.Schedule = training.cosine,
         generations: int | None = None,
         device: str | torch.device = "cpu",
         batch_size: int = 64,
         seed: Seed = None,
         optimizer_state: Literal["reset", "inherit"] = "reset",
-        transform: Transform | None = None,
-        selection_transform: Transform | None = None,
+        transform: training.Transform | None = None,
+        selection_transform: training.Transform | None = None,
         error_fn: ErrorFunction | None = None,
-        loss: Loss | None = None,
+        loss: training.Loss | None = None,
         test_set: Any = None,
         eval_every: int = 50,
         callbacks: Sequence[Callable[[TrainingRecord], object]] = (),
@@ -140,10 +123,10 @@ class GradientLexicase:
         self.device = networks.check_device(self._ranks.device(device))
         if error_fn is not None and loss is None:
             raise ValueError("error_fn needs loss: what to train for when errors are not right or wrong")
-        check_autocast(autocast)
+        training.check_autocast(autocast)
         self._inherits = check_choice(optimizer_state, "optimizer_state", ("reset", "inherit")) == "inherit"
         transforms = {"transform": transform, "selection_transform": selection_transform}
-        check_functions(callbacks, optimizer, schedule=schedule, error_fn=error_fn, loss=loss, **transforms)
+        training.check_functions(callbacks, optimizer, schedule=schedule, error_fn=error_fn, loss=loss, **transforms)
         self._cases = CaseLoader(train_set, self.device, name="train_set")
         self._cases.check_population(self.population)
         self._seed = int(seed) if isinstance(seed, int | np.integer) else None
@@ -166,11 +149,9 @@ class GradientLexicase:
         if classes is not None:
             self._cases.check_labels(classes)
         self._test = None if test_set is None else self._test_cases(test_set)
-        self._error_fn = error_fn or zero_one_error
-        loss = loss or functional.cross_entropy
-        self._trainer = Trainer(
-            self._cases, loss, optimizer, transform, autocast, networks.finite_tensors(first), self._ranks
-        )
+        self._error_fn, loss = error_fn or zero_one_error, loss or functional.cross_entropy
+        finite = networks.finite_tensors(first)
+        self._trainer = training.Trainer(self._cases, loss, optimizer, transform, autocast, finite, self._ranks)
         self._descriptions = describe_training(first, self._trainer, self._error_fn, selection_transform)
         self._selection_transform = selection_transform
         self._schedule = schedule
@@ -219,7 +200,7 @@ class GradientLexicase:
         resume: bool = False,
         allow_changed: Collection[str] = (),
     ) -> tuple[TrainingRecord, ...]:
-        """Train until that many generations are finished in total.
+        """Train until that many generations are finished in total; return one record for each.
 
         Args:
             generations: Number of generations; also passed to the schedule.
@@ -228,9 +209,6 @@ class GradientLexicase:
             save_every: Seconds between checkpoints, 30 by default; in a distributed job, after every generation.
             resume: Continue from the checkpoint in ``save``, if there is one.
             allow_changed: Settings that may differ from the checkpoint's, as for `load_state_dict`.
-
-        Returns:
-            One record per generation.
 
         Raises:
             TrainingError: A loss is not finite, or the parameters of no candidate are. Finished generations are kept.
@@ -244,22 +222,29 @@ class GradientLexicase:
             raise ValueError("resume needs save: the folder of the checkpoint")
         seconds = self._ranks.save_every if save_every is None else check_number(save_every, "save_every")
         self._ranks.check_same_on_all_ranks(lambda: {"generations": generations, "resume": resume})
+        writer = CheckpointWriter(
+            None if self.rank else folder,
+            {},
+            lambda: checkpoint.dump(self.state_dict()),
+            checkpoint.load,
+            seconds,
+            self.generation,
+        )
         if folder is not None:
             is_own = self._folder == folder.resolve()
-            found = self._ranks.on_rank_zero(lambda: checkpoint.open_folder(folder, resume=resume, is_own=is_own))
+            found = self._ranks.on_rank_zero(lambda: writer.open(resume=resume, is_own=is_own))
             if found is not None:
                 self.load_state_dict(found, allow_changed=allow_changed)
             self._folder = folder.resolve()
         self.generations = generations
-        writer = checkpoint.CheckpointWriter(self, None if self.rank else folder, seconds)
         try:
             while self.generation < generations:
                 record = self.step()
-                writer.save_if_due()
+                writer.save_if_due(self.generation)
                 for callback in () if self.rank else self.callbacks:
                     callback(record)
         finally:  # also on Ctrl-C: finished generations are complete
-            writer.save()
+            writer.save(self.generation)
         return self.records
 
     def step(self) -> TrainingRecord:
@@ -274,7 +259,7 @@ class GradientLexicase:
         """
         if self.generations is None:
             raise ValueError("generations must be known for the schedule: give it to GradientLexicase, or call fit")
-        factor = check_factor(self._schedule(self.generation, self.generations))
+        factor = training.check_factor(self._schedule(self.generation, self.generations))
         grad, draws = torch.is_grad_enabled(), torch.get_rng_state()
         try:
             self._state = self._next_state(factor)
@@ -291,8 +276,8 @@ class GradientLexicase:
         state, generation = self._state, self.generation
         started = time.perf_counter()
         self._reset_candidates()
-        draws = derived_generator(state.key, generation, Lane.DEALING)
-        batches = assign_batches(len(self._cases), self.batch_size, self.population, draws)
+        draws = training.derived_generator(state.key, generation, Lane.DEALING)
+        batches = training.assign_batches(len(self._cases), self.batch_size, self.population, draws)
         trained = self._trainer.train_candidates(
             self._candidates,
             batches,
@@ -333,7 +318,7 @@ class GradientLexicase:
         return TrainingState(state.key, selector, (*state.records, record), parameters, buffers, optimizer)
 
     def _new_candidates(self, key: Key) -> list[nn.Module]:
-        seeds = [derive_seed(key, 0, Lane.NETWORKS, which) for which in range(self.population)]
+        seeds = [training.derive_seed(key, 0, Lane.NETWORKS, which) for which in range(self.population)]
         return networks.make_candidates(self._model_fn, seeds, self.device)
 
     def _reset_candidates(self) -> None:
@@ -367,11 +352,7 @@ class GradientLexicase:
         return self._mean(model, self._test)
 
     def evaluate(self, test_set: Any) -> float:
-        """Evaluate the parent: the share of cases that it gets right; with ``error_fn``, its mean error.
-
-        Args:
-            test_set: A map-style data set of (input, target).
-        """
+        """The share of cases in a map-style data set that the parent gets right; with ``error_fn``, its mean error."""
         return self._mean(self.parent, self._test_cases(test_set))
 
     def _test_cases(self, test_set: Any) -> CaseLoader:
@@ -404,9 +385,8 @@ class GradientLexicase:
                 message names the entry.
         """
         expected = self._settings(), self._state, self._candidates[0], self._trainer
-        loaded, generations = read_state(state, *expected, allow_changed=check_names(allow_changed))
-        self.generations = generations if self.generations is None else self.generations
-        self._state = loaded
+        self._state, generations = read_state(state, *expected, allow_changed=check_names(allow_changed))
+        self.generations = self.generations or generations
 
     def _settings(self) -> dict[str, Any]:
         return {
