@@ -68,8 +68,8 @@ class GradientLexicase:
         error_fn: From (b, …) outputs and (b, …) targets to (b,) errors, lower is better, 0 solved; by default 0 if the
             largest output is the target and 1 otherwise. Needs ``loss``.
         loss: Training loss; cross-entropy by default.
-        test_set: Data set that the parent is evaluated on every ``eval_every`` generations, and after the last one.
-        eval_every: See ``test_set``.
+        test_set: Data set to evaluate the parent on.
+        eval_every: Generations between evaluations on ``test_set``; the last generation is evaluated too.
         callbacks: Functions that are called with each `TrainingRecord`.
         lookahead: Cases that selection computes at a time: ``"auto"`` in blocks that grow, an int in blocks of that
             many. Does not change the result, up to rounding in networks.
@@ -311,10 +311,8 @@ class GradientLexicase:
             seconds_select=selected_at - trained_at,
             seconds_test=time.perf_counter() - selected_at,
         )
-        parameters, buffers = (
-            networks.copied(networks.parameters_of(model)),
-            networks.copied(networks.unsaved_buffers(model)),
-        )
+        parameters = networks.copied(networks.parameters_of(model))
+        buffers = networks.copied(networks.unsaved_buffers(model))
         return TrainingState(state.key, selector, (*state.records, record), parameters, buffers, optimizer)
 
     def _new_candidates(self, key: Key) -> list[nn.Module]:
@@ -347,9 +345,8 @@ class GradientLexicase:
 
     def _accuracy_if_due(self, model: nn.Module) -> float | None:
         done = self.generation + 1
-        if self._test is None or (done != self.generations and done % self.eval_every):
-            return None
-        return self._mean(model, self._test)
+        is_due = done == self.generations or not done % self.eval_every
+        return self._mean(model, self._test) if self._test is not None and is_due else None
 
     def evaluate(self, test_set: Any) -> float:
         """The share of cases in a map-style data set that the parent gets right; with ``error_fn``, its mean error."""
