@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import signal
 import sys
 import time
 import warnings
@@ -210,6 +211,17 @@ def killed(folder: Path) -> None:
     (folder / f"killed {RANK}").write_text(fingerprint(found))
 
 
+def meet(folder: Path) -> None:
+    """Rank 1 dies in the first start, while rank 0 waits for it."""
+    if RANK == 1 and not (folder / "dead").exists():
+        time.sleep(2)
+        (folder / "dead").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    found = small(distributed=True)
+    found.fit(2)
+    (folder / f"met {RANK}").write_text(f"{RESTART} {fingerprint(found)}")
+
+
 def refused(folder: Path) -> None:
     """All that cannot work, one after another; the last one ends the job."""
     saved = folder / "saved"
@@ -250,4 +262,4 @@ def refused(folder: Path) -> None:
 if __name__ == "__main__":
     torch.set_num_threads(1)
     for job in sys.argv[2:]:
-        {"equal": equal, "killed": killed, "refused": refused}[job](Path(sys.argv[1]))
+        {"equal": equal, "killed": killed, "meet": meet, "refused": refused}[job](Path(sys.argv[1]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -19,7 +20,7 @@ from typer.testing import CliRunner
 from flexicase.cli import app
 from flexicase.torch._checkpoint import read
 from flexicase.torch._distributed import RankLostError, agree_on_prefix, detect_lost_rank
-from tests.torch._helpers import TRAININGS, fingerprint, search, with_traps
+from tests.torch._helpers import TRAININGS, fingerprint, search, small, with_traps
 
 pytestmark = pytest.mark.skipif(not dist.is_available(), reason="this build of PyTorch has no torch.distributed")
 needs_gloo = pytest.mark.skipif(os.name == "nt", reason="torchrun needs gloo")
@@ -34,12 +35,12 @@ PATIENCE = 240
 @pytest.fixture(scope="module")
 def torchrun():
     """Starts jobs on two ranks, and leaves none behind."""
-    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     jobs = []
 
-    def start(*arguments, options=()):
-        jobs.append(subprocess.Popen([*launcher, *options, "-m", *map(str, arguments)], cwd=ROOT, **pipes))
+    def start(*arguments, options=(), where=("--standalone", "--nproc-per-node", "2")):
+        command = [sys.executable, "-m", "torch.distributed.run", *where, *options, "-m", *map(str, arguments)]
+        jobs.append(subprocess.Popen(command, cwd=ROOT, **pipes))
         return jobs[-1]
 
     yield start
@@ -100,6 +101,26 @@ def test_a_job_whose_ranks_are_killed_ends_as_if_nothing_had_happened(torchrun, 
     assert [(tmp_path / f"killed {rank}").read_text() for rank in range(2)] == [fingerprint(whole)] * 2
     assert (tmp_path / "generations").read_text() == "0:0 0:1 1:2 2:3 2:4 "  # each done once
     assert fingerprint_of(read(tmp_path / "saved")) == fingerprint(whole)
+
+
+@pytest.mark.slow
+@needs_gloo
+def test_agents_that_count_restarts_differently_meet_again(torchrun, tmp_path):
+    """Two agents, as on two machines: only that of the rank that died counts a restart."""
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        endpoint = f"localhost:{free.getsockname()[1]}"
+    where = ("--nnodes", "2", "--nproc-per-node", "1", "--rdzv-backend", "c10d", "--rdzv-endpoint", endpoint)
+    options = ["--max-restarts", "3", "--rdzv-conf", "last_call_timeout=1"]
+    agents = [torchrun("tests.torch._helpers", tmp_path, "meet", options=options, where=where) for _ in range(2)]
+    alone = small()
+    alone.fit(2)
+    for agent in agents:
+        code, _, errors = ended(agent)
+        assert code == 0, errors
+    restarts, found = zip(*((tmp_path / f"met {rank}").read_text().split() for rank in range(2)), strict=True)
+    assert found == (fingerprint(alone),) * 2
+    assert restarts[0] != restarts[1]
 
 
 def fingerprint_of(state):
