@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.gp._settings import EvolveSettings
-from flexicase.gp.evolve import Evolution
+from flexicase.gp.evolve import Evolution, evolve_settings
 from flexicase.gp.records import GenerationRecord, PhaseSeconds
 
 
@@ -72,13 +71,13 @@ class Stopwatch:
 
 
 def measure(
-    problem: str, method: str, generations: int, seed: int, *, partial: bool, parents: int | None
+    problem: str, method: str, generations: int, seed: int, *, partial: bool, n_selections: int | None
 ) -> tuple[list[GenerationRecord], float]:
     """The records of a run in CPU seconds, and the seconds spent in running programs."""
-    setup = EvolveSettings.of(
-        problem, method=method, generations=generations, seed=seed, partial=partial, parents=parents, threads=1
+    settings = evolve_settings(
+        problem, method, generations=generations, seed=seed, partial=partial, n_selections=n_selections, threads=1
     )
-    evolution = Evolution(setup, clock=time.process_time)
+    evolution = Evolution(settings, clock=time.process_time)
     running = Stopwatch(evolution.train.errors)
     evolution.train.errors = running  # type: ignore[method-assign]
     records, seconds = [], 0.0
@@ -93,7 +92,7 @@ def measure(
 def report(problem: str, records: list[GenerationRecord], running: float, partial: bool) -> None:
     n = len(records)
     phases = PhaseSeconds(*(sum(record.seconds[i] for record in records) / n for i in range(len(PhaseSeconds._fields))))
-    steps, pairs = sum(r.steps for r in records) / n, sum(r.pairs for r in records) / n
+    steps, pairs = sum(r.push_steps for r in records) / n, sum(r.pairs for r in records) / n
     events = sum(r.events for r in records) / n
     print(
         f"{problem}: {n} generations, {events:,.0f} selections, {pairs:,.0f} runs of {steps / pairs:.0f} instructions"
@@ -123,7 +122,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=2)
     parser.add_argument("--partial", action="store_true", help="evaluate what selection asks for")
     parser.add_argument(
-        "--parents", type=int, help="selections per generation, as many as there are parents if left out"
+        "--selections", type=int, help="selections per generation, as many as there are parents if left out"
     )
     arguments = parser.parse_args()
     for problem in arguments.problems:
@@ -134,7 +133,7 @@ def main() -> None:
                 arguments.generations,
                 arguments.seed,
                 partial=arguments.partial,
-                parents=arguments.parents,
+                n_selections=arguments.selections,
             )
             for _ in range(arguments.repeats)
         ]

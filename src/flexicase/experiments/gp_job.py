@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 SAVE_SECONDS = 1.0
 WHOLE = (
-    *("generation", "solved_cases", "distinct_errors", "events", "evaluations", "evaluations_distinct", "pairs"),
-    "steps",
+    *("generation", "solved_cases", "n_distinct_errors", "events", "evaluations", "evaluations_distinct", "pairs"),
+    "push_steps",
 )
 REAL = ("best_error", "median_error", "mean_error", "genome_size", "program_size")
 
@@ -32,12 +32,12 @@ class GpSettings(BaseModel):
     Attributes:
         population: Individuals.
         generations: The last generation, the random one being number 0.
-        partial: Whether programs run only on the cases that selection looks at; ``"max"`` or ``"min"`` says which
-            weight cases have that were not looked at yet, True is ``"max"``.
-        parents: Selection events per generation, whose winners are the parents of all children; one event for each
-            parent that a child needs if left out.
+        partial: Whether programs run only on the cases that selection needs.
+        default_weight: With ``partial``, the weight of cases not visited yet.
+        n_selections: Selection events per generation, whose winners are the parents of all children; one event for
+            each parent if left out.
         simplification_steps: Attempts to make the program of a solution smaller.
-        profile: The list of instructions that genes are drawn from.
+        instruction_set: The instruction list that genes are drawn from.
 
     Example:
         >>> from flexicase.experiments.gp_job import GpSettings
@@ -49,10 +49,11 @@ class GpSettings(BaseModel):
 
     population: int | None = Field(default=None, ge=1)
     generations: int | None = Field(default=None, ge=0)
-    partial: bool | Literal["max", "min"] | None = None
-    parents: int | None = Field(default=None, ge=1)
+    partial: bool | None = None
+    default_weight: Literal["max", "min"] | None = None
+    n_selections: int | None = Field(default=None, ge=1)
     simplification_steps: int | None = Field(default=None, ge=0)
-    profile: Literal["W", "M", "L"] | None = None
+    instruction_set: Literal["2019", "2021", "2023"] | None = None
 
 
 class GpJob:
@@ -113,7 +114,7 @@ def rows_of(records: Sequence[GenerationRecord]) -> dict[str, NDArray[Any]]:
     Example:
         >>> from flexicase.experiments.gp_job import rows_of
         >>> from flexicase.gp import GenerationRecord
-        >>> rows_of([GenerationRecord(0, best_error=7.0, solved_cases=93)])["distinct_errors"].tolist()
+        >>> rows_of([GenerationRecord(0, best_error=7.0, solved_cases=93)])["n_distinct_errors"].tolist()
         [-1]
     """
     return {

@@ -1,4 +1,4 @@
-"""Checkpoints of runs: written in one piece, checked when read, the previous one kept."""
+"""State of a run between two generations, and its checkpoints."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ from flexicase.gp.records import GenerationRecord
 
 MAGIC = b"flexicase run 1\n"
 NEWEST, PREVIOUS = "run.checkpoint", "run.checkpoint.previous"
-DIGEST = 32
+DIGEST_BYTES = 32
 #: Settings that every checkpoint has.
-DESCRIBED = ("problem", "method", "seed", "variation")
+REQUIRED_SETTINGS = ("problem", "method", "seed", "variation")
 
 
 @dataclass(frozen=True)
 class EvolutionState:
-    """A run between two generations: what the next one depends on.
+    """The state of a run between two generations.
 
     Attributes:
-        generation: The generation that comes next.
+        generation: The next generation.
         population: Its individuals.
-        carried: Errors that are known already.
-        judge: EvolutionState of the selection method.
-        records: What happened before.
+        inherited: Errors of its individuals that are known already.
+        selection: State of the selection method.
+        records: Records of the generations before it.
     """
 
     generation: int
     population: Population
-    carried: InheritedErrors
-    judge: dict[str, Any] | None
+    inherited: InheritedErrors
+    selection: dict[str, Any] | None
     records: tuple[GenerationRecord, ...]
 
 
 class CheckpointWriter:
-    """Keeps the last two checkpoints of a run in a folder.
+    """Writes checkpoints of a run to a folder and keeps the last two.
 
     Args:
-        folder: The folder; it is made when something is saved.
-        settings: What the run is, as plain values; a checkpoint of anything else is refused.
+        folder: The folder, created when a checkpoint is saved.
+        settings: Settings of the run as plain values; a checkpoint of another run is refused.
 
     >>> import tempfile
     >>> CheckpointWriter(Path(tempfile.mkdtemp()), {"seed": 1}).load() is None
@@ -57,21 +57,20 @@ class CheckpointWriter:
     """
 
     def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
-        """Nothing is read or written yet."""
         self.folder = folder
         self.settings = json.loads(json.dumps(settings))
 
     def save(self, state: EvolutionState) -> None:
-        """Write a checkpoint; whatever happens meanwhile, one that was there before stays."""
+        """Write a checkpoint; if that fails, the previous one stays."""
         self.folder.mkdir(parents=True, exist_ok=True)
         content = _to_bytes(state, self.settings)
         write_atomically(self.folder / NEWEST, content, keep=self.folder / PREVIOUS)
 
     def load(self) -> EvolutionState | None:
-        """The newest checkpoint that is whole; None if there is none at all.
+        """Read the newest valid checkpoint; None if there is no checkpoint.
 
         Raises:
-            CheckpointError: There are checkpoints, but none is whole.
+            CheckpointError: There are checkpoints, but none is valid.
             ValueError: The checkpoint is of a run with other settings.
         """
         found = read(self.folder)
@@ -83,19 +82,19 @@ class CheckpointWriter:
 
 
 def read(folder: Path) -> tuple[dict[str, Any], EvolutionState] | None:
-    """The settings and the state of the newest whole checkpoint in a folder; None if there is none.
+    """The settings and the state of the newest valid checkpoint in a folder; None if there is none.
 
     Raises:
-        CheckpointError: There are checkpoints, but none is whole.
+        CheckpointError: There are checkpoints, but none is valid.
     """
     return load_newest(folder, (NEWEST, PREVIOUS), _from_bytes)
 
 
 def describe(folder: Path) -> str | None:
-    """Say what the newest whole checkpoint in a folder is of; None if there is none.
+    """Describe the newest valid checkpoint in a folder; None if there is none.
 
     Raises:
-        CheckpointError: There are checkpoints, but none is whole.
+        CheckpointError: There are checkpoints, but none is valid.
     """
     found = read(folder)
     if found is None:
@@ -110,50 +109,50 @@ def _to_bytes(state: EvolutionState, settings: dict[str, Any]) -> bytes:
         "settings": settings,
         "generation": state.generation,
         "records": [record.as_dict() for record in state.records],
-        "judge": state.judge,
+        "selection": state.selection,
         "population": len(population),
-        "carried": state.carried.errors.shape,
+        "inherited": state.inherited.errors.shape,
     }
     text = json.dumps(header).encode()
     body = struct.pack("<Q", len(text)) + text + population
-    body += state.carried.individuals.astype("<i8").tobytes() + state.carried.errors.astype("<f8").tobytes()
+    body += state.inherited.individuals.astype("<i8").tobytes() + state.inherited.errors.astype("<f8").tobytes()
     return MAGIC + hashlib.sha256(body).digest() + body
 
 
 def _from_bytes(data: bytes) -> tuple[dict[str, Any], EvolutionState]:
     if not data.startswith(MAGIC):
         raise CheckpointError("not a checkpoint of this version")
-    start = len(MAGIC) + DIGEST
+    start = len(MAGIC) + DIGEST_BYTES
     body = data[start:]
     if len(data) < start + 8 or hashlib.sha256(body).digest() != data[len(MAGIC) : start]:
-        raise CheckpointError("the file is damaged or cut short")
+        raise CheckpointError("the file is damaged or truncated")
     try:
         return _parse(body)
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, struct.error) as error:
-        raise CheckpointError(f"not the content of a checkpoint ({error!r:.100})") from error
+        raise CheckpointError(f"invalid checkpoint ({error!r:.100})") from error
 
 
 def _parse(body: bytes) -> tuple[dict[str, Any], EvolutionState]:
-    """Read a body whose checksum is right, which says nothing about its origin."""
+    """Read a body with a valid checksum, which may still come from anywhere."""
     (length,) = struct.unpack_from("<Q", body)
     header = json.loads(body[8 : 8 + length])
     settings, records = header["settings"], tuple(map(_record, header["records"]))
-    if not isinstance(settings, dict) or not all(name in settings for name in DESCRIBED):
+    if not isinstance(settings, dict) or not all(name in settings for name in REQUIRED_SETTINGS):
         raise ValueError("settings are missing")
     if header["generation"] != len(records) or [record.generation for record in records] != list(range(len(records))):
         raise ValueError("there must be one record for each generation")
-    counts = [header["population"], *header["carried"]]
+    counts = [header["population"], *header["inherited"]]
     size, copies, n_errors = (check_count(count, "count") for count in counts)
     at = 8 + length
     if at + size + 8 * copies * (1 + n_errors) != len(body):
         raise ValueError("the parts do not have the lengths in the header")
     population = Population.from_bytes(body[at : at + size])
     at += size
-    carried = InheritedErrors(
+    inherited = InheritedErrors(
         np.frombuffer(body, "<i8", copies, at).astype(np.int64),
         np.frombuffer(body, "<f8", copies * n_errors, at + 8 * copies).reshape(copies, n_errors).astype(np.float64),
     )
-    return settings, EvolutionState(len(records), population, carried, header["judge"], records)
+    return settings, EvolutionState(len(records), population, inherited, header["selection"], records)
 
 
 def _record(values: dict[str, Any]) -> GenerationRecord:

@@ -1,4 +1,4 @@
-"""What a run tells: one record per generation, and its outcome."""
+"""Records of a run: one `GenerationRecord` per generation, and the `EvolutionResult`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from flexicase.push.program import Program
 
 
 class PhaseSeconds(NamedTuple):
-    """Where the time of a generation went.
+    """Seconds that each phase of a generation took.
 
     >>> PhaseSeconds(evaluate=0.5, select=0.25).total
     0.75
@@ -32,23 +32,23 @@ class PhaseSeconds(NamedTuple):
 
 
 class GenerationRecord(NamedTuple):
-    """What happened in a generation. None stands for what a method does not count or does not know.
+    """One generation of a run. None stands for a number that the method does not count or know.
 
     Attributes:
-        generation: Its number; 0 is the random population.
-        best_error: Smallest total error.
+        generation: Its number; generation 0 is the random population.
+        best_error: Total error of the best individual.
         median_error: Median of the total errors.
-        mean_error: Their mean.
-        solved_cases: Errors of the best individual that are zero.
-        distinct_errors: Different error vectors.
-        events: Selection events.
+        mean_error: Mean of the total errors.
+        solved_cases: Number of zero errors of the best individual.
+        n_distinct_errors: Number of distinct error vectors.
+        events: Number of selection events.
         evaluations: The paper's measure, summed over all events.
         evaluations_distinct: The same with one individual per distinct error vector.
-        pairs: (individual, error) pairs that were evaluated.
-        steps: Push steps that this took.
-        genome_size: Mean number of genes.
-        program_size: Mean number of points.
-        seconds: Where the time went.
+        pairs: Number of (individual, error) pairs evaluated.
+        push_steps: Number of steps of the Push programs.
+        genome_size: Mean number of genes of a genome.
+        program_size: Mean size of a program in points.
+        seconds: Seconds that each phase took.
 
     >>> GenerationRecord(generation=3, best_error=7.0, solved_cases=93).events
     0
@@ -59,12 +59,12 @@ class GenerationRecord(NamedTuple):
     solved_cases: int
     median_error: float | None = None
     mean_error: float | None = None
-    distinct_errors: int | None = None
+    n_distinct_errors: int | None = None
     events: int = 0
     evaluations: int | None = 0
     evaluations_distinct: int | None = 0
     pairs: int = 0
-    steps: int = 0
+    push_steps: int = 0
     genome_size: float = 0.0
     program_size: float = 0.0
     seconds: PhaseSeconds = PhaseSeconds()
@@ -75,27 +75,27 @@ class GenerationRecord(NamedTuple):
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> GenerationRecord:
-        """The record that `as_dict` was called on."""
+        """The record that `as_dict` wrote."""
         return cls(**{**values, "seconds": PhaseSeconds(**values["seconds"])})
 
 
 @dataclass(frozen=True, eq=False)
 class EvolutionResult:
-    """The outcome of a run.
+    """The result of a run.
 
     Attributes:
         problem: Name of the problem.
         method: Name of the selection method.
-        seed: The seed; with it and the settings the run can be repeated.
-        settings: All settings.
+        seed: The seed, with which the run can be repeated.
+        settings: All settings, as plain values.
         records: One `GenerationRecord` per generation.
         best: Program of the best individual of the last generation.
         genome: Its genome.
-        simplified: The same program without what it does not need; None if the run did not solve the training cases.
+        simplified: The simplified program; None if the run did not solve the training cases.
         train_errors: (n_errors,) errors of the best program on the training cases.
-        test_errors: (n_errors,) errors of the simplified program on the test cases; of the best one if there is none.
+        test_errors: (n_errors,) errors of the simplified program, or else of the best one, on the test cases.
         solved: Whether the training cases are solved.
-        success: Whether the simplified program solves the test cases as well; None if it solves the training cases and
+        success: Whether the simplified program also solves the test cases; None if the training cases are solved and
             the problem has no test cases.
     """
 
@@ -119,11 +119,11 @@ class EvolutionResult:
 
     @property
     def seconds(self) -> float:
-        """Time of all generations."""
+        """Seconds that all generations took."""
         return sum(record.seconds.total for record in self.records)
 
     def as_dict(self) -> dict[str, Any]:
-        """The outcome as plain values."""
+        """The result as plain values."""
         return {
             "problem": self.problem,
             "method": self.method,

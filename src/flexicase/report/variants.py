@@ -106,7 +106,7 @@ def by_selections(results: StudyResults, problem: str, method: str) -> list[Shar
     found: dict[str, Share] = {}
     for variant, share in shares(results, problem, method).items():
         if variant not in full:
-            found.setdefault(repr(results.settings_of(variant).get("parents")), share)
+            found.setdefault(repr(results.settings_of(variant).get("n_selections")), share)
     return sorted(found.values(), key=lambda share: share.selections)
 
 
