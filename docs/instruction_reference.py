@@ -43,7 +43,7 @@ def _line(row: Instruction) -> str:
         _items(row.gives),
         row.description,
         str(row.blocks or "–"),
-        row.profiles or "–",
+        ", ".join(row.instruction_sets) or "–",
     )
     return f"| {' | '.join(cells)} |"
 

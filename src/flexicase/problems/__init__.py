@@ -66,5 +66,5 @@ def load(name: str) -> Problem:
     'Mirror Image'
     """
     if check_text(name, "name") not in NAMES:
-        raise ValueError(f"unknown problem {shown(name)}{did_you_mean(name[:80], NAMES)}")
+        raise ValueError(f"unknown problem name {shown(name)}{did_you_mean(name[:80], NAMES)}")
     return _module_problem(str(name))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
@@ -136,6 +137,9 @@ class Variation:
         if len(shares) != 4 or abs(sum(check_fraction(p, "close_probabilities") for p in shares) - 1) > SUM_TOLERANCE:
             raise ValueError(f"close_probabilities must be four that sum to 1, got {shown(self.close_probabilities)}")
         object.__setattr__(self, "close_probabilities", shares)
+
+    def __reduce__(self) -> tuple[partial[Variation], tuple[()]]:
+        return partial(Variation, **self.as_dict()), ()
 
     @property
     def max_genes(self) -> int:

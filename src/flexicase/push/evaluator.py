@@ -316,7 +316,8 @@ def _check_all(values: Any, name: str, kind: type) -> tuple[Any, ...]:
     checked = check_sequence(values, name, f"{kind.__name__} objects")
     for i, value in enumerate(checked):
         if not isinstance(value, kind):
-            raise TypeError(f"{name}[{i}] must be a {kind.__name__}, got {shown(value)}")
+            article = "an" if kind.__name__[0] in "AEIOU" else "a"
+            raise TypeError(f"{name}[{i}] must be {article} {kind.__name__}, got {shown(value)}")
     return tuple(checked)
 
 

@@ -1,12 +1,42 @@
-"""Children of known parents, for tests of single operators."""
+"""Small runs, and children of known parents."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from flexicase.gp import OffspringGenerator, OffspringPlan, Population, Variation
+from flexicase.gp import EvolutionResult, OffspringGenerator, OffspringPlan, Population, Variation, evolve
 from flexicase.push import Gene, Genome, RandomInteger, Symbol
 from flexicase.rng import key_from_seed
+
+# Small runs that exercise everything, and what of them must be the same.
+
+
+SMALL = {"population": 60, "generations": 4, "seed": 5, "simplification_steps": 50}
+
+
+def small_run(**changes: Any) -> EvolutionResult:
+    return evolve(changes.pop("problem", "mirror-image"), **{**SMALL, "threads": 1, **changes})
+
+
+def fingerprint(run: EvolutionResult) -> dict[str, Any]:
+    """All of a run but its times."""
+    outcome = run.as_dict()
+    outcome["records"] = [record._replace(seconds=None) for record in run.records]
+    outcome["errors"] = (run.train_errors.tolist(), run.test_errors.tolist())
+    outcome["genome"] = run.genome.genes
+    return outcome
+
+
+#: A run with plain copies, pipelines and operators that select for each gene.
+MIXED = Variation(
+    operators={"reproduction": 0.4, "alternation+uniform_mutation": 0.3, "gene_selection": 0.1, "genesis": 0.2}
+)
+
+
+# Children of known parents, for tests of single operators.
+
 
 #: Random genes are integers that no parent has.
 FRESH = RandomInteger(1_000_000, 1_999_999)
@@ -25,7 +55,9 @@ def children(operators, parents, n, *, seed=1, genes=(FRESH,), threads=1, chosen
     population = Population.from_genomes(parents)
     plan = breeder.plan(population, n, key_from_seed(seed))
     if chosen is None:
-        chosen = (np.arange(plan.events) - np.repeat(plan.first[:-1], np.diff(plan.first))) % len(parents)
+        chosen = (np.arange(plan.n_parents) - np.repeat(plan.parent_start[:-1], np.diff(plan.parent_start))) % len(
+            parents
+        )
     made, used = breeder.breed(population, plan, chosen, key_from_seed(seed), threads)
     return made, used, plan
 

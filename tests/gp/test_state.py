@@ -1,4 +1,4 @@
-"""Nothing finished is lost, and a resumed run ends as if it had never stopped."""
+"""Checkpoints: nothing finished is lost, and a resumed run ends as an uninterrupted one."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ import pytest
 from flexicase import problems
 from flexicase.gp import CheckpointError, Variation, evolve
 from flexicase.gp._state import MAGIC, NEWEST, PREVIOUS, read
-from tests.gp.runs import MIXED, SMALL, fingerprint, small_run
+from tests.gp._helpers import MIXED, SMALL, fingerprint, small_run
 
-CHANGES = [{}, {"partial": True, "method": "weighted-num-nonzeros"}, {"parents": 4}, {"variation": MIXED}]
+CHANGES = [{}, {"partial": True, "method": "weighted-num-nonzeros"}, {"n_selections": 4}, {"variation": MIXED}]
 
 
 class Stopper:
@@ -61,10 +61,8 @@ def test_a_finished_run_is_resumed_to_the_same_end(tmp_path):
     assert fingerprint(small_run(save=tmp_path, resume=True)) == fingerprint(run)
 
 
-def test_a_fast_lexicase_object_goes_on_with_its_weights(tmp_path):
-    import flexicase as fx
-
-    changes = {"partial": fx.FastLexicase(100, order="ranked", seed=1)}
+def test_partial_evaluation_continues_with_its_weights(tmp_path):
+    changes = {"partial": True, "default_weight": "min", "method": "ranked-num-zeros"}
     interrupted(tmp_path, 2, **changes)
     assert fingerprint(small_run(save=tmp_path, resume=True, **changes)) == fingerprint(small_run(**changes))
 
@@ -154,10 +152,10 @@ FORGED = {
     "seconds of nothing": put("records", 0, "seconds", None),
     "huge population": put("population", 2**62),
     "negative population": put("population", -1),
-    "huge carried": put("carried", [2**40, 2**20]),
-    "negative carried": put("carried", [-1, 100]),
-    "carried of one number": put("carried", 5),
-    "carried errors of other cases": put("carried", [0, 7]),
+    "huge inherited": put("inherited", [2**40, 2**20]),
+    "negative inherited": put("inherited", [-1, 100]),
+    "inherited of one number": put("inherited", 5),
+    "inherited errors of other cases": put("inherited", [0, 7]),
 }
 
 
@@ -193,7 +191,7 @@ def test_another_population_than_the_settings_say_is_a_checkpoint_error(tmp_path
 
 
 @pytest.mark.parametrize("places", [[4, 5], [1, 1], [2, 0], [-1, 1], [2**62, 1]])
-def test_carried_errors_of_individuals_that_do_not_exist_are_a_checkpoint_error(tmp_path, places):
+def test_inherited_errors_of_individuals_that_do_not_exist_are_a_checkpoint_error(tmp_path, places):
     changes = {"population": 4, "variation": Variation(operators={"reproduction": 1.0})}
     interrupted(tmp_path, 2, **changes)
 
@@ -202,17 +200,19 @@ def test_carried_errors_of_individuals_that_do_not_exist_are_a_checkpoint_error(
         return body[: end - 4 * 8] + struct.pack("<4q", *places, 2, 3) + body[end:]
 
     forge(tmp_path, lambda header: None, body)
-    with pytest.raises(CheckpointError, match="carried"):
+    with pytest.raises(CheckpointError, match="inherited"):
         small_run(save=tmp_path, resume=True, **changes)
 
 
-@pytest.mark.parametrize("judge", [None, {}, [], 5, {"settings": 3}, {"weights": "x"}])
-def test_a_forged_state_of_the_selection_is_a_checkpoint_error(tmp_path, judge):
+@pytest.mark.parametrize("selection", [None, {}, [], 5, {"settings": 3}, {"weights": "x"}])
+def test_a_forged_state_of_the_selection_is_a_checkpoint_error(tmp_path, selection):
     changes = {"population": 4, "partial": True, "method": "weighted-num-nonzeros"}
     interrupted(tmp_path, 2, **changes)
 
     def change(header):
-        header["judge"] = {**header["judge"], **judge} if isinstance(judge, dict) and judge else judge
+        header["selection"] = (
+            {**header["selection"], **selection} if isinstance(selection, dict) and selection else selection
+        )
 
     forge(tmp_path, change)
     with pytest.raises(CheckpointError):

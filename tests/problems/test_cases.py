@@ -1,4 +1,4 @@
-"""Random cases are what their domains say."""
+"""Random cases follow their descriptions."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ def test_the_frozen_draws_are_drawn_anew_for_each_run() -> None:
         "vectors-summed",
     ):
         problem = problems.load(name)
-        n_edge = len(problem.edge_cases())
+        n_edge = len(problem.fixed_cases())
         first, second = (
-            [case for domain in problem.domains for case in domain.sample(generator(seed))[0]] for seed in (1, 2)
+            [case for source in problem.sources for case in source.sample(generator(seed))[0]] for seed in (1, 2)
         )
         assert first[:n_edge] != second[:n_edge], name
 

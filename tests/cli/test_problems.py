@@ -48,15 +48,15 @@ def test_a_solution_exits_0(run, tmp_path):
     path.write_text(f"; a solution\n{MIRROR}\n")
     result = run("problems", "score", "mirror-image", "--program", path)
     assert result.exit_code == 0
-    assert result.stdout == "23 fixed and 300 fresh cases of Mirror Image: total error 0, 0 failing\n"
-    piped = run("problems", "score", "mirror-image", "--program", "-", "--fresh", 10, "--json", input=MIRROR)
+    assert result.stdout == "23 fixed and 300 random cases of Mirror Image: total error 0, 0 failing\n"
+    piped = run("problems", "score", "mirror-image", "--program", "-", "--random-cases", 10, "--json", input=MIRROR)
     assert piped.exit_code == 0
     assert json.loads(piped.stdout) == {
         "problem": "mirror-image",
         "passed": True,
         "total_error": 0.0,
-        "edge_cases": 23,
-        "fresh_cases": 10,
+        "fixed_cases": 23,
+        "random_cases": 10,
         "seed": 0,
         "points": 5,
         "failing": [],
@@ -86,15 +86,15 @@ def test_other_seeds_give_other_cases(run):
     ("arguments", "given", "message"),
     [
         (["score", "mirror-imag", "--program", "-"], "()", "did you mean 'mirror-image'?"),
-        (["show", "nothing"], "", "name must be the name of a problem"),
+        (["show", "nothing"], "", "unknown problem name 'nothing'"),
         (["score", "mirror-image"], "", "missing option '--program'"),
         (["score", "mirror-image", "--program", "nowhere.push"], "", "nowhere.push: No such file"),
         (["score", "mirror-image", "--program", "-"], "(in1", "standard input: text: 1 '(' not closed"),
         (["score", "mirror-image", "--program", "-"], b"\xff\xfe", "standard input: 'utf-8' codec"),
         (["score", "mirror-image", "--program", "-"], "(in9)", "reads in9"),
         (["score", "mirror-image", "--program", "-"], "(exec_dupe)", "did you mean 'exec_dup'?"),
-        (["score", "median", "--program", "-", "--fresh", "0"], "()", "fresh must be positive"),
-        (["score", "median", "--program", "-", "--fresh", "-3"], "()", "--fresh"),
+        (["score", "median", "--program", "-", "--random-cases", "0"], "()", "n_random_cases must be at least 1"),
+        (["score", "median", "--program", "-", "--random-cases", "-3"], "()", "--random-cases"),
         (["listt"], "", "no such command 'listt'"),
     ],
 )

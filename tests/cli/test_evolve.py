@@ -1,5 +1,6 @@
 """``flexicase evolve``."""
 
+import inspect
 import json
 import os
 import signal
@@ -7,8 +8,40 @@ import subprocess
 import sys
 
 import pytest
+import typer.main
 
-SMALL = ["--population", "40", "--generations", "2", "--threads", "1"]
+import flexicase.cli.evolve as cli_evolve
+from flexicase import gp
+from flexicase.cli import app
+
+SMALL = ["--population", "40", "--generations", "2", "--threads", "1", "--seed", "0"]
+
+
+def test_options_are_the_arguments_of_the_function():
+    """Only what cannot be written on a command line is missing, and only the output options are added."""
+    function, command = (inspect.signature(f).parameters for f in (gp.evolve, cli_evolve.evolve))
+    assert set(function) - set(command) == {"variation", "callback", "save_every"}
+    assert set(command) - set(function) == {"plot", "as_json"}
+    options = {
+        option for parameter in typer.main.get_command(app).commands["evolve"].params for option in parameter.opts
+    }
+    shared = {name.removeprefix("n_").replace("_", "-") for name in set(function) & set(command)} - {"problem"}
+    assert options == {"problem", *(f"--{name}" for name in shared | {"plot", "json"})}
+
+
+def test_a_run_without_a_seed_draws_one_and_prints_it(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    arguments = ["evolve", "mirror-image", *SMALL[:-2]]
+    first, second = (run(*arguments).stdout.partition(", seed ")[2].partition(":")[0] for _ in range(2))
+    assert int(first) != int(second)
+
+
+def test_resume_without_a_checkpoint_starts_the_run(run, tmp_path):
+    """The same command starts and continues a run."""
+    command = ["evolve", "mirror-image", *SMALL, "--save", tmp_path / "run", "--resume"]
+    first, second = run(*command), run(*command)
+    assert (first.exit_code, second.exit_code) == (0, 0)
+    assert first.stdout.partition(" in ")[0] == second.stdout.partition(" in ")[0]
 
 
 def test_a_run_that_solves_nothing_says_so(run):
@@ -27,12 +60,13 @@ def test_a_solution_is_printed_with_its_verdict(run):
 
 
 def test_json_is_one_object_and_quiet(run):
-    partial = ("--partial", "--parents", 7, "--method", "ranked-num-nonzeros")
+    partial = ("--partial", "--default-weight", "min", "--selections", 7, "--method", "ranked-num-nonzeros")
     done = run("evolve", "mirror-image", *SMALL, "--json", *partial)
     found = json.loads(done.stdout)
     assert (found["problem"], found["success"], len(found["records"])) == ("mirror-image", False, 3)
     assert found["method"] == "partial ranked-num-nonzeros"
     assert found["records"][0]["events"] == 7
+    assert (found["settings"]["default_weight"], found["settings"]["n_selections"]) == ("min", 7)
     assert done.stderr == ""
 
 
@@ -46,7 +80,7 @@ def test_the_picture_is_written(run, tmp_path):
 def test_a_saved_run_is_resumed_with_its_settings(run, tmp_path):
     arguments = ["evolve", "mirror-image", *SMALL, "--seed", "9", "--method", "ranked-num-zeros"]
     first = json.loads(run(*arguments, "--save", tmp_path, "--json").stdout)
-    again = json.loads(run("evolve", "--resume", tmp_path, "--json").stdout)
+    again = json.loads(run("evolve", "--save", tmp_path, "--resume", "--json").stdout)
     for outcome in (first, again):
         for record in outcome["records"]:
             del record["seconds"]
@@ -63,7 +97,8 @@ def test_a_saved_run_is_resumed_with_its_settings(run, tmp_path):
         (["mirror-image", "--generations", "-1"], "--generations"),
         (["mirror-image", "--seed", "-1"], "--seed"),
         (["mirror-image", "--method", "tournament", "--partial"], "needs one of lexicase"),
-        (["--resume", "nowhere"], "no checkpoint in nowhere"),
+        (["--save", "nowhere", "--resume"], "no checkpoint in nowhere"),
+        (["mirror-image", "--resume"], "needs the folder of the checkpoint as --save"),
     ],
 )
 def test_wrong_calls(run, tmp_path, monkeypatch, arguments, message):
@@ -76,9 +111,9 @@ def test_wrong_calls(run, tmp_path, monkeypatch, arguments, message):
 
 def test_a_resumed_run_with_other_settings_is_refused(run, tmp_path):
     run("evolve", "mirror-image", *SMALL, "--save", tmp_path)
-    done = run("evolve", "--resume", tmp_path, "--seed", "3")
+    done = run("evolve", "--save", tmp_path, "--resume", "--seed", "3")
     assert (done.exit_code, "seed=0, this run has seed=3" in done.stderr) == (1, True)
-    assert run("evolve", "last-index-of-zero", "--resume", tmp_path).exit_code == 2
+    assert run("evolve", "last-index-of-zero", "--save", tmp_path, "--resume").exit_code == 2
 
 
 @pytest.mark.parametrize(
@@ -132,7 +167,10 @@ def test_a_folder_in_use_is_refused_and_its_checkpoint_stays(run, tmp_path):
     before = (tmp_path / "run.checkpoint").read_bytes()
     done = run("evolve", "mirror-image", *SMALL, "--seed", "3", "--save", tmp_path)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert f"holds a checkpoint of generation 2 of mirror-image, lexicase, seed 0; --resume {tmp_path}" in done.stderr
+    assert (
+        "holds a checkpoint of generation 2 of mirror-image, lexicase, seed 0; pass --resume to continue it"
+        in done.stderr
+    )
     assert (tmp_path / "run.checkpoint").read_bytes() == before
 
 
@@ -175,8 +213,8 @@ def test_a_second_interrupted_run_without_save_gets_a_folder_of_its_own(run, tmp
     monkeypatch.setattr("flexicase.cli.evolve.Progress.update", interrupt)
     first, second = run("evolve", "mirror-image", *SMALL), run("evolve", "mirror-image", *SMALL)
     assert (first.exit_code, second.exit_code) == (130, 130)
-    assert first.stderr.endswith("go on with: flexicase evolve --resume mirror-image-lexicase-seed-0\n")
-    assert second.stderr.endswith("go on with: flexicase evolve --resume mirror-image-lexicase-seed-0-2\n")
+    assert first.stderr.endswith("continue with: flexicase evolve --save mirror-image-lexicase-seed-0 --resume\n")
+    assert second.stderr.endswith("continue with: flexicase evolve --save mirror-image-lexicase-seed-0-2 --resume\n")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux")
@@ -190,9 +228,21 @@ def test_standard_error_that_cannot_be_written_does_not_lose_the_run(tmp_path):
 
 def started(folder, *options):
     """A long run in a process of its own, past its first generation."""
-    command = [sys.executable, "-m", "flexicase", "evolve", "mirror-image", "--population", "60", "--threads", "1"]
+    command = [
+        sys.executable,
+        "-m",
+        "flexicase",
+        "evolve",
+        "mirror-image",
+        "--population",
+        "60",
+        "--threads",
+        "1",
+        "--seed",
+        "0",
+    ]
     process = subprocess.Popen(
-        [*command, "--method", "random", "--generations", "400", *options],
+        [*command, "--seed", "0", "--method", "random", "--generations", "400", *options],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -211,7 +261,7 @@ def test_a_signal_saves_and_says_how_to_go_on(run, tmp_path, number):
     process.send_signal(number)
     _, stderr = process.communicate(timeout=120)
     assert process.returncode == 128 + number
-    assert stderr.endswith("saved; go on with: flexicase evolve --resume checkpoints\n")
+    assert stderr.endswith("saved; continue with: flexicase evolve --save checkpoints --resume\n")
     assert (tmp_path / "checkpoints" / "run.checkpoint").exists()
 
 
@@ -222,8 +272,8 @@ def test_ctrl_c_saves_and_the_resumed_run_ends_as_usual(run, tmp_path):
     _, stderr = process.communicate(timeout=120)
     assert process.returncode == 130
     folder = "mirror-image-random-seed-0"
-    assert stderr.endswith(f"saved; go on with: flexicase evolve --resume {folder}\n")
-    resumed = json.loads(run("evolve", "--resume", tmp_path / folder, "--json").stdout)
+    assert stderr.endswith(f"saved; continue with: flexicase evolve --save {folder} --resume\n")
+    resumed = json.loads(run("evolve", "--save", tmp_path / folder, "--resume", "--json").stdout)
     straight = json.loads(run(*process.args[3:], "--json").stdout)
     for outcome in (resumed, straight):
         for record in outcome["records"]:
