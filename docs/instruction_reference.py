@@ -1,4 +1,4 @@
-"""Sphinx extension: the instruction reference, made from the instruction table whenever the pages are built."""
+"""Sphinx extension that builds the instruction reference from the instruction table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from flexicase.push.instructions import STACKS, descriptions
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-#: Where the tables go in the page.
+#: The line of the page that the tables replace.
 MARK = "<!-- instruction tables -->"
 _PAGE = "instructions"
 _TITLES = {
