@@ -9,6 +9,7 @@ import pytest
 README = Path(__file__).parents[1] / "README.md"
 
 
+@pytest.mark.slow
 def test_snippets_run_in_one_namespace_and_print_what_they_say(capsys):
     mpl = pytest.importorskip("matplotlib")
     mpl.use("Agg")

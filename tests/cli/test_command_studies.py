@@ -33,6 +33,7 @@ def spec(tmp_path, monkeypatch):
     return tmp_path / "tiny.toml"
 
 
+@pytest.mark.slow
 def test_from_spec_to_results_and_back(run, spec, tmp_path):
     done = run("run", spec, "--workers", 2)
     assert (done.exit_code, done.stderr.count("2 of 2 runs done")) == (0, 1)
@@ -78,6 +79,7 @@ def test_mistakes_are_one_line_and_the_right_exit_code(run, spec, tmp_path):
     assert "there are no studies in studies" in run("rerun", "abc").stderr
 
 
+@pytest.mark.slow
 def test_a_damaged_study_does_not_hide_the_others(run, spec, tmp_path):
     """`status` and `rerun` failed for every study of the folder."""
     assert run("run", spec).exit_code == 0
@@ -111,6 +113,7 @@ def test_a_file_is_no_folder_of_studies(run, spec):
         assert "not a directory" in refused.stderr.lower(), command
 
 
+@pytest.mark.slow
 def test_a_changed_study_is_refused_with_what_changed(run, spec):
     assert run("run", spec, "--json").exit_code == 0
     spec.write_text(STUDY.replace("generations = 2", "generations = 3"))
@@ -119,6 +122,7 @@ def test_a_changed_study_is_refused_with_what_changed(run, spec):
     assert "settings.generations: 2 -> 3 (give the changed study another name)" in refused.stderr
 
 
+@pytest.mark.slow
 def test_reproduce_runs_the_preset_and_says_where_the_report_is(run, spec, tmp_path, monkeypatch):
     monkeypatch.setattr(presets, "preset_path", lambda study, preset: spec)
     monkeypatch.setattr("flexicase.experiments.preset_path", lambda study, preset: spec)

@@ -10,6 +10,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 torch = pytest.importorskip("torch", reason="PyTorch is not installed (the torch extra)")
 
 SMALL = ["--data", "fake", "--generations", "3", "--threads", "1", "--batch-size", "16", "--eval-every", "2"]

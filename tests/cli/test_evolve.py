@@ -52,6 +52,7 @@ def test_a_run_that_solves_nothing_says_so(run):
     assert "generation 0: best error" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_solution_is_printed_with_its_verdict(run):
     done = run("evolve", "mirror-image", "--population", "1000", "--generations", "30", "--seed", "0")
     assert done.exit_code == 0
@@ -70,6 +71,7 @@ def test_json_is_one_object_and_quiet(run):
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_the_picture_is_written(run, tmp_path):
     pytest.importorskip("matplotlib")
     done = run("evolve", "mirror-image", *SMALL, "--plot", tmp_path / "run.png")
@@ -253,6 +255,7 @@ def started(folder, *options):
     return process
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_saves_and_says_how_to_go_on(run, tmp_path, number):
@@ -265,6 +268,7 @@ def test_a_signal_saves_and_says_how_to_go_on(run, tmp_path, number):
     assert (tmp_path / "checkpoints" / "run.checkpoint").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 def test_ctrl_c_saves_and_the_resumed_run_ends_as_usual(run, tmp_path):
     process = started(tmp_path)

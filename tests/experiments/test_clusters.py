@@ -18,6 +18,8 @@ from . import slurm_stand_in
 from .conftest import Notes, entries, results
 from .walk import TROUBLE, study_text
 
+pytestmark = pytest.mark.slow
+
 SLOW = {"length": 8, "pause": 0.25, "seeds": 1}
 DEADLINE = 60.0
 

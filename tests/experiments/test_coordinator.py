@@ -16,6 +16,8 @@ from flexicase.experiments.runner import run_study
 from .conftest import entries, results
 from .walk import TROUBLE, study_text
 
+pytestmark = pytest.mark.slow
+
 LENGTH = 5
 
 

@@ -35,6 +35,7 @@ def finished(tmp_path_factory):
     return Study(folder / spec.name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", FORMATS)
 def test_an_export_can_be_imported_elsewhere_and_exports_the_same(style, finished, tmp_path):
     first = export_study(finished, tmp_path / "first", style)
@@ -50,6 +51,7 @@ def test_an_export_can_be_imported_elsewhere_and_exports_the_same(style, finishe
     assert import_study(tmp_path / "first", tmp_path / "elsewhere", allow_code=True)[1] == 0
 
 
+@pytest.mark.slow
 def test_a_study_goes_on_from_an_export_of_what_was_done(walks, undisturbed, tmp_path, monkeypatch, visits):
     monkeypatch.setenv(TROUBLE, "always_die")
     ending, _, study = walks(StudyOptions(workers=2, attempts=1))
@@ -145,6 +147,7 @@ def test_an_export_beside_the_study_file_itself_and_over_a_damaged_one_is_writte
     assert import_study(tmp_path, tmp_path / "elsewhere", allow_code=True)[1] == 4
 
 
+@pytest.mark.slow
 def test_a_kill_during_an_export_leaves_one_that_can_be_imported(finished, tmp_path):
     """The process ends between two renames, when some files are new and some are old."""
     for kills in range(1, 12):

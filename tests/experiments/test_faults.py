@@ -19,6 +19,8 @@ from tests.processes import is_alive, wait_until
 from .conftest import entries, results
 from .walk import TROUBLE, study_text
 
+pytestmark = pytest.mark.slow
+
 SLOW = {"length": 8, "pause": 0.2}
 DEADLINE = 60.0
 

@@ -82,6 +82,7 @@ def test_a_run_goes_on_from_its_checkpoint_and_from_the_beginning_if_that_is_dam
     assert (rows_digest(anew.rows), anew.summary) == (rows_digest(whole.rows), whole.summary)
 
 
+@pytest.mark.slow
 def test_kill_9_of_the_coordinator_and_its_gp_runs(flexicase, tmp_path):
     text = STUDY.replace("population = 60", "population = 300").replace("generations = 6", "generations = 12")
     text = text.replace("simple-regression", "mirror-image").replace('"lexicase", ', "")

@@ -24,6 +24,7 @@ test = 32
 """
 
 
+@pytest.mark.slow
 def test_rows_are_the_records_of_the_training(tmp_path):
     torch = pytest.importorskip("torch", reason="PyTorch is not installed (the torch extra)")
     torch.set_num_threads(1)

@@ -12,6 +12,8 @@ from flexicase.experiments.jobs import load_job
 from .conftest import entries
 from .walk import study_text
 
+pytestmark = pytest.mark.slow
+
 DEADLINE = 60.0
 
 

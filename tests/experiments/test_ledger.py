@@ -120,6 +120,7 @@ with Ledger(Path(sys.argv[1])) as ledger:
 """
 
 
+@pytest.mark.slow
 def test_what_was_acknowledged_survives_kill_9_in_the_middle_of_commits(tmp_path):
     """The writer is killed while its write-ahead log grows: inside a commit, more often than not."""
     path = tmp_path / "ledger.sqlite"

@@ -106,6 +106,7 @@ os.kill(os.getpid(), 9)
 """
 
 
+@pytest.mark.slow
 def test_a_forked_process_does_not_keep_the_lock_of_a_dead_owner(tmp_path):
     """A run that is made again would wait for a process that the first attempt has left."""
     command = [sys.executable, "-c", FORK, str(tmp_path / "lock")]

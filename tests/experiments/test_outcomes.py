@@ -7,6 +7,8 @@ from flexicase.experiments import Study, StudyOptions, export_study, import_stud
 from . import odd
 from .conftest import Notes, entries
 
+pytestmark = pytest.mark.slow
+
 REFUSED = {
     "huge step": "ValueError: progress: step must be an integer from 0 to 9223372036854775807, got 9223372036854775808",
     "no step": "ValueError: progress: step must be an integer from 0 to 9223372036854775807, got '1'",

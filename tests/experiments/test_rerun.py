@@ -9,6 +9,7 @@ from .conftest import entries
 from .walk import study_text
 
 
+@pytest.mark.slow
 def test_a_run_made_again_is_the_same_and_a_difference_is_found(walks):
     _, _, study = walks(seeds=1)
     entry = entries(study)[0]

@@ -76,6 +76,7 @@ def test_generations_are_counted_from_the_random_one_and_the_last_breeds_nothing
     assert [record.generation for record in small_run(generations=0).records] == [0]
 
 
+@pytest.mark.slow
 def test_a_solution_ends_the_run_and_is_judged_on_the_test_cases():
     run = evolve("mirror-image", population=1000, generations=30, seed=0, threads=1, simplification_steps=500)
     assert run.solved

@@ -414,6 +414,7 @@ evolve(
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 def test_kill_minus_nine_loses_nothing_that_was_saved(tmp_path):
     """Killed at arbitrary moments, most of them while a checkpoint is being written; both files stay readable."""

@@ -131,6 +131,7 @@ def jumps(sigma, rate=0.02, n=250, length=3000):
     return np.array(found), copied
 
 
+@pytest.mark.slow
 def test_jumps_of_alternation_are_rounded_gaussians():
     found, _ = jumps(sigma=10)
     edges = np.arange(-25.5, 26)
@@ -305,6 +306,7 @@ def test_deletion_has_its_rate():
     assert is_rate(50_000 - int(sizes.sum()), 50_000, 0.1)
 
 
+@pytest.mark.slow
 def test_addition_and_deletion_keep_the_expected_size():
     rate, n, length = 0.25, 400, 1000
     made = offspring(

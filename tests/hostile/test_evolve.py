@@ -21,6 +21,8 @@ from flexicase.push import Gene, Genome, Program, RandomInteger, Symbol
 from flexicase.rng import key_from_seed
 from tests.hostile.values import EFFORT
 
+pytestmark = pytest.mark.slow
+
 PACKAGE = str(Path(flexicase.__file__).parent)
 RAW = re.compile(r"incompatible function arguments|std::|nanobind|bad_cast")
 #: Values of the pool that each argument is tried with.

@@ -25,6 +25,8 @@ from flexicase.experiments.results import PROVENANCE_COLUMNS  # noqa: E402
 from flexicase.report.write import write_report  # noqa: E402
 from tests.hostile.values import EFFORT  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 N_EXPORTS = 25 * EFFORT
 FILES = ("study.toml", "runs.parquet", "rows.parquet", "timings.parquet", "provenance.parquet", MANIFEST)
 STEPS = 4

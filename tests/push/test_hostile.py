@@ -156,6 +156,7 @@ LONG_CALLS: dict[str, Callable[[], Any]] = {
 }
 
 
+@pytest.mark.slow
 @needs_signals
 @pytest.mark.parametrize("name", LONG_CALLS)
 def test_a_long_run_can_be_interrupted_and_stops_no_other_thread(name: str) -> None:
@@ -290,6 +291,7 @@ CALLS_THAT_ALLOCATE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits memory the way Linux does")
 @pytest.mark.parametrize("name", CALLS_THAT_ALLOCATE)
 def test_the_process_survives_without_memory(name: str) -> None:

@@ -48,6 +48,7 @@ TEXTS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(TEXTS)
 @example("(\ud800)")
@@ -88,6 +89,7 @@ def test_what_is_written_reads_back_as_the_same_value(code: object) -> None:
     assert repr(parse(text)) == repr(Program(code).code)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [9_000, 20_000, 500_000])
 def test_deep_nesting_is_run_or_refused(depth: int) -> None:
     """Not with a RecursionError, nor by overflowing the stack of the process."""
@@ -300,6 +302,7 @@ def evolve(folder: Path, stop_after: int, call: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_run_with_python_instructions_resumes_in_another_process(tmp_path: Path) -> None:
     """Bit for bit as the run that was never stopped; two processes write the same checkpoint."""
     stopped = "try: evolve(problem, save=folder, **settings)\nexcept KeyboardInterrupt: print('stopped')"

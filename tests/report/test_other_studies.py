@@ -14,6 +14,8 @@ from flexicase.report.claims import claims
 from flexicase.report.write import write_report
 from tests.report.browser import CHROMIUM, browse
 
+pytestmark = pytest.mark.slow
+
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("jinja2")
 

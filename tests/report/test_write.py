@@ -14,6 +14,8 @@ from flexicase.experiments._tables import read_tables, write_tables
 from flexicase.report.write import write_report
 from tests.report.conftest import expected_means
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def report(export, tmp_path_factory):

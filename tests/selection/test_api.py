@@ -109,7 +109,7 @@ def test_a_method_object_of_ones_own_is_asked_to_prepare() -> None:
             return self
 
         def draw(self, key: Any, events: range, counts: bool, threads: int) -> Any:
-            out = fx.selection.kernel.Events.empty(len(events), False)
+            out = fx.selection.protocol.Events.empty(len(events), False)
             out.indices[:] = self.seen[0] - 1
             return out
 

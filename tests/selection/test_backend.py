@@ -8,9 +8,9 @@ import pytest
 import flexicase as fx
 from flexicase.rng import Key
 from flexicase.selection._reference import ReferenceKernel
-from flexicase.selection.lexicase import NativeKernel, make_kernel, resolve_backend
+from flexicase.selection.lexicase import NativeKernel, make_kernel
 from flexicase.selection.matrix import as_error_matrix
-from flexicase.selection.protocol import ResolvedLexicase
+from flexicase.selection.protocol import ResolvedLexicase, resolve_backend
 
 
 def test_native_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:

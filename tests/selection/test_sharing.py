@@ -172,6 +172,7 @@ SCRIBBLE = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(40, 100), (700, 70)], ids=str)
 def test_errors_that_change_between_draws_give_valid_indices(shape: tuple[int, int]) -> None:
     """Bounded loops and indices in range, whatever the array holds when it is read again."""
@@ -197,6 +198,7 @@ def test_errors_that_change_between_draws_give_valid_indices(shape: tuple[int, i
     run_script(code, *map(str, shape), seconds=120)
 
 
+@pytest.mark.slow
 def test_errors_that_change_during_draws_give_valid_indices() -> None:
     code = (
         SCRIBBLE

@@ -99,6 +99,7 @@ found.fit(6, save=sys.argv[1], save_every=0.0, resume=True)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="there is no kill -9")
 def test_training_that_was_killed_ends_bit_identical(tmp_path):
     """kill -9 while the third candidate of the second generation is trained, then in the middle of a selection."""
@@ -409,6 +410,7 @@ def test_a_checkpoint_never_runs_code(tmp_path, form):
     assert not target.exists()
 
 
+@pytest.mark.slow
 def test_damage_is_noticed_wherever_it_is(tmp_path):
     """Cut short, with flipped bits, of another version, or with a right checksum over nonsense: never a raw error."""
     small().fit(2, save=tmp_path, save_every=0.0)

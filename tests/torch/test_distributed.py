@@ -22,9 +22,12 @@ from tests.torch.training_runs import fingerprint, search
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 240
 
-pytestmark = pytest.mark.skipif(
-    not dist.is_available() or os.name == "nt", reason="this build of PyTorch has no torch.distributed with gloo"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not dist.is_available() or os.name == "nt", reason="this build of PyTorch has no torch.distributed with gloo"
+    ),
+]
 
 
 @pytest.fixture(scope="module")

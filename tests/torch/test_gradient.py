@@ -133,6 +133,7 @@ def test_augmented_selection_depends_on_the_case_not_on_its_place():
     assert not torch.equal(evaluate.augment(inputs, np.arange(96)), inputs)
 
 
+@pytest.mark.slow
 def test_regression_with_epsilon():
     """A line is learnt with the absolute error and a tolerance."""
     x = torch.linspace(-1, 1, 64)[:, None]
@@ -199,6 +200,7 @@ def test_step_needs_to_know_how_long_training_takes():
     assert search(generations=5).step().generation == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not any(map(shutil.which, ("c++", "g++", "clang++"))), reason="torch.compile needs a C++ compiler")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of PyTorch, about itself
 def test_compiled_networks_select_the_same_parents():
@@ -299,6 +301,7 @@ def test_an_output_that_is_no_number_is_wrong(target):
     assert evaluate(np.array([0]), np.arange(20)).tolist() == [[1.0] * 20]
 
 
+@pytest.mark.slow
 def test_ctrl_c_before_any_line_of_a_step():
     """Between the end of selection and the end of the step, the weights were new and the generation was not."""
     whole = small(selection="fast")

@@ -53,6 +53,7 @@ def one_at_a_time(table, order, weights, bias, learns):
     return pool, evaluations, cases
 
 
+@pytest.mark.slow
 @given(
     table=st.integers(1, 6).flatmap(
         lambda p: st.integers(1, 60).flatmap(

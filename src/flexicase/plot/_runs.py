@@ -127,9 +127,9 @@ def training_picture(records: Sequence[TrainingRecord]) -> Figure:
         records: What `GradientLexicase.fit` gives.
 
     Example:
-        >>> from flexicase.torch import GenerationRecord
+        >>> from flexicase.torch import TrainingRecord
         >>> from flexicase.plot import training_picture
-        >>> len(training_picture([GenerationRecord(0, 2, 9, 3, "unique", 12, 8, 0.1, 2.3)]).axes)
+        >>> len(training_picture([TrainingRecord(0, 2, 9, 3, "unique", 12, 8, 0.1, 2.3)]).axes)
         4
     """
     require_package("pictures need", "matplotlib")

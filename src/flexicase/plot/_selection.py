@@ -188,7 +188,7 @@ def first_by_weight(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
     Example:
         >>> import numpy as np
-        >>> from flexicase.plot import first_by_weight
+        >>> from flexicase.plot._selection import first_by_weight
         >>> first_by_weight(np.array([3.0, 1.0, 0.0])).tolist()
         [0.75, 0.25, 0.0]
     """
@@ -211,7 +211,7 @@ def first_by_rank(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
     Example:
         >>> import numpy as np
-        >>> from flexicase.plot import first_by_rank
+        >>> from flexicase.plot._selection import first_by_rank
         >>> first_by_rank(np.array([9.0, 4.0, 1.0, 0.0])).round(4).tolist()
         [0.5208, 0.2708, 0.1458, 0.0625]
     """
