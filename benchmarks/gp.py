@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase.gp.evolve import Evolution, evolve_settings
-from flexicase.gp.records import GenerationRecord, PhaseSeconds
+from flexicase.gp.records import GenerationRecord
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ CLOJUSH = {
     "last-index-of-zero": Clojush(seconds=43.0, runs=150_000, instructions=190),
 }
 CORES = 2
+PHASES = ("translate", "evaluate", "select", "vary", "other")
 INSTRUCTIONS_PER_CPU_SECOND = 0.47e6  # the better end of 0.38 to 0.47 million per second and core
 CPU_SECONDS_PER_SELECTION = 8e-3  # the better end of 8 to 12 ms
 
@@ -91,19 +92,20 @@ def measure(
 
 def report(problem: str, records: list[GenerationRecord], running: float, partial: bool) -> None:
     n = len(records)
-    phases = PhaseSeconds(*(sum(record.seconds[i] for record in records) / n for i in range(len(PhaseSeconds._fields))))
+    total = sum(record.seconds for record in records) / n
     steps, pairs = sum(r.push_steps for r in records) / n, sum(r.pairs for r in records) / n
     events = sum(r.events for r in records) / n
     print(
         f"{problem}: {n} generations, {events:,.0f} selections, {pairs:,.0f} runs of {steps / pairs:.0f} instructions"
     )
-    print(f"  one generation  {phases.total:.3f} s CPU on one thread, {steps / 1e6:.1f} million instructions")
-    for name, seconds in phases._asdict().items():
-        print(f"    {name:<10} {1e3 * seconds:8.2f} ms  {100 * seconds / phases.total:5.1f} %")
+    print(f"  one generation  {total:.3f} s CPU on one thread, {steps / 1e6:.1f} million instructions")
+    for name in PHASES:
+        seconds = sum(getattr(record, f"seconds_{name}") for record in records) / n
+        print(f"    {name:<10} {1e3 * seconds:8.2f} ms  {100 * seconds / total:5.1f} %")
     if not partial:
-        print(f"  running Push programs  {100 * running / n / phases.total:.1f} % of the CPU time")
+        print(f"  running Push programs  {100 * running / n / total:.1f} % of the CPU time")
     if problem in CLOJUSH and not partial:
-        beside_clojush(CLOJUSH[problem], phases.total, steps / pairs, events)
+        beside_clojush(CLOJUSH[problem], total, steps / pairs, events)
 
 
 def beside_clojush(clojush: Clojush, seconds: float, instructions: float, events: float) -> None:
@@ -137,7 +139,7 @@ def main() -> None:
             )
             for _ in range(arguments.repeats)
         ]
-        records, running = min(runs, key=lambda run: sum(record.seconds.total for record in run[0]))
+        records, running = min(runs, key=lambda run: sum(record.seconds for record in run[0]))
         report(problem, records, running, arguments.partial)
     print(f"memory  {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB at most")
 

@@ -73,7 +73,7 @@ def main() -> None:
         one, blocks = compare(search, before, generation, arguments.repeats)
         times = record.seconds_train, record.seconds_select
         looks = search._state.selector.lookahead != "patient"
-        rows.append((record.evaluations, one, blocks, *times, record.forward_passes, looks))
+        rows.append((record.evaluations, one, blocks, *times, record.pairs, looks))
     table = np.array(rows)
     print(f"{arguments.network}, {arguments.selection}: {len(rows)} selections, all outcomes equal")
     print("evaluations      selections   batch 1, s   blocks, s   ratio   median ratio   forward passes / evaluations")

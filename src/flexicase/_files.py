@@ -15,13 +15,13 @@ from typing import Any
 TEMPORARY = ".partial"
 
 
-def write_atomically(path: Path, content: bytes, *, keep: Path | None = None) -> None:
+def write_atomically(path: Path, content: bytes, *, backup: Path | None = None) -> None:
     """Write a file so that, whatever happens, it holds either the old content or all of the new.
 
     Args:
         path: The file.
         content: What it shall hold.
-        keep: Where the old content stays, beside the new; in between, the old content may be only there.
+        backup: Where the old content stays, beside the new; in between, the old content may be only there.
 
     Raises:
         OSError: It could not be written; nothing is left behind but what was there before.
@@ -32,8 +32,8 @@ def write_atomically(path: Path, content: bytes, *, keep: Path | None = None) ->
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        if keep is not None and path.exists():
-            os.replace(path, keep)
+        if backup is not None and path.exists():
+            os.replace(path, backup)
         os.replace(temporary, path)
     except BaseException:  # Ctrl-C as well
         with suppress(OSError):

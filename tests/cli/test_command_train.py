@@ -79,7 +79,7 @@ def test_ctrl_c_saves_and_resume_ends_the_same(run, tmp_path):
     _, told = stopped.communicate(timeout=60)
     assert stopped.returncode == 130
     assert f"saved in {tmp_path}; the same command with --resume goes on" in told
-    from flexicase.torch._checkpoint import load
+    from flexicase.torch._checkpoint import read as load
 
     reached = len(load(tmp_path)["records"])
     assert 1 <= reached < 400
@@ -100,7 +100,7 @@ def test_kill_9_in_the_middle_of_a_generation_and_resume_end_the_same(run, tmp_p
     killed.send_signal(signal.SIGKILL)
     _, rest = killed.communicate(timeout=60)
     assert killed.returncode == -signal.SIGKILL
-    from flexicase.torch._checkpoint import load
+    from flexicase.torch._checkpoint import read as load
 
     done = 1 + rest.count("generation")
     assert len(load(tmp_path / "killed")["records"]) == done < 4  # the next one was under way
@@ -136,7 +136,7 @@ def test_signals_that_end_a_program_save_like_ctrl_c(run, tmp_path, name):
     _, told = stopped.communicate(timeout=60)
     assert stopped.returncode == 128 + number
     assert f"saved in {tmp_path}; the same command with --resume goes on" in told
-    from flexicase.torch._checkpoint import load
+    from flexicase.torch._checkpoint import read as load
 
     reached = len(load(tmp_path)["records"])
     assert 1 <= reached < 400
@@ -178,7 +178,7 @@ def test_a_folder_with_a_checkpoint_needs_resume(run, tmp_path):
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     done = run("train", *SMALL, "--save", tmp_path, "--seed", "5")
     assert done.exit_code == 2
-    assert "holds a checkpoint of a training of 3 generations; --resume continues it" in done.stderr
+    assert "holds a checkpoint of generation 3; --resume continues it" in done.stderr
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
@@ -191,7 +191,7 @@ def test_a_folder_that_cannot_be_used_is_noticed_before_training(run, tmp_path):
 
 
 def test_a_disk_that_fills_up_costs_a_warning_and_not_the_training(run, tmp_path, monkeypatch):
-    from flexicase.torch import _checkpoint as checkpoint
+    from flexicase import _checkpoint as checkpoint
 
     def full(*_, **__):
         raise OSError(28, "No space left on device")
@@ -253,7 +253,7 @@ def test_tensorboard_gets_the_records(run, tmp_path):
     records = json.loads(run("train", *SMALL, "--json", "--tensorboard", tmp_path).stdout)["records"]
     found = EventAccumulator(str(tmp_path))
     found.Reload()
-    for name in ("loss", "lr", "evaluations", "cases", "forward_passes"):
+    for name in ("loss", "lr", "evaluations", "cases_used", "pairs"):
         values = [(event.step, event.value) for event in found.Scalars(name)]
         assert values == [(record["generation"], pytest.approx(record[name])) for record in records]
     tested = [record["generation"] for record in records if record["accuracy"] is not None]

@@ -9,7 +9,7 @@ import pytest
 
 from flexicase.experiments import Progress, RunSpec, SpecError, Study, StudyOptions, parse_spec, plan, run_study
 from flexicase.experiments._tables import read_rows, rows_digest
-from flexicase.experiments.gp_job import GpJob
+from flexicase.experiments.gp_job import NAMES_ON_DISK, GpJob
 from flexicase.gp import evolve
 
 from .conftest import entries
@@ -31,8 +31,10 @@ def test_rows_are_the_records_of_the_run(tmp_path):
     for entry in entries(study):
         run = evolve("simple-regression", entry.task.method, 60, 6, seed=3, threads=2)
         rows = read_rows(study.rows(entry.task.id), entry.result.checksum)
-        for name in ("generation", "best_error", "evaluations", "evaluations_distinct", "pairs", "steps", "mean_error"):
-            assert rows[name].tolist() == [getattr(record, name) for record in run.records], name
+        names = ("generation", "best_error", "evaluations", "evaluations_distinct", "pairs", "push_steps", "mean_error")
+        for name in names:
+            stored = rows[NAMES_ON_DISK.get(name, name)].tolist()
+            assert stored == [getattr(record, name) for record in run.records], name
         assert rows["seconds_evaluate"].min() > 0
         assert entry.result.summary["success"] is run.success
         assert entry.result.summary["best"] == str(run.best)

@@ -5,7 +5,7 @@ import pytest
 
 from flexicase.experiments import SpecError, Study, StudyOptions, load_spec, parse_spec, preset_path, run_study
 from flexicase.experiments._tables import read_rows
-from flexicase.experiments.image_job import METHODS, ImageSettings, prepare
+from flexicase.experiments.image_job import METHODS, NAMES_ON_DISK, ImageSettings, prepare
 
 from .conftest import entries
 
@@ -34,8 +34,8 @@ def test_rows_are_the_records_of_the_training(tmp_path):
         _, search = prepare("fake", entry.task.method, ImageSettings(**spec.settings), 3)
         records = search.fit(3)
         rows = read_rows(study.rows(entry.task.id), entry.result.checksum)
-        for name in ("generation", "evaluations", "cases", "forward_passes", "loss", "lr"):
-            assert rows[name].tolist() == [getattr(record, name) for record in records], name
+        for name in ("generation", "evaluations", "cases_used", "pairs", "loss", "lr"):
+            assert rows[NAMES_ON_DISK.get(name, name)].tolist() == [getattr(record, name) for record in records], name
         assert np.isnan(rows["accuracy"]).tolist() == [True, True, False]
         assert entry.result.summary["accuracy"] == records[-1].accuracy
         assert entry.result.summary["correct"] == round(32 * records[-1].accuracy)

@@ -23,7 +23,7 @@ def small_run(**changes: Any) -> EvolutionResult:
 def fingerprint(run: EvolutionResult) -> dict[str, Any]:
     """All of a run but its times."""
     outcome = run.as_dict()
-    outcome["records"] = [record._replace(seconds=None) for record in run.records]
+    outcome["records"] = run.records
     outcome["errors"] = (run.train_errors.tolist(), run.test_errors.tolist())
     outcome["genome"] = run.genome.genes
     return outcome

@@ -306,7 +306,8 @@ def evolve(folder: Path, stop_after: int, call: str) -> str:
 def test_a_run_with_python_instructions_resumes_in_another_process(tmp_path: Path) -> None:
     """Bit for bit as the run that was never stopped; two processes write the same checkpoint."""
     stopped = "try: evolve(problem, save=folder, **settings)\nexcept KeyboardInterrupt: print('stopped')"
-    shown = "print(run.genome.genes, run.train_errors.tolist(), [r._replace(seconds=0) for r in run.records])"
+    shown = "from dataclasses import replace; print(run.genome.genes, run.train_errors.tolist(), "
+    shown += "[replace(r, **{n: 0 for n in r.as_dict() if n.startswith('seconds')}) for r in run.records])"
     first, second = tmp_path / "first", tmp_path / "second"
     assert evolve(first, 2, stopped) == evolve(second, 2, stopped) == "stopped\n"
     populations = [

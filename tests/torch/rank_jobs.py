@@ -14,7 +14,7 @@ from torch import nn
 from torch.utils.data import TensorDataset
 
 import flexicase.torch as ft
-from flexicase.torch._checkpoint import NEWEST
+from flexicase._checkpoint import NEWEST
 from tests.torch.training_runs import Averaging, Poison, cases, fingerprint, network, search, small
 
 RANK = int(os.environ.get("RANK", "0"))

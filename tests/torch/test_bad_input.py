@@ -248,7 +248,7 @@ def test_a_network_of_another_type_than_the_data():
 
 
 def test_a_single_case():
-    assert small(data=cases(1), population=1).fit(2)[-1].cases <= 1
+    assert small(data=cases(1), population=1).fit(2)[-1].cases_used <= 1
     with pytest.raises(ValueError, match="at least one case per candidate, got 1 cases and 4 candidates"):
         small(data=cases(1))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
 import pickle
@@ -17,8 +16,8 @@ from torch import nn
 from torch.utils.data import TensorDataset
 
 import flexicase.torch as ft
-from flexicase._checkpoint import CheckpointError
-from flexicase.torch._checkpoint import MAGIC, NEWEST, PREVIOUS, load
+from flexicase._checkpoint import MAGIC, NEWEST, PREVIOUS, CheckpointError, pack, unpack
+from flexicase.torch._checkpoint import read as load
 from flexicase.torch._training import Trainer, TrainingError, sgd
 from tests.torch.training_runs import Averaging, cases, fingerprint, search, small
 
@@ -124,7 +123,7 @@ def test_a_damaged_checkpoint_is_noticed_and_the_previous_one_used(tmp_path):
     newest.write_bytes(content)
     assert len(load(tmp_path)["records"]) == 1
     (tmp_path / PREVIOUS).write_bytes(b"")
-    with pytest.raises(CheckpointError, match=r"training.checkpoint: the file is damaged"):
+    with pytest.raises(CheckpointError, match=r"run.checkpoint: the file is damaged"):
         load(tmp_path)
 
 
@@ -392,7 +391,7 @@ class Payload:
 
 
 def sealed(body):
-    return body + MAGIC + hashlib.sha256(body).digest()
+    return pack({"settings": {}, "generation": 2}, body)
 
 
 @pytest.mark.parametrize("form", ["torch", "legacy", "pickle"])
@@ -405,7 +404,7 @@ def test_a_checkpoint_never_runs_code(tmp_path, form):
     else:
         torch.save(payload, body, _use_new_zipfile_serialization=form == "torch")
     (tmp_path / NEWEST).write_bytes(sealed(body.getvalue()))
-    with pytest.raises(CheckpointError, match=r"training.checkpoint: .*cannot be read"):
+    with pytest.raises(CheckpointError, match=r"run.checkpoint: .*cannot be read"):
         load(tmp_path)
     assert not target.exists()
 
@@ -416,13 +415,13 @@ def test_damage_is_noticed_wherever_it_is(tmp_path):
     small().fit(2, save=tmp_path, save_every=0.0)
     newest, draws = tmp_path / NEWEST, random.Random(1)
     whole, previous = newest.read_bytes(), (tmp_path / PREVIOUS).read_bytes()
-    body = whole[: -len(MAGIC) - 32]
+    body = unpack(whole)[1]
     damaged = [whole[:n] for n in (0, 1, 47, 48, len(whole) // 2, len(whole) - 1)]
     for _ in range(10):
         content = bytearray(whole)
         content[draws.randrange(len(content))] ^= 1 << draws.randrange(8)
         damaged.append(bytes(content))
-    damaged += [whole.replace(MAGIC, b"flexicase torch0"), sealed(b""), sealed(b"nonsense"), sealed(body[:-100])]
+    damaged += [whole.replace(MAGIC, b"flexicase run 0\n"), sealed(b""), sealed(b"nonsense"), sealed(body[:-100])]
     for _ in range(10):
         content = bytearray(body)
         content[draws.randrange(len(content))] ^= 1 << draws.randrange(8)

@@ -15,7 +15,7 @@ import torch.distributed as dist
 from typer.testing import CliRunner
 
 from flexicase.cli import app
-from flexicase.torch._checkpoint import load
+from flexicase.torch._checkpoint import read as load
 from tests.torch.rank_jobs import TRAININGS, with_traps
 from tests.torch.training_runs import fingerprint, search
 
@@ -72,7 +72,7 @@ def test_two_ranks_give_what_one_process_gives(done):
         expected[name] = fingerprint(found)
         assert name != "broken" or len({record.parent for record in found.records}) > 1
         if name == "alike":
-            assert found.records[-1].cases == 1500
+            assert found.records[-1].cases_used == 1500
             assert found.records[-1].forward_calls > 4 * 6  # several calls for a block
     for rank in range(2):
         assert {name: (folder / f"{name} {rank}").read_text() for name in TRAININGS} == expected

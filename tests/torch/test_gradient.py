@@ -16,7 +16,8 @@ from torch import nn
 from torch.utils.data import TensorDataset
 
 import flexicase.torch as ft
-from flexicase.torch._checkpoint import NEWEST
+from flexicase._checkpoint import NEWEST
+from flexicase.selection.protocol import Ended
 from flexicase.torch._evaluation import CaseLoader, zero_one_error
 from flexicase.torch._state import TrainingState
 from flexicase.torch._training import assign_batches
@@ -69,7 +70,7 @@ def test_identical_candidates_cost_all_evaluations():
     )
     found.fit(2)
     last = found.records[-1]
-    assert (last.evaluations, last.cases, last.ended) == (4 * 64, 64, "exhausted")
+    assert (last.evaluations, last.cases_used, last.ended) == (4 * 64, 64, Ended.CASES_EXHAUSTED)
     assert last.forward_calls < 4 * 64 // 4
 
 
@@ -148,14 +149,14 @@ def test_regression_with_epsilon():
     )
     found.fit(60)
     assert found.evaluate(TensorDataset(x, 3 * x + 1)) < 0.02
-    assert "exhausted" in {record.ended for record in found.records}  # all within the tolerance at the end
+    assert Ended.CASES_EXHAUSTED in {record.ended for record in found.records}  # all within the tolerance at the end
 
 
 def test_all_wrong_cases_stop_a_selection_if_asked_to():
     keep, stop = search(selection="lexicase"), search(selection="lexicase", on_all_fail="stop")
     keep.fit(4), stop.fit(4)
-    assert "all failed" in {record.ended for record in stop.records}
-    assert "all failed" not in {record.ended for record in keep.records}
+    assert Ended.CUT_SHORT in {record.ended for record in stop.records}
+    assert Ended.CUT_SHORT not in {record.ended for record in keep.records}
 
 
 class Squares:

@@ -140,7 +140,7 @@ def test_training_does_not_depend_on_the_blocks():
             lookahead=lookahead,
         )
         records = found.fit(6)
-        counts = [(r.parent, r.evaluations, r.cases, r.ended) for r in records]
+        counts = [(r.parent, r.evaluations, r.cases_used, r.ended) for r in records]
         return counts, found.weights.tolist(), [v.tolist() for v in found.parent.state_dict().values()]
 
     assert outcome(1) == outcome("auto") == outcome(7)
@@ -149,10 +149,10 @@ def test_training_does_not_depend_on_the_blocks():
 def test_after_short_selections_a_short_one_computes_nothing_in_vain():
     found = search()
     found.fit(3)
-    short = [record for record in found.records if record.cases < 8]
+    short = [record for record in found.records if record.cases_used < 8]
     assert short  # barely trained networks differ soon
     for record in short:
-        assert record.forward_passes == record.evaluations == record.forward_calls
+        assert record.pairs == record.evaluations == record.forward_calls
 
 
 @pytest.mark.parametrize("selection", [fx.FastLexicase(96, order="ranked", bias="split", seed=3), "lexicase"])

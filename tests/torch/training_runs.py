@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 
 import torch
 from torch import nn
@@ -64,5 +65,5 @@ def fingerprint(found: ft.GradientLexicase) -> str:
     for name, value in found.parent.state_dict().items():
         state.update(name.encode() + value.numpy().tobytes())
     for record in found.records:
-        state.update(repr(record._replace(seconds_train=0, seconds_select=0, seconds_test=0)).encode())
+        state.update(repr(replace(record, seconds_train=0, seconds_select=0, seconds_test=0)).encode())
     return state.hexdigest()

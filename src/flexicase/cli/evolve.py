@@ -20,7 +20,7 @@ from flexicase._checkpoint import CheckpointError, prepare_folder, require_free
 from flexicase._checks import did_you_mean
 from flexicase.cli._output import StatusLine, check_picture, emit_json, terminations_as_interrupts, write_stdout
 from flexicase.gp import EvolutionResult, GenerationRecord, Variation
-from flexicase.gp._state import describe, read
+from flexicase.gp._state import read
 from flexicase.problems import load, names
 from flexicase.selection.methods import PAPER_METHODS, resolve_method
 
@@ -43,7 +43,7 @@ class Progress(StatusLine):
 
     def update(self, record: GenerationRecord) -> None:
         """Show a generation."""
-        self._seconds.append(record.seconds.total)
+        self._seconds.append(record.seconds)
         self.show(self.line(record), always=record.best_error == 0)
 
     def line(self, record: GenerationRecord) -> str:
@@ -51,7 +51,7 @@ class Progress(StatusLine):
         evaluations = "" if record.evaluations is None else f", {record.evaluations:,} evaluations"
         text = (
             f"generation {record.generation}: best error {record.best_error:g}, "
-            f"{record.solved_cases} cases solved{evaluations}, {record.seconds.total:.2f} s"
+            f"{record.solved_cases} cases solved{evaluations}, {record.seconds:.2f} s"
         )
         if record.events and record.generation < self._last:
             left = (self._last - record.generation) * sum(self._seconds) / len(self._seconds)
@@ -215,7 +215,7 @@ def _check(problem: str | None, arguments: dict[str, Any], save: Path | None, re
         raise typer.BadParameter(f"unknown problem {problem!r}{did_you_mean(problem, names())}", param_hint="PROBLEM")
     if save is not None and not resume:
         try:
-            require_free(save, describe, remedy="pass --resume to continue it")
+            require_free(save, remedy="pass --resume to continue it")
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint="--save") from None
     try:

@@ -14,6 +14,7 @@ import typer
 from flexicase._checkpoint import require_free
 from flexicase._checks import did_you_mean
 from flexicase.cli._output import StatusLine, check_picture, emit_json, terminations_as_interrupts, write_stdout
+from flexicase.selection.protocol import Ended
 
 if TYPE_CHECKING:
     from flexicase.torch import GradientLexicase, TrainingRecord
@@ -200,9 +201,7 @@ def _check_folders(data: str, directory: Path | None, save: Path | None, resume:
             "needs --resume under torchrun --max-restarts, to go on from there", param_hint="--save"
         )
     if save is not None and not resume and os.environ.get("RANK", "0") == "0":
-        from flexicase.torch._checkpoint import describe
-
-        _refuse(lambda folder: require_free(folder, describe, remedy="--resume continues it"), save, "--save")
+        _refuse(lambda folder: require_free(folder, remedy="--resume continues it"), save, "--save")
     if data == "cifar10" and directory is None:
         raise typer.BadParameter("--data cifar10 needs it: the folder with CIFAR-10", param_hint="--directory")
 
@@ -220,7 +219,8 @@ def in_a_line(record: TrainingRecord) -> str:
     accuracy = "" if record.accuracy is None else f", accuracy {100 * record.accuracy:.2f} %"
     return (
         f"generation {record.generation + 1}: loss {record.loss:.4f}, {record.evaluations:,} evaluations "
-        f"({record.ended}), {record.forward_passes:,} forward passes{accuracy}, {record.seconds:.2f} s"
+        f"({record.ended.name.lower().replace('_', ' ')}), {record.pairs:,} forward passes{accuracy}, "
+        f"{record.seconds:.2f} s"
     )
 
 
@@ -231,8 +231,8 @@ def summary(search: GradientLexicase) -> dict[str, Any]:
         "generations": len(records),
         "accuracy": records[-1].accuracy,
         "evaluations": sum(record.evaluations for record in records),
-        "forward_passes": sum(record.forward_passes for record in records),
-        "exhausted": sum(record.ended == "exhausted" for record in records),
+        "forward_passes": sum(record.pairs for record in records),
+        "exhausted": sum(record.ended == Ended.CASES_EXHAUSTED for record in records),
         "seconds_train": sum(record.seconds_train for record in records),
         "seconds_select": sum(record.seconds_select for record in records),
     }
@@ -259,7 +259,7 @@ def _writer(folder: Path) -> Any:
 
 
 def _log(writer: Any, record: TrainingRecord) -> None:
-    for name in ("loss", "lr", "evaluations", "cases", "forward_passes", "accuracy", "seconds_train", "seconds_select"):
+    for name in ("loss", "lr", "evaluations", "cases_used", "pairs", "accuracy", "seconds_train", "seconds_select"):
         value = getattr(record, name)
         if value is not None:
             writer.add_scalar(name, value, record.generation)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from flexicase.experiments.jobs import JobResult, Progress, RunSpec, Scalar, column, run_with_checkpoint
+from flexicase.experiments.jobs import JobResult, Progress, RunSpec, Scalar, run_with_checkpoint
 from flexicase.experiments.results import NOT_COUNTED
 from flexicase.problems import load
 from flexicase.selection.methods import resolve_method
@@ -19,11 +19,7 @@ if TYPE_CHECKING:
     from flexicase.gp import EvolutionResult, GenerationRecord
 
 SAVE_SECONDS = 1.0
-WHOLE = (
-    *("generation", "solved_cases", "n_distinct_errors", "events", "evaluations", "evaluations_distinct", "pairs"),
-    "push_steps",
-)
-REAL = ("best_error", "median_error", "mean_error", "genome_size", "program_size")
+NAMES_ON_DISK = {"n_distinct_errors": "distinct_errors", "push_steps": "steps"}
 
 
 class GpSettings(BaseModel):
@@ -103,24 +99,11 @@ class GpJob:
 
 
 def rows_of(records: Sequence[GenerationRecord]) -> dict[str, NDArray[Any]]:
-    """The columns of a run.
-
-    Args:
-        records: One per generation.
-
-    Returns:
-        Arrays of shape (n_generations,); times have names that start with ``seconds_``.
-
-    Example:
-        >>> from flexicase.experiments.gp_job import rows_of
-        >>> from flexicase.gp import GenerationRecord
-        >>> rows_of([GenerationRecord(0, best_error=7.0, solved_cases=93)])["n_distinct_errors"].tolist()
-        [-1]
-    """
+    """The columns of a run."""
+    columns = type(records[0]).to_columns(records)
     return {
-        **{name: column(records, name, np.int64, NOT_COUNTED) for name in WHOLE},
-        **{name: column(records, name, np.float64, np.nan) for name in REAL},
-        **{f"seconds_{name}": column(records, f"seconds.{name}", np.float64) for name in records[0].seconds._fields},
+        NAMES_ON_DISK.get(name, name): np.ma.filled(values, np.nan if values.dtype.kind == "f" else NOT_COUNTED)
+        for name, values in columns.items()
     }
 
 

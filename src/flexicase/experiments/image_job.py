@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from flexicase._checks import did_you_mean
-from flexicase.experiments.jobs import JobResult, Progress, RunSpec, Scalar, column, run_with_checkpoint
+from flexicase.experiments.jobs import JobResult, Progress, RunSpec, Scalar, run_with_checkpoint
 
 if TYPE_CHECKING:
     from flexicase.torch import GradientLexicase, TrainingRecord
@@ -30,10 +30,7 @@ METHODS: dict[str, tuple[str, str] | None] = {
         for default in ("max", "min")
     },
 }
-ENDINGS = ("unique", "exhausted", "all failed")
-WHOLE = ("generation", "parent", "evaluations", "cases", "forward_passes", "forward_calls")
-REAL = ("lr", "loss", "accuracy")
-SECONDS = ("seconds_train", "seconds_select", "seconds_test")
+NAMES_ON_DISK = {"cases_used": "cases", "pairs": "forward_passes"}
 SAVE_SECONDS = 5.0
 
 
@@ -71,7 +68,7 @@ class ImageSettings(BaseModel):
 class ImageJob:
     """Gradient lexicase on one data set with one way of ordering the cases, in one thread, on the CPU or the first GPU.
 
-    Rows are generations. ``accuracy`` is NaN where the test cases were not looked at, ``ended`` a place in `ENDINGS`.
+    Rows are generations. ``accuracy`` is NaN where the test cases were not looked at, ``ended`` a value of `Ended`.
 
     Example:
         >>> from flexicase.experiments.image_job import ImageJob
@@ -144,20 +141,9 @@ def prepare(problem: str, method: str, settings: ImageSettings, seed: int) -> tu
 
 
 def rows_of(records: Sequence[TrainingRecord]) -> dict[str, NDArray[Any]]:
-    """The columns of a run.
-
-    Args:
-        records: One per generation.
-
-    Returns:
-        Arrays of shape (n_generations,); times have names that start with ``seconds_``.
-    """
-    return {
-        **{name: column(records, name, np.int64) for name in WHOLE},
-        "events": np.ones(len(records), dtype=np.int64),
-        "ended": np.array([ENDINGS.index(record.ended) for record in records], dtype=np.int64),
-        **{name: column(records, name, np.float64, np.nan) for name in (*REAL, *SECONDS)},
-    }
+    """The columns of a run."""
+    columns = type(records[0]).to_columns(records)
+    return {NAMES_ON_DISK.get(name, name): np.ma.filled(values, np.nan) for name, values in columns.items()}
 
 
 def summary_of(records: Sequence[TrainingRecord], test_cases: int) -> dict[str, Scalar]:
@@ -170,5 +156,5 @@ def summary_of(records: Sequence[TrainingRecord], test_cases: int) -> dict[str, 
         "correct": round(accuracy * test_cases),
         "test_cases": test_cases,
         "evaluations": sum(record.evaluations for record in records),
-        "forward_passes": sum(record.forward_passes for record in records),
+        "forward_passes": sum(record.pairs for record in records),
     }

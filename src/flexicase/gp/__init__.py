@@ -3,7 +3,7 @@
 from flexicase._checkpoint import CheckpointError
 from flexicase.gp.evolve import Callback, evolve
 from flexicase.gp.population import Population
-from flexicase.gp.records import EvolutionResult, GenerationRecord, PhaseSeconds
+from flexicase.gp.records import EvolutionResult, GenerationRecord
 from flexicase.gp.simplify import simplify
 from flexicase.gp.variation import OffspringGenerator, OffspringPlan
 from flexicase.problems.settings import Variation
@@ -15,7 +15,6 @@ __all__ = [
     "GenerationRecord",
     "OffspringGenerator",
     "OffspringPlan",
-    "PhaseSeconds",
     "Population",
     "Variation",
     "evolve",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase._checkpoint import CheckpointError, WriteFailures, as_folder, prepare_folder, require_free
+from flexicase._checkpoint import CheckpointError, CheckpointWriter, as_folder
 from flexicase._checks import check_flag, check_function, check_number, shown
 from flexicase.gp._settings import EvolveSettings, stable_repr
-from flexicase.gp._state import CheckpointWriter, EvolutionState, describe
+from flexicase.gp._state import EvolutionState, dump, load
 from flexicase.gp.parents import (
     FullEvaluation,
     InheritedErrors,
@@ -28,7 +27,7 @@ from flexicase.gp.parents import (
     fast_version,
 )
 from flexicase.gp.population import Population
-from flexicase.gp.records import EvolutionResult, GenerationRecord, PhaseSeconds
+from flexicase.gp.records import EvolutionResult, GenerationRecord
 from flexicase.gp.simplify import simplify
 from flexicase.gp.variation import OffspringGenerator, OffspringPlan
 from flexicase.problems import Problem
@@ -110,17 +109,12 @@ def evolve(
     folder = None if save is None else as_folder(save)
     if check_flag(resume, "resume") and folder is None:
         raise ValueError("resume=True needs the folder of the checkpoint as save")
-    if folder is not None and not resume:
-        require_free(folder, describe)
     evolution = Evolution(settings)
-    if folder is None:
-        return run_to_end(evolution, None, math.inf, callback)
-    writer = CheckpointWriter(folder, evolution.identity())
-    prepare_folder(folder)
-    state = writer.load() if resume else None
+    writer = CheckpointWriter(folder, evolution.identity(), lambda: dump(evolution.state()), load, save_every)
+    state = writer.open(resume=resume)
     if state is not None:
         evolution.load(state)
-    return run_to_end(evolution, writer, save_every, callback)
+    return run_to_end(evolution, writer, callback)
 
 
 def evolve_settings(*args: Any, **kwargs: Any) -> EvolveSettings:
@@ -131,17 +125,9 @@ def evolve_settings(*args: Any, **kwargs: Any) -> EvolveSettings:
 
 
 def run_to_end(
-    evolution: Evolution, writer: CheckpointWriter | None, save_every: float, callback: Callback | None
+    evolution: Evolution, writer: CheckpointWriter[EvolutionState], callback: Callback | None
 ) -> EvolutionResult:
-    """Run all generations, with checkpoints; a failure to write one is a warning."""
-    failures = WriteFailures(Path() if writer is None else writer.folder)
-    saved = time.monotonic()
-
-    def save() -> None:
-        if writer is not None:
-            with failures:
-                writer.save(evolution.state())
-
+    """Run all generations, with checkpoints."""
     try:
         while True:
             record, finished = evolution.step()
@@ -149,15 +135,12 @@ def run_to_end(
                 callback(record)
             if finished:
                 break
-            if time.monotonic() - saved >= save_every:
-                save()
-                saved = time.monotonic()
+            writer.save_if_due(evolution.state().generation)
         result = evolution.result()
     except BaseException:  # Ctrl-C, or a callback or signal handler that raises
-        save()
+        writer.save(evolution.state().generation)
         raise
-    if save_every < math.inf:
-        save()
+    writer.finish(evolution.state().generation)
     return result
 
 
@@ -271,7 +254,7 @@ class Evolution:
             push_steps=self.train.steps - steps_before,
             genome_size=float(state.population.sizes.mean()),
             program_size=float(sizes.mean()),
-            seconds=timer.seconds(),
+            **timer.seconds,
         )
         records = (*state.records, record)
         if finished:  # the state stays as it was, so that this generation can be run again
@@ -341,17 +324,15 @@ class PhaseTimer:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._spent = dict.fromkeys(PhaseSeconds._fields, 0.0)
         self._mark = clock()
+        self.seconds: dict[str, Any] = {}
 
     def end(self, phase: str) -> None:
         """Add the time since the last phase ended to this phase."""
         now = self._clock()
-        self._spent[phase] += now - self._mark
+        name = f"seconds_{phase}"
+        self.seconds[name] = self.seconds.get(name, 0.0) + now - self._mark
         self._mark = now
-
-    def seconds(self) -> PhaseSeconds:
-        return PhaseSeconds(**self._spent)
 
 
 def draw_parents(n: int, n_winners: int, key: Key) -> NDArray[np.int64]:

@@ -3,80 +3,54 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flexicase.push.genome import Genome
 from flexicase.push.program import Program
+from flexicase.records import Record
 
 
-class PhaseSeconds(NamedTuple):
-    """Seconds that each phase of a generation took.
-
-    >>> PhaseSeconds(evaluate=0.5, select=0.25).total
-    0.75
-    """
-
-    translate: float = 0.0
-    evaluate: float = 0.0
-    select: float = 0.0
-    vary: float = 0.0
-    other: float = 0.0
-
-    @property
-    def total(self) -> float:
-        """Their sum."""
-        return sum(self)
-
-
-class GenerationRecord(NamedTuple):
-    """One generation of a run. None stands for a number that the method does not count or know.
+@dataclass(frozen=True, kw_only=True)
+class GenerationRecord(Record):
+    """One generation of a run of genetic programming. None: the method does not count or know the number.
 
     Attributes:
-        generation: Its number; generation 0 is the random population.
         best_error: Total error of the best individual.
+        solved_cases: Number of zero errors of the best individual.
         median_error: Median of the total errors.
         mean_error: Mean of the total errors.
-        solved_cases: Number of zero errors of the best individual.
         n_distinct_errors: Number of distinct error vectors.
-        events: Number of selection events.
-        evaluations: The paper's measure, summed over all events.
-        evaluations_distinct: The same with one individual per distinct error vector.
-        pairs: Number of (individual, error) pairs evaluated.
+        evaluations_distinct: As ``evaluations``, with one individual per distinct error vector.
         push_steps: Number of steps of the Push programs.
         genome_size: Mean number of genes of a genome.
         program_size: Mean size of a program in points.
-        seconds: Seconds that each phase took.
+        seconds_translate: Seconds of translating genomes to programs.
+        seconds_evaluate: Seconds of running programs.
+        seconds_select: Seconds of selection.
+        seconds_vary: Seconds of making children.
+        seconds_other: Seconds of the rest.
 
     >>> GenerationRecord(generation=3, best_error=7.0, solved_cases=93).events
     0
     """
 
-    generation: int
     best_error: float
     solved_cases: int
     median_error: float | None = None
     mean_error: float | None = None
     n_distinct_errors: int | None = None
-    events: int = 0
-    evaluations: int | None = 0
-    evaluations_distinct: int | None = 0
-    pairs: int = 0
+    evaluations_distinct: int | None = None
     push_steps: int = 0
     genome_size: float = 0.0
     program_size: float = 0.0
-    seconds: PhaseSeconds = PhaseSeconds()
-
-    def as_dict(self) -> dict[str, Any]:
-        """All fields as plain values."""
-        return {**self._asdict(), "seconds": self.seconds._asdict()}
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> GenerationRecord:
-        """The record that `as_dict` wrote."""
-        return cls(**{**values, "seconds": PhaseSeconds(**values["seconds"])})
+    seconds_translate: float = field(default=0.0, compare=False)
+    seconds_evaluate: float = field(default=0.0, compare=False)
+    seconds_select: float = field(default=0.0, compare=False)
+    seconds_vary: float = field(default=0.0, compare=False)
+    seconds_other: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +93,8 @@ class EvolutionResult:
 
     @property
     def seconds(self) -> float:
-        """Seconds that all generations took."""
-        return sum(record.seconds.total for record in self.records)
+        """Seconds of all generations."""
+        return sum(record.seconds for record in self.records)
 
     def as_dict(self) -> dict[str, Any]:
         """The result as plain values."""

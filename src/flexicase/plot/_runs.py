@@ -9,6 +9,7 @@ import numpy as np
 
 from flexicase._checks import require_package
 from flexicase.plot._style import BLACK, BLUE, RED
+from flexicase.selection.protocol import Ended
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,7 +58,7 @@ PANELS: tuple[tuple[str, Lines, str], ...] = (
     ),
     (
         "seconds",
-        (("all", lambda r: r.seconds.total, BLACK), ("running programs", lambda r: r.seconds.evaluate, RED)),
+        (("all", lambda r: r.seconds, BLACK), ("running programs", lambda r: r.seconds_evaluate, RED)),
         "linear",
     ),
 )
@@ -127,9 +128,14 @@ def training_picture(records: Sequence[TrainingRecord]) -> Figure:
         records: What `GradientLexicase.fit` gives.
 
     Example:
-        >>> from flexicase.torch import TrainingRecord
         >>> from flexicase.plot import training_picture
-        >>> len(training_picture([TrainingRecord(0, 2, 9, 3, "unique", 12, 8, 0.1, 2.3)]).axes)
+        >>> from flexicase.selection.protocol import Ended
+        >>> from flexicase.torch import TrainingRecord
+        >>> record = TrainingRecord(
+        ...     generation=0, parent=2, evaluations=9, pairs=12, cases_used=3, ended=Ended.ONE_LEFT, forward_calls=8,
+        ...     lr=0.1, loss=2.3,
+        ... )
+        >>> len(training_picture([record]).axes)
         4
     """
     require_package("pictures need", "matplotlib")
@@ -144,8 +150,8 @@ def training_picture(records: Sequence[TrainingRecord]) -> Figure:
     accuracy.plot([r.generation + 1 for r in tested], [r.accuracy for r in tested], color=BLACK, marker="o", ms=3)
     accuracy.set_ylabel("parent on the test cases")
     evaluations.plot(x, [record.evaluations for record in records], color=RED, label="evaluations")
-    evaluations.plot(x, [record.forward_passes for record in records], color=BLUE, lw=0.8, label="forward passes")
-    exhausted = np.array([record.ended == "exhausted" for record in records])
+    evaluations.plot(x, [record.pairs for record in records], color=BLUE, lw=0.8, label="forward passes")
+    exhausted = np.array([record.ended == Ended.CASES_EXHAUSTED for record in records])
     if exhausted.any():
         counts = np.array([record.evaluations for record in records])
         evaluations.plot(x[exhausted], counts[exhausted], "x", color=BLACK, ms=5, label="ran out of cases")

@@ -94,7 +94,7 @@ def _diversity(results: StudyResults) -> Section:
         "diversity",
         "mean number of distinct error vectors",
         "distinct error vectors",
-        lambda problem: curve_lines(results, problem, "n_distinct_errors"),
+        lambda problem: curve_lines(results, problem, "distinct_errors"),
     )
     text = "How many different error vectors the population has, mean over the runs still active."
     return Section("diversity", "Distinct error vectors", text, charts)

@@ -9,7 +9,7 @@ import copy
 import math
 import sys
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import torch
@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from flexicase._checkpoint import check_settings
 from flexicase.rng import Key
 from flexicase.selection.fast_lexicase import FastLexicase
+from flexicase.selection.protocol import Ended
 from flexicase.torch._fingerprint import describe_function, describe_network, describe_optimizer
 from flexicase.torch._training import (
     Trainer,
@@ -29,13 +30,13 @@ from flexicase.torch._training import (
     unsaved_buffers,
     unsaved_names,
 )
-from flexicase.torch.records import ENDINGS, TrainingRecord
+from flexicase.torch.records import TrainingRecord
 
 ENTRIES = ("settings", "key", "generations", "parent", "buffers", "optimizer", "selector", "records")
 SELECTOR_ENTRIES = ("settings", "weights", "w_max", "key", "next_event")
 #: Settings that another run may have on request.
 CHANGEABLE = ("train_set", "network", "optimizer", "loss", "error_fn", "transform", "selection_transform")
-COUNTS = ("evaluations", "cases", "forward_passes", "forward_calls")
+COUNTS = ("evaluations", "cases_used", "pairs", "forward_calls")
 SECONDS = ("seconds_train", "seconds_select", "seconds_test")
 LIMIT = 2**62
 
@@ -207,13 +208,14 @@ def _records(found: Any, population: int, n_cases: int) -> tuple[TrainingRecord,
         raise ValueError(f"records in the state must be a list, got {_shown(found)}")
     for number, record in enumerate(found):
         where = f"records[{number}] in the state"
-        _dict(record, where, TrainingRecord._fields)
+        _dict(record, where, tuple(field.name for field in fields(TrainingRecord)))
         _whole(record["generation"], f"{where}: generation", number, number)
+        _whole(record["events"], f"{where}: events", 1, 1)
         _whole(record["parent"], f"{where}: parent", 0, population - 1)
         for name in COUNTS:
-            _whole(record[name], f"{where}: {name}", 0, n_cases if name == "cases" else LIMIT)
-        if not isinstance(record["ended"], str) or record["ended"] not in ENDINGS.values():
-            raise ValueError(f"{where}: ended must be one of {', '.join(map(repr, ENDINGS.values()))}")
+            _whole(record[name], f"{where}: {name}", 0, n_cases if name == "cases_used" else LIMIT)
+        if type(record["ended"]) is not int or record["ended"] not in list(Ended):
+            raise ValueError(f"{where}: ended must be one of {', '.join(map(str, map(int, Ended)))}")
         for name in ("lr", "loss", *SECONDS):
             _number(record[name], f"{where}: {name}")
         if record["accuracy"] is not None and not isinstance(record["accuracy"], float):

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import nn
 from torch.nn import functional
 
+from flexicase._checkpoint import CheckpointWriter
 from flexicase._checks import check_choice, check_count, check_number
 from flexicase.evaluation._lookahead import BYTES_PER_PAIR, GROWTH_DELAY, Growing, LookAhead
 from flexicase.rng import Key, Lane, Seed
@@ -318,22 +319,23 @@ class GradientLexicase:
             raise ValueError("resume needs save: the folder of the checkpoint")
         seconds = self._ranks.seconds_between_saves if save_every is None else check_number(save_every, "save_every")
         self._ranks.agree(lambda: {"generations": generations, "resume": resume})
+        dump = lambda: checkpoint.dump(self.state_dict())  # noqa: E731
+        writer = CheckpointWriter(None if self.rank else folder, {}, dump, checkpoint.load, seconds, self.generation)
         if folder is not None:
             is_own = self._folder == folder.resolve()
-            found = self._ranks.from_first(lambda: checkpoint.open_folder(folder, resume=resume, is_own=is_own))
+            found = self._ranks.from_first(lambda: writer.open(resume=resume, is_own=is_own))
             if found is not None:
                 self.load_state_dict(found, allow_changed=allow_changed)
             self._folder = folder.resolve()
         self.generations = generations
-        saver = checkpoint.CheckpointWriter(self, None if self.rank else folder, seconds)
         try:
             while self.generation < generations:
                 record = self.step()
-                saver.save_if_due()
+                writer.save_if_due(self.generation)
                 for callback in () if self.rank else self.callbacks:
                     callback(record)
         finally:  # also on Ctrl-C: finished generations are whole
-            saver.save()
+            writer.save(self.generation)
         return self.records
 
     def step(self) -> TrainingRecord:
@@ -370,7 +372,7 @@ class GradientLexicase:
         evaluate = self._ranks.evaluator(self._evaluator(self._forward))
         selector = copy.copy(self._state.selector)
         if self._learns_lookahead:
-            selector.lookahead = next_lookahead([record.cases for record in self.records])
+            selector.lookahead = next_lookahead([record.cases_used for record in self.records])
         candidates = np.array(sound)
         selected = selector.select(
             lambda which, cases: evaluate(candidates[which], cases), len(sound), population=self.generation
