@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from flexicase._checks import check_choice, check_count, check_flag, check_threads, shown
+from flexicase._checks import MAX_COUNT, check_choice, check_count, check_flag, check_threads, shown
 from flexicase.problems import Problem, load
 from flexicase.problems.settings import MAX_POPULATION, Variation, check_variation
 from flexicase.push.instructions import InstructionSetName, check_instruction_set
@@ -18,6 +18,14 @@ from flexicase.rng import Seed, key_from_seed
 from flexicase.selection.methods import resolve_method
 from flexicase.selection.protocol import Method
 from flexicase.selection.weights import Default
+
+#: Smallest and largest value of each count.
+COUNTS = {
+    "population": (1, MAX_POPULATION),
+    "generations": (0, MAX_COUNT),
+    "n_selections": (1, MAX_POPULATION),
+    "simplification_steps": (0, MAX_COUNT),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,28 +52,21 @@ class EvolveSettings:
         problem = load(given["problem"]) if isinstance(given["problem"], str) else given["problem"]
         if not isinstance(problem, Problem):
             raise TypeError(f"problem must be the name of a problem or a Problem, got {shown(problem)}")
+        for name in ("population", "generations", "variation"):
+            if given[name] is None:
+                given[name] = getattr(problem.settings, name)
+        for name, (minimum, maximum) in COUNTS.items():
+            if given[name] is not None:
+                given[name] = check_count(given[name], name, minimum, maximum)
         resolve_method(given["method"])
-        for name in ("population", "generations"):
-            given[name] = getattr(problem.settings, name) if given[name] is None else given[name]
-        if given["n_selections"] is not None:
-            check_count(given["n_selections"], "n_selections", 1, MAX_POPULATION)
-        return cls(
-            **given
-            | {
-                "problem": problem,
-                "population": check_count(given["population"], "population", 1, MAX_POPULATION),
-                "generations": check_count(given["generations"], "generations"),
-                "seed": _seed_number(given["seed"]),
-                "partial": check_flag(given["partial"], "partial"),
-                "default_weight": check_choice(given["default_weight"], "default_weight", get_args(Default)),
-                "variation": problem.settings.variation
-                if given["variation"] is None
-                else check_variation(given["variation"]),
-                "simplification_steps": check_count(given["simplification_steps"], "simplification_steps"),
-                "instruction_set": check_instruction_set(given["instruction_set"]),
-                "threads": os.cpu_count() or 1 if given["threads"] is None else check_threads(given["threads"]),
-            }
-        )
+        check_choice(given["default_weight"], "default_weight", get_args(Default))
+        check_variation(given["variation"])
+        check_instruction_set(given["instruction_set"])
+        given["problem"] = problem
+        given["seed"] = _seed_number(given["seed"])
+        given["partial"] = check_flag(given["partial"], "partial")
+        given["threads"] = os.cpu_count() or 1 if given["threads"] is None else check_threads(given["threads"])
+        return cls(**given)
 
     @property
     def method_name(self) -> str:
