@@ -98,6 +98,7 @@ def check_against_definition(errors, which, seed, outcome):
     assert outcome[1] == weights.tolist()
 
 
+@pytest.mark.slow
 def test_blocks_give_the_same_through_real_networks():
     """In float64 a network's outputs do not tip over with the size of the batch."""
     inputs = torch.randn(300, 1, 8, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
