@@ -19,13 +19,14 @@ population = 10
 [variants.full]
 partial = false
 [variants.fast-2]
-partial = "max"
-parents = 2
+partial = true
+n_selections = 2
 [variants.fast-2-min]
-partial = "min"
-parents = 2
+partial = true
+default_weight = "min"
+n_selections = 2
 [variants.fast-all]
-partial = "max"
+partial = true
 """
 METHODS = ("lexicase", "ranked-num-nonzeros")
 #: Pairs of each generation but the last, of a matrix with 1000, and selections.
