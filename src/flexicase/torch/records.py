@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from flexicase.selection.fast_lexicase import FastSelection
 from flexicase.selection.protocol import Ended
 
-ENDINGS = {Ended.ONE_LEFT: "unique", Ended.CASES_EXHAUSTED: "exhausted", Ended.CUT_SHORT: "all failed"}
+ENDINGS = {Ended.ONE_LEFT: "unique", Ended.CASES_EXHAUSTED: "exhausted", Ended.ALL_FAILED: "all failed"}
 
 
 class TrainingRecord(NamedTuple):
@@ -66,6 +66,6 @@ class TrainingRecord(NamedTuple):
 
 def selection_facts(selected: FastSelection) -> dict[str, Any]:
     """What a record tells of a selection of one parent."""
-    counts = (selected.evaluations, selected.cases_used, selected.ended, selected.pairs_evaluated)
-    evaluations, cases, ended, passes = (int(values[0]) for values in counts if values is not None)
+    counts = (selected.evaluations, selected.cases_used, selected.ended, selected.pairs)
+    evaluations, cases, ended, passes = (int(values[0]) for values in counts)
     return {"evaluations": evaluations, "cases": cases, "ended": ENDINGS[Ended(ended)], "forward_passes": passes}
