@@ -6,7 +6,7 @@
 #include <optional>
 #include <tuple>
 
-#include "flexicase/exact.hpp"
+#include "flexicase/probabilities.hpp"
 #include "gil.hpp"
 
 namespace nb = nanobind;

@@ -1,4 +1,4 @@
-// Median absolute deviation, outside of the inner loops. The rule for numbers that are not finite is in median.inl.
+// Median absolute deviation, outside of the inner loops. The rule for numbers that are not finite is in isa/median.hpp.
 #pragma once
 
 #include <algorithm>

@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include "flexicase/baselines.hpp"
-#include "flexicase/exact.hpp"
+#include "flexicase/probabilities.hpp"
 #include "flexicase/fast_run.hpp"
 #include "flexicase/kernel.hpp"
 #include "flexicase/normals.hpp"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "flexicase/baselines.hpp"
-#include "flexicase/exact.hpp"
+#include "flexicase/probabilities.hpp"
 #include "flexicase/kernel.hpp"
 #include "fuzz_populations.hpp"
 #include "testing.hpp"

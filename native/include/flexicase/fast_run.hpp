@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "flexicase/case_order.hpp"
-#include "flexicase/pair_store.hpp"
+#include "flexicase/error_cache.hpp"
 #include "flexicase/replay.hpp"
 
 namespace flexicase {

@@ -1,6 +1,6 @@
 // Plain data shared by the selection code: matrices, plans, requests, scratch space.
 //
-// The inner loops are compiled once per instruction set (see select/isa.inl), so these are
+// The inner loops are compiled once per instruction set (see select/isa/tag.hpp), so these are
 // structs of raw pointers; whoever fills them owns the memory.
 #pragma once
 

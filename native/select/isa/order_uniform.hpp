@@ -1,4 +1,15 @@
 // Uniformly random order.
+#pragma once
+
+#include <cstddef>
+
+#include "flexicase/rng.hpp"
+#include "flexicase/select.hpp"
+#include "select/isa/order.hpp"
+#include "select/isa/simd.hpp"
+#include "select/isa/tag.hpp"
+
+namespace flexicase::FX_ISA {
 
 struct UniformWalker {
   static constexpr bool keyed = true;
@@ -118,3 +129,5 @@ struct UniformWalker {
     window.close(largest);
   }
 };
+
+}  // namespace flexicase::FX_ISA

@@ -7,6 +7,7 @@
 #include "flexicase/kernel.hpp"
 #include "flexicase/matrix.hpp"
 #include "flexicase/parallel.hpp"
+#include "flexicase/probabilities.hpp"
 
 namespace flexicase {
 
@@ -52,5 +53,14 @@ std::vector<double> make_values(const Matrix& matrix, const Pool& pool, Watch& w
 
 // (cases,) tolerance per case: given, from the whole population, or 0.
 std::vector<double> make_tolerances(const Matrix& matrix, const KernelOptions& options, Watch& watch);
+
+// For uniform and weighted orders when nothing but the cases ends an event and the tolerance does not
+// depend on the pool: a case that was used, or that tells no survivors apart, never will again, so an
+// event is described by its survivors alone.
+ExactOutcome solve_by_survivors(const Pool& pool, std::vector<Column> columns, std::uint64_t max_states, Watch& watch);
+
+// For everything else: survivors and used cases.
+ExactOutcome solve_by_used_cases(const Matrix& matrix, const Pool& pool, std::vector<Column> columns,
+                                 const KernelOptions& options, std::uint64_t max_states, Watch& watch);
 
 }  // namespace flexicase

@@ -4,9 +4,9 @@
 #include <limits>
 #include <numeric>
 
-#include "deviation.hpp"
-#include "exact_masses.hpp"
-#include "exact_solvers.hpp"
+#include "select/deviation.hpp"
+#include "select/probabilities/pool.hpp"
+#include "select/probabilities/states.hpp"
 
 namespace flexicase {
 

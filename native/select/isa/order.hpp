@@ -3,6 +3,18 @@
 // The head of a uniform or weighted order is drawn case by case; the tail is sorted by a key per
 // case. The walker looks at a window of the smallest keys first and at larger windows only if that
 // one is used up.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <type_traits>
+
+#include "flexicase/rng.hpp"
+#include "flexicase/select.hpp"
+#include "select/isa/simd.hpp"
+#include "select/isa/tag.hpp"
+
+namespace flexicase::FX_ISA {
 
 // Hands out carved pieces of a scratch block, each aligned to a cache line.
 struct Carver {
@@ -153,3 +165,5 @@ struct Head {
     return spins == head_spins || size == head_cases || size == total;
   }
 };
+
+}  // namespace flexicase::FX_ISA

@@ -1,4 +1,4 @@
-#include "flexicase/pair_store.hpp"
+#include "flexicase/error_cache.hpp"
 
 #include <algorithm>
 #include <bit>

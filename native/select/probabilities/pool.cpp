@@ -1,11 +1,11 @@
-#include "exact_pool.hpp"
+#include "select/probabilities/pool.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <numeric>
 #include <type_traits>
 
-#include "deviation.hpp"
+#include "select/deviation.hpp"
 
 namespace flexicase {
 

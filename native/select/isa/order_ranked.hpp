@@ -1,4 +1,15 @@
 // Ranked shuffle: an upper bound, then a rank below it, drawn anew for every case.
+#pragma once
+
+#include <cstddef>
+
+#include "flexicase/rng.hpp"
+#include "flexicase/select.hpp"
+#include "select/isa/order.hpp"
+#include "select/isa/simd.hpp"
+#include "select/isa/tag.hpp"
+
+namespace flexicase::FX_ISA {
 
 struct RankedWalker {
   static constexpr bool keyed = false;
@@ -113,3 +124,5 @@ struct RankedWalker {
     taken = 0;
   }
 };
+
+}  // namespace flexicase::FX_ISA

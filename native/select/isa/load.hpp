@@ -1,4 +1,13 @@
 // Reading entries of a matrix of any type, as numbers that the kernels compare.
+#pragma once
+
+#include <type_traits>
+
+#include "flexicase/select.hpp"
+#include "select/isa/simd.hpp"
+#include "select/isa/tag.hpp"
+
+namespace flexicase::FX_ISA {
 
 // 64 bits that compare as the entries do; equal for 0.0 and -0.0.
 template <class T>
@@ -16,7 +25,7 @@ FX_INLINE u64 ordered_bits(T v) {
 
 // Entries of one column for some individuals (null: the first `count`).
 template <class Convert, class Out>
-static void load_entries(const MatrixView& m, i64 c, const i32* individuals, i64 count, Out* out, Convert convert) {
+void load_entries(const MatrixView& m, i64 c, const i32* individuals, i64 count, Out* out, Convert convert) {
   with_type(m.type, [&](auto zero) {
     using T = decltype(zero);
     const T* column = static_cast<const T*>(m.data) + c * m.col_stride;
@@ -28,7 +37,7 @@ static void load_entries(const MatrixView& m, i64 c, const i32* individuals, i64
   });
 }
 
-static void load_ordered(const MatrixView& m, i64 c, const i32* individuals, i64 count, u64* out) {
+inline void load_ordered(const MatrixView& m, i64 c, const i32* individuals, i64 count, u64* out) {
   load_entries(m, c, individuals, count, out, [](auto v) { return ordered_bits(v); });
 }
 
@@ -41,7 +50,7 @@ FX_INLINE u8 code_of(T v) {
 }
 
 // Codes of neighbouring entries of a row of the caller's matrix.
-[[gnu::noinline]] static void load_codes(const MatrixView& m, i64 row, i64 c, i64 count, u8* __restrict out) {
+[[gnu::noinline]] inline void load_codes(const MatrixView& m, i64 row, i64 c, i64 count, u8* __restrict out) {
   with_type(m.type, [&](auto zero) {
     using T = decltype(zero);
     const T* x = static_cast<const T*>(m.data) + row * m.row_stride + c * m.col_stride;
@@ -54,7 +63,7 @@ FX_INLINE u8 code_of(T v) {
 }
 
 // As load_ordered, for kinds of which some have no codes in `values`.
-[[gnu::noinline]] static void load_codes(const Planes& p, i64 c, const i32* rows, i64 count, u64* out) {
+[[gnu::noinline]] inline void load_codes(const Planes& p, i64 c, const i32* rows, i64 count, u64* out) {
   const u8* codes = static_cast<const u8*>(p.values.data) + c;
   with_type(p.uncoded.type, [&](auto zero) {
     using T = decltype(zero);
@@ -74,12 +83,12 @@ FX_INLINE double as_double(T v) {
   return x;
 }
 
-static void load_doubles(const MatrixView& m, i64 c, const i32* individuals, i64 count, double* out) {
+inline void load_doubles(const MatrixView& m, i64 c, const i32* individuals, i64 count, double* out) {
   load_entries(m, c, individuals, count, out, [](auto v) { return as_double(v); });
 }
 
 // Some neighbouring columns, each made contiguous: (count, rows).
-static void load_columns(const MatrixView& m, i64 c, i64 count, double* out) {
+inline void load_columns(const MatrixView& m, i64 c, i64 count, double* out) {
   with_type(m.type, [&](auto zero) {
     using T = decltype(zero);
     const T* data = static_cast<const T*>(m.data) + c * m.col_stride;
@@ -92,7 +101,7 @@ static void load_columns(const MatrixView& m, i64 c, i64 count, double* out) {
 }
 
 // Marks, as bits, the cases on which some individuals do not all have the same error.
-static void mark_differences(const MatrixView& m, const i32* individuals, int count, u64* marks) {
+inline void mark_differences(const MatrixView& m, const i32* individuals, int count, u64* marks) {
   with_type(m.type, [&](auto zero) {
     using T = decltype(zero);
     const T* data = static_cast<const T*>(m.data);
@@ -117,7 +126,7 @@ static void mark_differences(const MatrixView& m, const i32* individuals, int co
 
 // Whether one individual is at least as good as another on every case of some marks, or the other
 // way round: then any of these cases parts them as all of them would.
-static bool one_sided(const MatrixView& m, i64 left, i64 right, const u64* marks) {
+inline bool one_sided(const MatrixView& m, i64 left, i64 right, const u64* marks) {
   return with_type(m.type, [&](auto zero) {
     using T = decltype(zero);
     const T* a = static_cast<const T*>(m.data) + left * m.row_stride;
@@ -134,3 +143,5 @@ static bool one_sided(const MatrixView& m, i64 left, i64 right, const u64* marks
     return !(left_better && right_better);
   });
 }
+
+}  // namespace flexicase::FX_ISA

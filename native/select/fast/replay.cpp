@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "deviation.hpp"
+#include "select/deviation.hpp"
 
 namespace flexicase {
 

@@ -1,9 +1,8 @@
-#include "flexicase/exact.hpp"
+#include "flexicase/probabilities.hpp"
 
 #include <algorithm>
 
-#include "exact_pool.hpp"
-#include "exact_solvers.hpp"
+#include "select/probabilities/pool.hpp"
 
 namespace flexicase {
 

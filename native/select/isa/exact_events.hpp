@@ -1,5 +1,18 @@
 // Exact lexicase on sets of bits: the pool is a bit set over kinds (individuals with equal errors),
 // and one case keeps `pool & best[case]` unless that is empty.
+#pragma once
+
+#include <cstddef>
+
+#include "flexicase/parallel.hpp"
+#include "flexicase/rng.hpp"
+#include "flexicase/select.hpp"
+#include "select/isa/load.hpp"
+#include "select/isa/order.hpp"
+#include "select/isa/simd.hpp"
+#include "select/isa/tag.hpp"
+
+namespace flexicase::FX_ISA {
 
 template <class Walker>
 class PlaneEvents {
@@ -307,3 +320,5 @@ class PlaneEvents {
   i64 used = 0;
   Ended ended = Ended::one_left;
 };
+
+}  // namespace flexicase::FX_ISA

@@ -1,104 +1,17 @@
-// From a matrix of errors to what the kernels read: codes, minima, sets of best, row hashes.
+// From a matrix of errors to what the events read: minima, sets of best, row hashes, counts.
+#pragma once
 
-constexpr i64 segment_width = 2048;
+#include <limits>
+#include <type_traits>
 
-// Calls f(segment, row, col, count) with contiguous pieces of rows that cover the matrix, until it
-// returns false. Where rows are not contiguous, tiles are copied first.
-template <class T, class F>
-static void for_segments(const MatrixView& m, Watch& watch, F&& f) {
-  const T* data = static_cast<const T*>(m.data);
-  if (m.col_stride == 1) {
-    for (i64 c = 0; c < m.cols; c += segment_width) {
-      const i64 count = m.cols - c < segment_width ? m.cols - c : segment_width;
-      for (i64 r = 0; r < m.rows; ++r) {
-        watch.spend(count);
-        if (!f(data + r * m.row_stride + c, r, c, count)) return;
-      }
-    }
-    return;
-  }
-  constexpr i64 side = 64;
-  T tile[side * side];
-  for (i64 c = 0; c < m.cols; c += side) {
-    const i64 wide = m.cols - c < side ? m.cols - c : side;
-    for (i64 r = 0; r < m.rows; r += side) {
-      const i64 high = m.rows - r < side ? m.rows - r : side;
-      watch.spend(2 * high * wide);
-      for (i64 j = 0; j < wide; ++j) {
-        const T* column = data + r * m.row_stride + (c + j) * m.col_stride;
-        for (i64 i = 0; i < high; ++i) tile[i * side + j] = column[i * m.row_stride];
-      }
-      for (i64 i = 0; i < high; ++i) {
-        if (!f(static_cast<const T*>(tile + i * side), r + i, c, wide)) return;
-      }
-    }
-  }
-}
+#include "flexicase/parallel.hpp"
+#include "flexicase/select.hpp"
+#include "select/isa/encode.hpp"
+#include "select/isa/load.hpp"
+#include "select/isa/simd.hpp"
+#include "select/isa/tag.hpp"
 
-template <bool penalised, class T>
-static bool encode_segment(const T* __restrict x, i64 count, u8* __restrict code, T penalty) {
-  constexpr T largest = penalised ? T(254) : T(255);
-  u64 wrong = 0;
-  if constexpr (std::is_floating_point_v<T>) {
-    constexpr i64 block = 64;
-    i64 done = 0;
-    if constexpr (!penalised && std::is_same_v<T, double>) done = doubles_to_bytes(x, count, code);
-    for (i64 start = done; start < count; start += block) {
-      const i64 n = count - start < block ? count - start : block;
-      i32 whole[block];
-      for (i64 i = 0; i < n; ++i) {
-        const T v = x[start + i];
-        const T below = v < largest ? v : largest;
-        const T clipped = below > 0 ? below : T(0);
-        const i32 nearest = static_cast<i32>(clipped);
-        const T off = v - static_cast<T>(nearest);
-        const T error = off < 0 ? -off : off;  // NaN stays NaN
-        const bool is_penalty = penalised && v == penalty;
-        wrong |= is_penalty ? 0 : same_bits<u64>(static_cast<double>(error));
-        whole[i] = is_penalty ? 255 : nearest;
-      }
-      for (i64 i = 0; i < n; ++i) code[start + i] = static_cast<u8>(whole[i]);
-    }
-    return (wrong & ~(u64{1} << 63)) == 0;
-  } else {
-    for (i64 i = 0; i < count; ++i) {
-      const T v = x[i];
-      const bool is_penalty = penalised && v == penalty;
-      wrong |= !is_penalty && (v < 0 || static_cast<u64>(v) > static_cast<u64>(penalised ? 254 : 255));
-      code[i] = is_penalty ? u8{255} : static_cast<u8>(v);
-    }
-    return wrong == 0;
-  }
-}
-
-// Encodes all; on failure `culprit` is an entry that has no code.
-template <bool penalised, class T>
-static bool encode_all(const MatrixView& m, u8* codes, T penalty, T* culprit, Watch& watch) {
-  bool possible = true;
-  for_segments<T>(m, watch, [&](const T* x, i64 r, i64 c, i64 count) {
-    u8* code = codes + r * m.cols + c;
-    possible = encode_segment<penalised>(x, count, code, penalty);
-    for (i64 i = 0; i < count && !possible; ++i) {
-      if (x[i] != static_cast<T>(code[i])) *culprit = x[i];
-    }
-    return possible;
-  });
-  return possible;
-}
-
-template <class T>
-static bool encode(const MatrixView& m, u8* codes, CodeBook* book, Watch& watch) {
-  T penalty{};
-  if (!book->penalised) {
-    if (encode_all<false>(m, codes, T{}, &penalty, watch)) return true;
-    if (!(static_cast<double>(penalty) > 255.0)) return false;
-    book->penalised = true;
-    __builtin_memcpy(&book->penalty, &penalty, sizeof(T));
-  }
-  __builtin_memcpy(&penalty, &book->penalty, sizeof(T));
-  T ignored;
-  return encode_all<true>(m, codes, penalty, &ignored, watch);
-}
+namespace flexicase::FX_ISA {
 
 // An unsigned integer as wide as T, so that loops over T that collect flags stay in vectors.
 template <class T>
@@ -115,7 +28,7 @@ FX_INLINE Flag<T> unusable(T v) {
 
 // Minimum of numbers side by side in memory; sets bits of `bad` if one is NaN or -inf.
 template <class T>
-static T minimum(const T* x, i64 count, Flag<T>* bad) {
+T minimum(const T* x, i64 count, Flag<T>* bad) {
   constexpr int lanes = 16;
   T least[lanes];
   Flag<T> flags[lanes] = {};
@@ -162,8 +75,7 @@ FX_INLINE T lesser(T a, T b) {
 // minimum, so a piece of them is only looked at closely if one of its entries is as small as any before.
 // Sets bits of `bad` if there is NaN; -inf shows in the minima.
 template <class T>
-static void minima_of_rows(const MatrixView& m, T* __restrict minima, i32* __restrict rows, Flag<T>* bad,
-                           Watch& watch) {
+void minima_of_rows(const MatrixView& m, T* __restrict minima, i32* __restrict rows, Flag<T>* bad, Watch& watch) {
   using Row = typename Holder<T>::Row;
   constexpr i64 piece = 64 / sizeof(T);
   Row who[segment_width];
@@ -230,7 +142,7 @@ static void minima_of_rows(const MatrixView& m, T* __restrict minima, i32* __res
 // The smallest entry of each column and the one row that has it (-1: several, or not looked for).
 // False if there is NaN or -inf.
 template <class T>
-static bool column_minima(const MatrixView& m, void* out, i32* rows, Watch& watch) {
+bool column_minima(const MatrixView& m, void* out, i32* rows, Watch& watch) {
   T* __restrict minima = static_cast<T*>(out);
   const T* data = static_cast<const T*>(m.data);
   Flag<T> bad = 0;
@@ -263,7 +175,7 @@ static bool column_minima(const MatrixView& m, void* out, i32* rows, Watch& watc
 }
 
 // For up to 64 cases, whether the codes of a row are their columns' minima.
-[[gnu::noinline]] static u64 best_of_uncoded(const MatrixView& m, i64 row, i64 c, i64 wide, const u8* minima) {
+[[gnu::noinline]] inline u64 best_of_uncoded(const MatrixView& m, i64 row, i64 c, i64 wide, const u8* minima) {
   alignas(64) u8 flags[64] = {};
   load_codes(m, row, c, wide, flags);
   for (i64 j = 0; j < wide; ++j) flags[j] = flags[j] == minima[c + j];
@@ -273,7 +185,7 @@ static bool column_minima(const MatrixView& m, void* out, i32* rows, Watch& watc
 // One bit per entry: is it its column's minimum? Rows come in as masks over 64 cases and are
 // turned, 64 rows at a time, into masks over rows.
 template <class T>
-static void best_sets(const Planes& p, const void* minima_in, u64* best, Watch& watch) {
+void best_sets(const Planes& p, const void* minima_in, u64* best, Watch& watch) {
   const T* minima = static_cast<const T*>(minima_in);
   const MatrixView m = p.values;
   const T* data = static_cast<const T*>(m.data);
@@ -313,22 +225,6 @@ static void best_sets(const Planes& p, const void* minima_in, u64* best, Watch& 
   }
 }
 
-// A code is a third one if the smallest and the largest so far differ from it and from each other.
-static void widen_ranges(const MatrixView& m, u8* least, u8* largest, u8* several, Watch& watch) {
-  for_segments<u8>(m, watch, [&](const u8* __restrict x, i64, i64 c, i64 count) {
-    u8* __restrict low = least + c;
-    u8* __restrict high = largest + c;
-    u8* __restrict more = several + c;
-    for (i64 i = 0; i < count; ++i) {
-      const u8 v = x[i];
-      more[i] |= static_cast<u8>((v != low[i]) & (v != high[i]) & (low[i] != high[i]));
-      low[i] = v < low[i] ? v : low[i];
-      high[i] = v > high[i] ? v : high[i];
-    }
-    return true;
-  });
-}
-
 // An entry as 64 bits, the same for equal entries (0.0 and -0.0 are equal).
 template <class T>
 FX_INLINE u64 bits_of(T v) {
@@ -344,7 +240,7 @@ FX_INLINE u64 bits_of(T v) {
 // NH (Black et al., UMAC): a sum of products of halves, each word keyed by its place, so that the
 // pieces of a row can be added up in any order. Eight one-byte entries make one word.
 template <class T>
-static void row_hashes(const MatrixView& m, const u64* keys, u64* hashes, Watch& watch) {
+void row_hashes(const MatrixView& m, const u64* keys, u64* hashes, Watch& watch) {
   for (i64 r = 0; r < m.rows; ++r) hashes[r] = 0;
   const auto product = [](u64 word, u64 k) {
     return ((word + k) & 0xFFFFFFFFu) * (((word >> 32) + (k >> 32)) & 0xFFFFFFFFu);
@@ -369,3 +265,53 @@ static void row_hashes(const MatrixView& m, const u64* keys, u64* hashes, Watch&
     return true;
   });
 }
+
+// How many members each set has, and which one if it is alone (else -1).
+inline void set_sizes(const u64* sets, i64 count, i64 words, i32* sizes, i32* alone, Watch& watch) {
+  for (i64 s = 0; s < count; ++s) {
+    watch.spend(words);
+    const u64* set = sets + s * words;
+    const i64 size = count_ones(words, [&](i64 w) { return set[w]; });
+    sizes[s] = static_cast<i32>(size);
+    alone[s] = -1;
+    if (size != 1) continue;
+    for (i64 w = 0; w < words; ++w) {
+      if (set[w] != 0) alone[s] = static_cast<i32>(w * 64) + lowest_bit(set[w]);
+    }
+  }
+}
+
+template <class T>
+void count_zeros(const MatrixView& m, const i32* rows, i64 count, i64* zeros, Watch& watch) {
+  const T* data = static_cast<const T*>(m.data);
+  if (m.row_stride == 1 && m.col_stride != 1 && rows == nullptr) {
+    for (i64 c = 0; c < m.cols; ++c) {
+      const T* x = data + c * m.col_stride;
+      i64 sum = 0;
+      for (i64 r = 0; r < count; ++r) sum += x[r] == 0;
+      watch.spend(count);
+      zeros[c] += sum;
+    }
+    return;
+  }
+  constexpr i64 width = 512;
+  for (i64 c = 0; c < m.cols; c += width) {
+    const i64 wide = m.cols - c < width ? m.cols - c : width;
+    for (i64 top = 0; top < count; top += 255) {
+      const i64 end = top + 255 < count ? top + 255 : count;
+      watch.spend((end - top) * wide);
+      u8 partial[width] = {};
+      for (i64 r = top; r < end; ++r) {
+        const T* x = data + (rows == nullptr ? r : rows[r]) * m.row_stride + c * m.col_stride;
+        if (m.col_stride == 1) {
+          for (i64 i = 0; i < wide; ++i) partial[i] = static_cast<u8>(partial[i] + (x[i] == 0));
+        } else {
+          for (i64 i = 0; i < wide; ++i) partial[i] = static_cast<u8>(partial[i] + (x[i * m.col_stride] == 0));
+        }
+      }
+      for (i64 i = 0; i < wide; ++i) zeros[c + i] += partial[i];
+    }
+  }
+}
+
+}  // namespace flexicase::FX_ISA

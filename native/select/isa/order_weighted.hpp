@@ -1,4 +1,15 @@
 // Weighted shuffle: a roulette wheel for the head, a race of exponential clocks for the tail.
+#pragma once
+
+#include <cstddef>
+
+#include "flexicase/rng.hpp"
+#include "flexicase/select.hpp"
+#include "select/isa/order.hpp"
+#include "select/isa/simd.hpp"
+#include "select/isa/tag.hpp"
+
+namespace flexicase::FX_ISA {
 
 // A whole number below 2^52 as a double, with operations that vectors have everywhere.
 FX_INLINE double to_double(u64 x) { return same_bits<double>(x | 0x4330000000000000u) - 0x1p52; }
@@ -173,3 +184,5 @@ struct WeightedWalker {
     ++level;
   }
 };
+
+}  // namespace flexicase::FX_ISA

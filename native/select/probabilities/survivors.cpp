@@ -2,8 +2,8 @@
 #include <bit>
 #include <unordered_map>
 
-#include "exact_masses.hpp"
-#include "exact_solvers.hpp"
+#include "select/probabilities/pool.hpp"
+#include "select/probabilities/states.hpp"
 
 namespace flexicase {
 

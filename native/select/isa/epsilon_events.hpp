@@ -1,4 +1,18 @@
 // Lexicase with the pool as a list of individuals: epsilon filters, batches, truncation, slippage.
+#pragma once
+
+#include <cstddef>
+
+#include "flexicase/parallel.hpp"
+#include "flexicase/rng.hpp"
+#include "flexicase/select.hpp"
+#include "select/isa/load.hpp"
+#include "select/isa/median.hpp"
+#include "select/isa/order.hpp"
+#include "select/isa/simd.hpp"
+#include "select/isa/tag.hpp"
+
+namespace flexicase::FX_ISA {
 
 // Errors of one case as doubles, and their MAD, computed when first needed. Several threads may
 // want the same column: each flag goes 0 (empty), 1 (being filled by somebody), 2 (ready), and
@@ -276,3 +290,5 @@ class ListEvents {
   i64 size = 0;
   bool whole = true;  // the pool is everybody, and the list is not written yet
 };
+
+}  // namespace flexicase::FX_ISA

@@ -3,13 +3,19 @@
 // One rule for numbers that are not finite, here, in deviation.hpp and in flexicase/selection/epsilon.py: what is given
 // has no NaN (a sum that is one counts as +inf), a median between -inf and +inf is +inf, and a number
 // deviates by 0 from a median that is equal to it, also if both are infinite.
+#pragma once
+
+#include "select/isa/simd.hpp"
+#include "select/isa/tag.hpp"
+
+namespace flexicase::FX_ISA {
 
 template <int room, class Get>
 FX_INLINE void sort_small(int n, Get&& get, double* sorted) {
   sort_by_counting<room>(n, get, [&](int slot, int i) { sorted[slot] = get(i); });
 }
 
-static double least_above(const double* x, i64 n, double v) {
+inline double least_above(const double* x, i64 n, double v) {
   double least[16];
   for (double& l : least) l = infinity;
   i64 i = 0;
@@ -32,7 +38,7 @@ struct Neighbours {
 // The k-th smallest of n numbers (k from 0) and the next one (k + 1 < n). `work` has room for
 // 2 (n + 8). Each round finds the two neighbours of a sorted sample between which the answer lies,
 // and keeps what is there.
-static Neighbours kth_and_next(const double* all, i64 total, i64 k, double* work) {
+inline Neighbours kth_and_next(const double* all, i64 total, i64 k, double* work) {
   constexpr int sampled = 16;
   const double* x = all;
   i64 n = total;
@@ -86,7 +92,7 @@ static Neighbours kth_and_next(const double* all, i64 total, i64 k, double* work
 }
 
 // The median; the mean of the two middle numbers for an even count.
-static double median(const double* x, i64 n, double* work) {
+inline double median(const double* x, i64 n, double* work) {
   if (n == 1) return x[0];
   const Neighbours middle = kth_and_next(x, n, (n - 1) / 2, work);
   if (n % 2 != 0) return middle.low;
@@ -95,7 +101,7 @@ static double median(const double* x, i64 n, double* work) {
 }
 
 // Median absolute deviation. `work` has room for 3 (n + 8).
-static double median_absolute_deviation(const double* x, i64 n, double* work) {
+inline double median_absolute_deviation(const double* x, i64 n, double* work) {
   const double middle = median(x, n, work);
   double* deviation = work + 2 * (n + 8);
   for (i64 i = 0; i < n; ++i) {
@@ -104,3 +110,5 @@ static double median_absolute_deviation(const double* x, i64 n, double* work) {
   }
   return median(deviation, n, work);
 }
+
+}  // namespace flexicase::FX_ISA
