@@ -1,10 +1,10 @@
 #include "flexicase/baselines.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <vector>
 
+#include "flexicase/bits.hpp"
 #include "flexicase/parallel.hpp"
 
 namespace flexicase {
@@ -184,7 +184,7 @@ void farthest_first(const std::uint8_t* solved, std::int64_t parents, std::int64
     for (std::int64_t c = 0; c < cases; ++c) {
       std::int64_t apart = 0;
       for (std::int64_t w = 0; w < words; ++w)
-        apart += std::popcount(mine[w] ^ bits[static_cast<std::size_t>(c * words + w)]);
+        apart += count_ones(mine[w] ^ bits[static_cast<std::size_t>(c * words + w)]);
       std::int64_t& nearest = distance[static_cast<std::size_t>(c)];
       nearest = std::min(nearest, apart);
     }

@@ -45,7 +45,8 @@ class Replay {
   double metric(std::int64_t zeros, std::int64_t size) const;  // of a pool of which this many solve the case
 
   PoolRule rule_;
-  std::vector<double> deviations_;
+  std::vector<double> pool_errors_;
+  std::vector<double> work_;
 };
 
 }  // namespace flexicase

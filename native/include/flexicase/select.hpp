@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "flexicase/rng.hpp"
 
@@ -168,9 +169,24 @@ struct Isa {
                       Watch&);
   void (*draw_list)(const ListPlan&, const OrderPlan&, const Request&, std::int64_t begin, std::int64_t end, Scratch,
                     Watch&);
+
+  // Of numbers without NaN; `work` has room for 3 (n + 8).
+  double (*median_absolute_deviation)(const double* x, std::int64_t n, double* work);
+
+  // 2 * pairs standard normal variables of a lane.
+  void (*draw_normals)(std::uint64_t lane, std::int64_t pairs, double* out);
+
+  // out[c] = exp((x[c] - largest) * scale)
+  void (*exponentials)(const double* x, std::int64_t n, double largest, double scale, double* out);
+
+  // sums[i] += weight * x[i]
+  void (*add_scaled)(double weight, const double* x, std::int64_t n, double* sums);
 };
 
 // The best the processor has, or the one asked for by FLEXICASE_ISA (base, avx2, avx512).
 const Isa& isa();
+
+// Of numbers without NaN. `work` is room that is kept from call to call.
+double median_absolute_deviation(const std::vector<double>& x, std::vector<double>& work);
 
 }  // namespace flexicase

@@ -12,13 +12,6 @@ namespace {
 constexpr double first_expected = 32.0;
 constexpr std::size_t few_changes = 16;  // up to one case in so many is put in its new place, instead of all anew
 
-double exponential_key(std::uint64_t keys, std::uint64_t low_bits, std::uint32_t c) {
-  const std::uint64_t high = case_key(keys, c);
-  const std::uint64_t low = case_key(low_bits, c) >> 12;
-  const std::uint64_t numerator = (high << 21) | (low << 1) | 1;
-  return negative_log_of(static_cast<double>((std::uint64_t{1} << 53) - numerator) * 0x1p-53);
-}
-
 }  // namespace
 
 CaseOrder::CaseOrder(OrderKind kind, std::int64_t cases) : kind_(kind), cases_(cases) {}
@@ -113,7 +106,7 @@ void CaseOrder::extend_tail() {
     const double draw = static_cast<double>(key) * 0x1p-32;
     const double weight = weighted ? known_[static_cast<std::size_t>(c)] : 1.0;
     if (draw >= horizon_ * weight) continue;
-    const double clock = weighted ? exponential_key(keys, low_bits, number) / weight : draw;
+    const double clock = weighted ? exponential_of_keys(key, case_key(low_bits, number)) / weight : draw;
     if (clock < from || clock >= horizon_ || std::find(head_.begin(), head_.end(), c) != head_.end()) continue;
     tail_.push_back({clock, key, number});
   }

@@ -3,18 +3,18 @@
 #include <algorithm>
 #include <limits>
 
-#include "select/deviation.hpp"
+#include "flexicase/select.hpp"
 
 namespace flexicase {
 
 double Replay::limit(const double* errors, double best, std::int64_t at_case, const std::vector<std::int64_t>& pool) {
   if (!rule_.mad) return rule_.epsilon == nullptr ? best : best + rule_.epsilon[at_case];
-  deviations_.clear();
+  pool_errors_.clear();
   for (const std::int64_t row : pool) {
     const bool is_number = errors[row] == errors[row];  // unless an evaluator has changed its answer meanwhile
-    deviations_.push_back(is_number ? errors[row] : std::numeric_limits<double>::infinity());
+    pool_errors_.push_back(is_number ? errors[row] : std::numeric_limits<double>::infinity());
   }
-  return best + median_absolute_deviation(deviations_);  // NaN keeps all
+  return best + median_absolute_deviation(pool_errors_, work_);  // NaN keeps all
 }
 
 double Replay::metric(std::int64_t zeros, std::int64_t size) const {

@@ -44,4 +44,9 @@ const Isa& isa() {
   return chosen;
 }
 
+double median_absolute_deviation(const std::vector<double>& x, std::vector<double>& work) {
+  work.resize(3 * (x.size() + 8));
+  return isa().median_absolute_deviation(x.data(), static_cast<std::int64_t>(x.size()), work.data());
+}
+
 }  // namespace flexicase

@@ -64,7 +64,7 @@ bool encode_segment(const T* __restrict x, i64 count, u8* __restrict code, T pen
         const T off = v - static_cast<T>(nearest);
         const T error = off < 0 ? -off : off;  // NaN stays NaN
         const bool is_penalty = penalised && v == penalty;
-        wrong |= is_penalty ? 0 : same_bits<u64>(static_cast<double>(error));
+        wrong |= is_penalty ? 0 : __builtin_bit_cast(u64, static_cast<double>(error));
         whole[i] = is_penalty ? 255 : nearest;
       }
       for (i64 i = 0; i < n; ++i) code[start + i] = static_cast<u8>(whole[i]);

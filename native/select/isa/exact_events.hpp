@@ -122,7 +122,7 @@ class PlaneEvents {
         left += count_ones(to[k]);
       }
     } else {
-      left = count_ones(words, [=](i64 w) { return to[w] = from[w] & best[w]; });
+      left = count_ones_of(words, [=](i64 w) { return to[w] = from[w] & best[w]; });
     }
     if (left != 0) {
       take_spare(left);
@@ -261,7 +261,7 @@ class PlaneEvents {
       if (sparse) {
         for (i64 k = 0; k < active; ++k) ones += count_ones(pool[k] & digit[where[k]]);
       } else {
-        ones = count_ones(words, [&](i64 w) { return pool[w] & digit[w]; });
+        ones = count_ones_of(words, [&](i64 w) { return pool[w] & digit[w]; });
       }
       sum += ones << b;
     }

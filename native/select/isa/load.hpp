@@ -14,7 +14,7 @@ template <class T>
 FX_INLINE u64 ordered_bits(T v) {
   constexpr u64 sign = u64{1} << 63;
   if constexpr (std::is_floating_point_v<T>) {
-    const u64 bits = same_bits<u64>(static_cast<double>(v) + 0.0);
+    const u64 bits = __builtin_bit_cast(u64, static_cast<double>(v) + 0.0);
     return (bits & sign) != 0 ? ~bits : bits | sign;
   } else if constexpr (std::is_signed_v<T>) {
     return static_cast<u64>(static_cast<i64>(v)) ^ sign;

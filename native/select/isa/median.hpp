@@ -1,6 +1,6 @@
 // Medians of small arrays, without branches that cannot be predicted.
 //
-// One rule for numbers that are not finite, here, in deviation.hpp and in flexicase/selection/epsilon.py: what is given
+// One rule for numbers that are not finite, here and in flexicase/selection/epsilon.py: what is given
 // has no NaN (a sum that is one counts as +inf), a median between -inf and +inf is +inf, and a number
 // deviates by 0 from a median that is equal to it, also if both are infinite.
 #pragma once

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "flexicase/normals.hpp"
 #include "flexicase/rng.hpp"
 #include "flexicase/select.hpp"
 #include "select/isa/order.hpp"
@@ -10,31 +11,6 @@
 #include "select/isa/tag.hpp"
 
 namespace flexicase::FX_ISA {
-
-// A whole number below 2^52 as a double, with operations that vectors have everywhere.
-FX_INLINE double to_double(u64 x) { return same_bits<double>(x | 0x4330000000000000u) - 0x1p52; }
-
-// -log(v) for 0 < v < 1, the same bits as flexicase.rng.negative_log.
-FX_INLINE double negative_log(double v) {
-  const u64 bits = same_bits<u64>(v);
-  const double half_to_one = same_bits<double>((bits & 0x000FFFFFFFFFFFFFu) | 0x3FE0000000000000u);
-  const bool small = half_to_one < 0.7071067811865476;
-  const double mantissa = small ? half_to_one * 2.0 : half_to_one;
-  const double exponent = to_double(bits >> 52) - (small ? 1023.0 : 1022.0);
-  const double s = (mantissa - 1.0) / (mantissa + 1.0);
-  const double z = s * s;
-  double series = 1.0 / 19;
-  series = series * z + 1.0 / 17;
-  series = series * z + 1.0 / 15;
-  series = series * z + 1.0 / 13;
-  series = series * z + 1.0 / 11;
-  series = series * z + 1.0 / 9;
-  series = series * z + 1.0 / 7;
-  series = series * z + 1.0 / 5;
-  series = series * z + 1.0 / 3;
-  series = series * z + 1.0;
-  return -(exponent * 0.6931471805599453 + (2.0 * s) * series);
-}
 
 struct WeightedWalker {
   static constexpr bool keyed = true;
@@ -133,10 +109,8 @@ struct WeightedWalker {
 
   // When a case's clock rings.
   [[gnu::always_inline]] double clock(i64 c) const {
-    const u64 high = case_key(key_lane, static_cast<u32>(c));
-    const u64 low = case_key(low_lane, static_cast<u32>(c)) >> 12;
-    const double twice = 2.0 * to_double(high << 20 | low) + 1.0;
-    return negative_log((0x1p53 - twice) * 0x1p-53) / plan->weights[c];
+    const auto at = static_cast<u32>(c);
+    return exponential_of_keys(case_key(key_lane, at), case_key(low_lane, at)) / plan->weights[c];
   }
 
   // Adds those of some cases whose clocks ring from one time on and before another.

@@ -229,9 +229,9 @@ void best_sets(const Planes& p, const void* minima_in, u64* best, Watch& watch) 
 template <class T>
 FX_INLINE u64 bits_of(T v) {
   if constexpr (std::is_same_v<T, double>) {
-    return same_bits<u64>(v + 0.0);
+    return __builtin_bit_cast(u64, v + 0.0);
   } else if constexpr (std::is_same_v<T, float>) {
-    return same_bits<u32>(v + 0.0f);
+    return __builtin_bit_cast(u32, v + 0.0f);
   } else {
     return static_cast<u64>(v);
   }
@@ -271,7 +271,7 @@ inline void set_sizes(const u64* sets, i64 count, i64 words, i32* sizes, i32* al
   for (i64 s = 0; s < count; ++s) {
     watch.spend(words);
     const u64* set = sets + s * words;
-    const i64 size = count_ones(words, [&](i64 w) { return set[w]; });
+    const i64 size = count_ones_of(words, [&](i64 w) { return set[w]; });
     sizes[s] = static_cast<i32>(size);
     alone[s] = -1;
     if (size != 1) continue;

@@ -5,31 +5,11 @@
 #include <immintrin.h>
 #endif
 
+#include "flexicase/bits.hpp"
 #include "flexicase/rng.hpp"
 #include "select/isa/tag.hpp"
 
 namespace flexicase::FX_ISA {
-
-// How many bits are set, without a call where the processor may lack the instruction.
-FX_INLINE int count_ones(u64 x) {
-#if defined(__x86_64__) && !defined(__POPCNT__)
-  x -= x >> 1 & 0x5555555555555555u;
-  x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
-  x = (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0Fu;
-  return static_cast<int>(x * 0x0101010101010101u >> 56);
-#else
-  return __builtin_popcountll(x);
-#endif
-}
-
-// Position of the lowest bit that is set; one must be.
-FX_INLINE int lowest_bit(u64 x) { return __builtin_ctzll(x); }
-
-// The same bits as another type.
-template <class To, class From>
-FX_INLINE To same_bits(From x) {
-  return __builtin_bit_cast(To, x);
-}
 
 FX_INLINE u64 nonzero_bytes64(const u8* flags) {
 #if defined(__AVX512BW__)
@@ -207,22 +187,10 @@ FX_INLINE u32 keys_within16(const u32* keys, u32 low, u32 width) {
 
 // Calls word(w) for w = 0 … n-1, n a multiple of 8, and counts the bits set in what it returns.
 template <class Word>
-FX_INLINE i64 count_ones(i64 n, Word&& word) {
+FX_INLINE i64 count_ones_of(i64 n, Word&& word) {
   i64 sum = 0;
   for (i64 start = 0; start < n; start += 8) {
-#if defined(__x86_64__) && !defined(__POPCNT__)
-    u64 bytes = 0;  // counts of bits, at most 64 each
-    for (i64 w = start; w < start + 8; ++w) {
-      u64 x = word(w);
-      x -= x >> 1 & 0x5555555555555555u;
-      x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
-      bytes += (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0Fu;
-    }
-    bytes = (bytes & 0x00FF00FF00FF00FFu) + (bytes >> 8 & 0x00FF00FF00FF00FFu);
-    sum += static_cast<i64>(bytes * 0x0001000100010001u >> 48);
-#else
     for (i64 w = start; w < start + 8; ++w) sum += count_ones(word(w));
-#endif
   }
   return sum;
 }

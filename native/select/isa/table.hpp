@@ -5,9 +5,11 @@
 
 #include "flexicase/parallel.hpp"
 #include "flexicase/select.hpp"
+#include "select/isa/aggregate.hpp"
 #include "select/isa/encode.hpp"
 #include "select/isa/epsilon_events.hpp"
 #include "select/isa/exact_events.hpp"
+#include "select/isa/median.hpp"
 #include "select/isa/order_ranked.hpp"
 #include "select/isa/order_uniform.hpp"
 #include "select/isa/order_weighted.hpp"
@@ -95,6 +97,10 @@ const Isa table = {
     .list_scratch = list_scratch,
     .draw_planes = draw_planes,
     .draw_list = draw_list,
+    .median_absolute_deviation = median_absolute_deviation,
+    .draw_normals = draw_normals,
+    .exponentials = exponentials,
+    .add_scaled = add_scaled,
 };
 
 }  // namespace flexicase::FX_ISA

@@ -5,8 +5,6 @@
 #include <numeric>
 #include <type_traits>
 
-#include "select/deviation.hpp"
-
 namespace flexicase {
 
 namespace {
@@ -210,13 +208,14 @@ std::vector<double> make_tolerances(const Matrix& matrix, const KernelOptions& o
   std::vector<double> tolerances(static_cast<std::size_t>(m.cols), 0.0);
   if (options.tolerance != Tolerance::mad) return tolerances;
   std::vector<double> errors(static_cast<std::size_t>(m.rows));
+  std::vector<double> work;
   with_type(m.type, [&]<class T>(T) {
     for (std::int64_t c = 0; c < m.cols; ++c) {
       watch.spend(20 * m.rows);
       for (std::int64_t r = 0; r < m.rows; ++r) {
         errors[static_cast<std::size_t>(r)] = static_cast<double>(entry<T>(m, r, c));
       }
-      tolerances[static_cast<std::size_t>(c)] = median_absolute_deviation(errors);
+      tolerances[static_cast<std::size_t>(c)] = median_absolute_deviation(errors, work);
     }
   });
   return tolerances;

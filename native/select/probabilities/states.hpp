@@ -226,12 +226,12 @@ inline double stage_size(double seen, double hits, double rate) {
   if (rate >= 1.0) return seen;
   // -log(1 - rate) and 1 - exp(-x), corrected for the rounding of their first steps (Kahan).
   const double rest = 1.0 - rate;
-  const double each = rest == 1.0 ? rate : negative_log_of(rest) * (rate / (1.0 - rest));
+  const double each = rest == 1.0 ? rate : negative_log(rest) * (rate / (1.0 - rest));
   const auto met = [&](double d) {
     const double x = d * each;
     if (x > 40.0) return 1.0;
     const double left = decay(-x);
-    return left == 1.0 ? x : (1.0 - left) * (x / negative_log_of(left));
+    return left == 1.0 ? x : (1.0 - left) * (x / negative_log(left));
   };
   double low = 1.0;
   double high = 2.0;

@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <bit>
 #include <unordered_map>
 
+#include "flexicase/bits.hpp"
 #include "select/probabilities/pool.hpp"
 #include "select/probabilities/states.hpp"
 
@@ -12,14 +12,6 @@ namespace {
 using Word = std::uint64_t;
 
 constexpr std::size_t few_levels = 16;
-
-// Bits that are set, without asking for an instruction that not every processor has.
-std::size_t count_bits(Word x) {
-  x -= x >> 1 & 0x5555555555555555u;
-  x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
-  x = (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0Fu;
-  return static_cast<std::size_t>(x * 0x0101010101010101u >> 56);
-}
 
 // Columns that filter alike, as one: what matters is the sum of their weights, or their number if that is 0.
 std::vector<Column> merged(std::vector<Column> columns, Watch& watch) {
@@ -69,9 +61,7 @@ class Survivors {
   std::vector<double> take_outcome() { return std::move(outcome_); }
 
   std::size_t stage(const Word* set) const {
-    std::size_t members = 0;
-    for (std::size_t w = 0; w < words(); ++w) members += count_bits(set[w]);
-    return copies_.size() - members;
+    return copies_.size() - static_cast<std::size_t>(count_ones(set, static_cast<std::int64_t>(words())));
   }
 
   void start(Steps<W>& steps) {
@@ -139,7 +129,7 @@ class Survivors {
     members_.clear();
     for (std::size_t w = 0; w < words(); ++w) {
       for (Word rest = set[w]; rest != 0; rest &= rest - 1) {
-        members_.push_back(static_cast<std::uint32_t>(64 * w + static_cast<std::size_t>(std::countr_zero(rest))));
+        members_.push_back(static_cast<std::uint32_t>(64 * w + static_cast<std::size_t>(lowest_bit(rest))));
       }
     }
   }
@@ -214,7 +204,7 @@ class Survivors {
     for (std::size_t w = 0; w < words(); ++w) {
       if (set[w] == 0) continue;
       if (found != copies_.size() || (set[w] & (set[w] - 1)) != 0) return copies_.size();
-      found = 64 * w + static_cast<std::size_t>(std::countr_zero(set[w]));
+      found = 64 * w + static_cast<std::size_t>(lowest_bit(set[w]));
     }
     return found;
   }

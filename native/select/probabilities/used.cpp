@@ -1,10 +1,9 @@
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
-#include "select/deviation.hpp"
+#include "flexicase/bits.hpp"
 #include "select/probabilities/pool.hpp"
 #include "select/probabilities/states.hpp"
 
@@ -114,9 +113,7 @@ class UsedCases {
   static constexpr std::uint32_t unknown = std::numeric_limits<std::uint32_t>::max();
 
   static std::size_t count(const Word* bits, std::size_t words) {
-    std::size_t n = 0;
-    for (std::size_t w = 0; w < words; ++w) n += static_cast<std::size_t>(std::popcount(bits[w]));
-    return n;
+    return static_cast<std::size_t>(count_ones(bits, static_cast<std::int64_t>(words)));
   }
 
   double weight(std::size_t c) const { return options_.weights.empty() ? 1.0 : options_.weights[by_rank_[c]]; }
@@ -350,7 +347,7 @@ class UsedCases {
       for (std::size_t k = 0; k < members_.size(); ++k) {
         spread_.insert(spread_.end(), static_cast<std::size_t>(copies_[members_[k]]), sums_[k]);
       }
-      tolerance = median_absolute_deviation(spread_);
+      tolerance = median_absolute_deviation(spread_, work_);
     }
     const double limit = *std::min_element(sums_.begin(), sums_.end()) + tolerance;
     for (std::size_t k = 0; k < members_.size(); ++k) {
@@ -374,7 +371,7 @@ class UsedCases {
     members_.clear();
     for (std::size_t w = 0; w < set_words_; ++w) {
       for (Word rest = set[w]; rest != 0; rest &= rest - 1) {
-        members_.push_back(64 * w + static_cast<std::size_t>(std::countr_zero(rest)));
+        members_.push_back(64 * w + static_cast<std::size_t>(lowest_bit(rest)));
       }
     }
   }
@@ -411,6 +408,7 @@ class UsedCases {
   std::vector<std::size_t> alike_;
   std::vector<double> sums_;
   std::vector<double> spread_;
+  std::vector<double> work_;
 };
 
 }  // namespace
