@@ -19,14 +19,12 @@
 
 namespace flexicase {
 
-// How many 64-bit words a key has: W, or a number known only at run time if W is 0. Keys are short and have
-// just been written word by word, so they are read that way too.
-template <std::size_t W>
+// How many 64-bit words a key has. Keys are short and have just been written word by word, so they are read that way.
 class Width {
  public:
   explicit Width(std::size_t words) : words_(words) {}
 
-  std::size_t words() const { return W != 0 ? W : words_; }
+  std::size_t words() const { return words_; }
 
   bool equal(const std::uint64_t* a, const std::uint64_t* b) const {
     std::uint64_t difference = 0;
@@ -52,11 +50,9 @@ class Width {
 };
 
 // Fixed-size records, each a key and a few words more, found by their keys. Records never move.
-template <std::size_t W>
 class KeyTable {
  public:
-  KeyTable(Width<W> width, std::size_t extra_words)
-      : width_(width), stride_(width.words() + extra_words), slots_(64, 0) {}
+  KeyTable(Width width, std::size_t extra_words) : width_(width), stride_(width.words() + extra_words), slots_(64, 0) {}
 
   std::size_t size() const { return size_; }
   std::uint64_t* key(std::size_t i) { return chunks_[i / per_chunk].get() + i % per_chunk * stride_; }
@@ -100,7 +96,7 @@ class KeyTable {
     }
   }
 
-  Width<W> width_;
+  Width width_;
   std::size_t stride_;
   std::size_t size_ = 0;
   std::vector<std::unique_ptr<std::uint64_t[]>> chunks_;
@@ -108,12 +104,11 @@ class KeyTable {
 };
 
 // Where an event may go from one state: keys, and the probability of each.
-template <std::size_t W>
 class Steps {
  public:
-  explicit Steps(Width<W> width) : width_(width) {}
+  explicit Steps(Width width) : width_(width) {}
 
-  Width<W> width() const { return width_; }
+  Width width() const { return width_; }
   std::size_t size() const { return size_; }
   const std::uint64_t* key(std::size_t i) const { return keys_.data() + i * width_.words(); }
   double& probability(std::size_t i) { return probability_[i]; }
@@ -141,7 +136,7 @@ class Steps {
   void shrink(std::size_t size) { size_ = size; }
 
  private:
-  Width<W> width_;
+  Width width_;
   std::size_t size_ = 0;
   std::vector<std::uint64_t> keys_;
   std::vector<double> probability_;
@@ -149,10 +144,9 @@ class Steps {
 
 // States of one stage with the probability of coming through each. A cell is a key and that probability; a key of
 // zeros marks a free cell.
-template <std::size_t W>
 class Stage {
  public:
-  explicit Stage(Width<W> width) : width_(width) {}
+  explicit Stage(Width width) : width_(width) {}
 
   std::size_t size() const { return size_; }
   std::size_t cells() const { return cells_.size() / stride(); }
@@ -210,7 +204,7 @@ class Stage {
     }
   }
 
-  Width<W> width_;
+  Width width_;
   std::size_t size_ = 0;
   std::size_t mask_ = 0;
   std::size_t most_ = 0;  // states before the cells get too full
@@ -245,17 +239,17 @@ inline double stage_size(double seen, double hits, double rate) {
 
 // Goes through the stages with a sample of the states of each, chosen by their hashes, so that the outcome is always
 // the same. Takes about as long as a search of `max_states` states. See propagate() for the model.
-template <class Model, std::size_t W>
-double estimate_states(Model& model, const Steps<W>& start, std::uint64_t max_states) {
+template <class Model>
+double estimate_states(Model& model, const Steps& start, std::uint64_t max_states) {
   const std::uint64_t all_stages = std::clamp<std::uint64_t>(max_states, 10'000, 60'000);
   struct Sample {
-    Stage<W> states;
+    Stage states;
     double hits = 0.0;   // steps to them from the states of earlier samples
     double steps = 0.0;  // how many that makes from all states
   };
-  std::vector<Sample> samples(model.stages(), Sample{Stage<W>(start.width())});
+  std::vector<Sample> samples(model.stages(), Sample{Stage(start.width())});
   std::vector<std::pair<std::uint64_t, std::size_t>> children;
-  const auto add = [&](const Steps<W>& steps, double rate) {
+  const auto add = [&](const Steps& steps, double rate) {
     children.clear();
     for (std::size_t i = 0; i < steps.size(); ++i) children.emplace_back(start.width().hash(steps.key(i)), i);
     std::sort(children.begin(), children.end());
@@ -270,7 +264,7 @@ double estimate_states(Model& model, const Steps<W>& start, std::uint64_t max_st
   };
   add(start, 1.0);
   const std::uint64_t most = std::clamp<std::uint64_t>(all_stages / samples.size(), 100, 3000);
-  Steps<W> steps(start.width());
+  Steps steps(start.width());
   double total = 0.0;
   for (Sample& sample : samples) {
     const auto seen = static_cast<double>(sample.states.size());
@@ -292,16 +286,15 @@ double estimate_states(Model& model, const Steps<W>& start, std::uint64_t max_st
 }
 
 // The states met so far.
-template <std::size_t W>
 class Masses {
  public:
-  Masses(Width<W> width, std::size_t stages) : stages_(stages, Stage<W>(width)) {}
+  Masses(Width width, std::size_t stages) : stages_(stages, Stage(width)) {}
 
   std::size_t size() const { return size_; }
-  Stage<W>& operator[](std::size_t stage) { return stages_[stage]; }
+  Stage& operator[](std::size_t stage) { return stages_[stage]; }
 
   template <class Model>
-  void add(const Steps<W>& steps, double mass, const Model& model) {
+  void add(const Steps& steps, double mass, const Model& model) {
     where_.resize(steps.size());
     for (std::size_t i = 0; i < steps.size(); ++i) {
       where_[i] = {&stages_[model.stage(steps.key(i))], steps.width().hash(steps.key(i))};
@@ -314,11 +307,11 @@ class Masses {
 
  private:
   struct Where {
-    Stage<W>* stage;
+    Stage* stage;
     std::uint64_t hash;
   };
 
-  std::vector<Stage<W>> stages_;
+  std::vector<Stage> stages_;
   std::size_t size_ = 0;
   std::vector<Where> where_;
 };

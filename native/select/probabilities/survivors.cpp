@@ -37,8 +37,7 @@ std::vector<Column> merged(std::vector<Column> columns, Watch& watch) {
   return kept;
 }
 
-// The states are sets of survivors. W: 64-bit words of a set, 0 if only known at run time.
-template <std::size_t W>
+// The states are sets of survivors.
 class Survivors {
  public:
   Survivors(const Pool& pool, const std::vector<Column>& columns, std::size_t words, Watch& watch)
@@ -55,23 +54,23 @@ class Survivors {
     }
   }
 
-  Width<W> width() const { return Width<W>(words_); }
+  Width width() const { return Width(words_); }
   std::size_t stages() const { return copies_.size(); }
   std::size_t size() const { return 0; }
   std::vector<double> take_outcome() { return std::move(outcome_); }
 
   std::size_t stage(const Word* set) const {
-    return copies_.size() - static_cast<std::size_t>(count_ones(set, static_cast<std::int64_t>(words())));
+    return copies_.size() - static_cast<std::size_t>(count_ones(set, static_cast<std::int64_t>(words_)));
   }
 
-  void start(Steps<W>& steps) {
+  void start(Steps& steps) {
     steps.reserve(1);
     std::fill_n(steps.room(), words_, 0);
     for (std::size_t i = 0; i < copies_.size(); ++i) steps.room()[i / 64] |= Word{1} << i % 64;
     steps.add(1.0);
   }
 
-  void expand(const Word* set, double mass, Steps<W>& steps) {
+  void expand(const Word* set, double mass, Steps& steps) {
     steps.shrink(0);
     if (any_ranks_) list_members(set);
     double total = apply(weighted_, set, steps);
@@ -102,8 +101,6 @@ class Survivors {
     double weight;
   };
 
-  std::size_t words() const { return W != 0 ? W : words_; }
-
   Filter make_filter(const Column& column) {
     Filter f{column.levels(), sets_.size(), words_, 0, &column, column.weight};
     if (f.levels > few_levels) return f;
@@ -127,7 +124,7 @@ class Survivors {
 
   void list_members(const Word* set) {
     members_.clear();
-    for (std::size_t w = 0; w < words(); ++w) {
+    for (std::size_t w = 0; w < words_; ++w) {
       for (Word rest = set[w]; rest != 0; rest &= rest - 1) {
         members_.push_back(static_cast<std::uint32_t>(64 * w + static_cast<std::size_t>(lowest_bit(rest))));
       }
@@ -135,10 +132,10 @@ class Survivors {
   }
 
   // Adds a step for each case that removes anybody; their weights' sum.
-  double apply(const std::vector<Filter>& filters, const Word* set, Steps<W>& steps) const {
+  double apply(const std::vector<Filter>& filters, const Word* set, Steps& steps) const {
     double total = 0.0;
     steps.reserve(filters.size() + 1);
-    const std::int64_t cost = 5 + static_cast<std::int64_t>(any_ranks_ ? 2 * members_.size() : words());
+    const std::int64_t cost = 5 + static_cast<std::int64_t>(any_ranks_ ? 2 * members_.size() : words_);
     for (const Filter& f : filters) {
       watch_.spend(cost);
       Word* child = steps.room();
@@ -156,7 +153,7 @@ class Survivors {
     const Word* best = sets_.data() + f.sets;
     Word stayed = 0;
     Word fell = 0;
-    for (std::size_t w = 0; w < words(); ++w) {
+    for (std::size_t w = 0; w < words_; ++w) {
       child[w] = set[w] & best[w];
       stayed |= child[w];
       fell |= set[w] ^ child[w];
@@ -169,12 +166,12 @@ class Survivors {
     const Word* level = sets_.data() + f.sets;
     for (const Word* end = level + f.levels * f.stride; level != end; level += f.stride) {
       Word found = 0;
-      for (std::size_t w = 0; w < words(); ++w) found |= set[w] & level[w];
+      for (std::size_t w = 0; w < words_; ++w) found |= set[w] & level[w];
       if (found != 0) break;
     }
     level += f.survivors;
     Word fell = 0;
-    for (std::size_t w = 0; w < words(); ++w) {
+    for (std::size_t w = 0; w < words_; ++w) {
       child[w] = set[w] & level[w];
       fell |= set[w] ^ child[w];
     }
@@ -201,7 +198,7 @@ class Survivors {
   // The member of a set of one; otherwise a number that is no member's.
   std::size_t only_member(const Word* set) const {
     std::size_t found = copies_.size();
-    for (std::size_t w = 0; w < words(); ++w) {
+    for (std::size_t w = 0; w < words_; ++w) {
       if (set[w] == 0) continue;
       if (found != copies_.size() || (set[w] & (set[w] - 1)) != 0) return copies_.size();
       found = 64 * w + static_cast<std::size_t>(lowest_bit(set[w]));
@@ -227,30 +224,18 @@ class Survivors {
   bool any_ranks_ = false;
 };
 
-template <std::size_t W>
-ExactOutcome solve(const Pool& pool, const std::vector<Column>& columns, std::size_t words, std::uint64_t max_states,
-                   Watch& watch) {
-  if (max_states == 0) {
-    const auto width = static_cast<double>(words);
-    const auto cases = static_cast<double>(std::max<std::size_t>(columns.size(), 1));
-    max_states = affordable_states(cases * (4 + width), 8 * (width + 5));
-  }
-  Survivors<W> model(pool, columns, words, watch);
-  return propagate(model, max_states);
-}
-
 }  // namespace
 
 ExactOutcome solve_by_survivors(const Pool& pool, std::vector<Column> columns, std::uint64_t max_states, Watch& watch) {
   columns = merged(std::move(columns), watch);
   const std::size_t words = (pool.size() + 63) / 64;
-  switch (words) {
-    case 1: return solve<1>(pool, columns, words, max_states, watch);
-    case 2: return solve<2>(pool, columns, words, max_states, watch);
-    case 3: return solve<3>(pool, columns, words, max_states, watch);
-    case 4: return solve<4>(pool, columns, words, max_states, watch);
-    default: return solve<0>(pool, columns, words, max_states, watch);
+  if (max_states == 0) {
+    const auto width = static_cast<double>(words);
+    const auto cases = static_cast<double>(std::max<std::size_t>(columns.size(), 1));
+    max_states = affordable_states(cases * (4 + width), 8 * (width + 5));
   }
+  Survivors model(pool, columns, words, watch);
+  return propagate(model, max_states);
 }
 
 }  // namespace flexicase

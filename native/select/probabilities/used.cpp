@@ -37,7 +37,7 @@ class UsedCases {
         memoryless_(options.batch == 1 && !options.ranked && !options.random_depth && limit_ == cases_ &&
                     options.slippage == 0.0),
         copies_(pool.copies),
-        sets_(Width<0>(set_words_), mask_words_),
+        sets_(Width(set_words_), mask_words_),
         outcome_(pool.size(), 0.0),
         child_(set_words_),
         key_(key_words()),
@@ -52,7 +52,7 @@ class UsedCases {
   }
 
   std::size_t key_words() const { return 1 + mask_words_ * (options_.batch > 1 ? 2 : 1); }
-  Width<0> width() const { return Width<0>(key_words()); }
+  Width width() const { return Width(key_words()); }
   std::size_t stages() const { return cases_ + 1; }
   std::size_t size() const { return sets_.size(); }
   std::vector<double> take_outcome() { return std::move(outcome_); }
@@ -65,7 +65,7 @@ class UsedCases {
     return affordable_states((m + 1) * (2 + m / 2 + static_cast<double>(copies_.size()) / 10), 8 * words + 4 * m);
   }
 
-  void start(Steps<0>& steps) {
+  void start(Steps& steps) {
     std::vector<Word> all(set_words_, 0);
     for (std::size_t i = 0; i < copies_.size(); ++i) put(all.data(), i);
     const std::uint32_t set = intern(all.data());
@@ -74,7 +74,7 @@ class UsedCases {
     arrive(set, 1.0, 1.0, steps);
   }
 
-  void expand(const Word* from, double mass, Steps<0>& steps) {
+  void expand(const Word* from, double mass, Steps& steps) {
     steps.shrink(0);
     const auto set = static_cast<std::uint32_t>(from[0] - 1);
     const Word* used = from + 1;
@@ -213,7 +213,7 @@ class UsedCases {
   }
 
   // Goes on with the cases used in key_ and these survivors, unless there is nothing to go on for.
-  void arrive(std::uint32_t set, double p, double mass, Steps<0>& steps) {
+  void arrive(std::uint32_t set, double p, double mass, Steps& steps) {
     Word* used = key_.data() + 1;
     if (options_.batch > 1) {
       for (std::size_t w = 0; w < mask_words_; ++w) used[w] |= used[mask_words_ + w];
@@ -232,7 +232,7 @@ class UsedCases {
     add(p, steps);
   }
 
-  void add(double p, Steps<0>& steps) const {
+  void add(double p, Steps& steps) const {
     steps.reserve(1);
     std::copy(key_.begin(), key_.end(), steps.room());
     steps.add(p);
@@ -288,7 +288,7 @@ class UsedCases {
   }
 
   std::uint32_t intern(const Word* set) {
-    const auto [id, is_new] = sets_.find_or_add(set, Width<0>(set_words_).hash(set));
+    const auto [id, is_new] = sets_.find_or_add(set, Width(set_words_).hash(set));
     if (!is_new) return id;
     if (options_.batch == 1) {
       after_.resize(after_.size() + cases_, unknown);
@@ -398,7 +398,7 @@ class UsedCases {
   std::vector<double> values_;     // (cases, pool)
   std::vector<double> tolerance_;  // (cases,)
   std::vector<std::vector<std::size_t>> equal_cases_;
-  KeyTable<0> sets_;                  // pools met, each with its idle cases
+  KeyTable sets_;                     // pools met, each with its idle cases
   std::vector<std::uint32_t> after_;  // (pools, cases) the survivors of each case, if known
   std::vector<double> outcome_;
   std::vector<Word> child_;
