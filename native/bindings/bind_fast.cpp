@@ -1,5 +1,4 @@
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
 #include <chrono>
@@ -9,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "arrays.hpp"
 #include "fast_blocks.hpp"
 #include "flexicase/fast_run.hpp"
 #include "flexicase/parallel.hpp"
@@ -20,16 +20,7 @@ using namespace flexicase;
 
 namespace {
 
-template <class T, int dimensions = 1>
-using In = nb::ndarray<const T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
-template <class T, int dimensions = 1>
-using Out = nb::ndarray<T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
 using Indices = In<std::int64_t>;
-
-template <class Array>
-std::int64_t length(const Array& array, std::size_t axis = 0) {
-  return static_cast<std::int64_t>(array.shape(axis));
-}
 
 // A run between calls, with the working memory of the last one.
 struct Runs {

@@ -21,6 +21,15 @@ Stream stream_of(const Request& request, std::int64_t i, Lane lane) {
   return {lane_state(event_state(request.key, event_number(request, i)), lane)};
 }
 
+// Errors in their own type.
+template <class T>
+struct Table : MatrixView {
+  explicit Table(const MatrixView& m) : MatrixView(m) {}
+  T at(std::int64_t row, std::int64_t col) const {
+    return static_cast<const T*>(data)[row * row_stride + col * col_stride];
+  }
+};
+
 // The individuals that are best on each case, among one per distinct error vector.
 struct Elites {
   std::vector<std::int64_t> members;  // positions in kinds, case after case
@@ -92,18 +101,20 @@ std::vector<std::uint64_t> pack_columns(const std::uint8_t* rows, std::int64_t n
 
 }  // namespace
 
-template <class T>
-void batch_sums(const Table<T>& errors, const std::int64_t* cases, const std::int64_t* starts, std::int64_t batches,
+void batch_sums(const MatrixView& errors, const std::int64_t* cases, const std::int64_t* starts, std::int64_t batches,
                 double* sums) {
   Watch watch;
-  for (std::int64_t r = 0; r < errors.rows; ++r) {
-    for (std::int64_t b = 0; b < batches; ++b) {
-      watch.spend(10 + 2 * (starts[b + 1] - starts[b]));
-      double sum = 0.0;
-      for (std::int64_t k = starts[b]; k < starts[b + 1]; ++k) sum += static_cast<double>(errors.at(r, cases[k]));
-      sums[b * errors.rows + r] = sum == sum ? sum : std::numeric_limits<double>::infinity();
+  with_type(errors.type, [&]<class T>(T) {
+    const Table<T> table(errors);
+    for (std::int64_t r = 0; r < errors.rows; ++r) {
+      for (std::int64_t b = 0; b < batches; ++b) {
+        watch.spend(10 + 2 * (starts[b + 1] - starts[b]));
+        double sum = 0.0;
+        for (std::int64_t k = starts[b]; k < starts[b + 1]; ++k) sum += static_cast<double>(table.at(r, cases[k]));
+        sums[b * errors.rows + r] = sum == sum ? sum : std::numeric_limits<double>::infinity();
+      }
     }
-  }
+  });
 }
 
 void draw_tournaments(const TournamentPlan& plan, const Request& request, std::int64_t n, int threads) {
@@ -138,16 +149,19 @@ void draw_wheel(const double* wheel, std::int64_t individuals, const Request& re
   });
 }
 
-template <class T>
-void elite_shares(const Table<T>& errors, const std::int64_t* kinds, std::int64_t n_kinds, double* shares) {
+void elite_shares(const MatrixView& errors, const std::int64_t* kinds, std::int64_t n_kinds, double* shares) {
   Watch watch;
-  const Elites elites = find_elites(errors, kinds, n_kinds, watch);
+  Elites elites;
   std::vector<std::uint8_t> eligible(static_cast<std::size_t>(n_kinds));
-  for (std::int64_t k = 0; k < n_kinds; ++k) {
-    const auto at = static_cast<std::size_t>(k);
-    eligible[at] = elites.won[at] > 0 && !is_dominated(errors, kinds, elites, k, watch);
-    shares[k] = 0.0;
-  }
+  with_type(errors.type, [&]<class T>(T) {
+    const Table<T> table(errors);
+    elites = find_elites(table, kinds, n_kinds, watch);
+    for (std::int64_t k = 0; k < n_kinds; ++k) {
+      const auto at = static_cast<std::size_t>(k);
+      eligible[at] = elites.won[at] > 0 && !is_dominated(table, kinds, elites, k, watch);
+      shares[k] = 0.0;
+    }
+  });
   for (std::size_t c = 0; c + 1 < elites.starts.size(); ++c) {
     const auto begin = elites.members.begin() + elites.starts[c];
     const auto end = elites.members.begin() + elites.starts[c + 1];
@@ -191,21 +205,5 @@ void farthest_first(const std::uint8_t* solved, std::int64_t parents, std::int64
     distance[static_cast<std::size_t>(next)] = taken;
   }
 }
-
-#define FX_INSTANTIATE(T)                                                                                        \
-  template void batch_sums<T>(const Table<T>&, const std::int64_t*, const std::int64_t*, std::int64_t, double*); \
-  template void elite_shares<T>(const Table<T>&, const std::int64_t*, std::int64_t, double*);
-FX_INSTANTIATE(bool)
-FX_INSTANTIATE(std::uint8_t)
-FX_INSTANTIATE(std::int8_t)
-FX_INSTANTIATE(std::uint16_t)
-FX_INSTANTIATE(std::int16_t)
-FX_INSTANTIATE(std::uint32_t)
-FX_INSTANTIATE(std::int32_t)
-FX_INSTANTIATE(std::uint64_t)
-FX_INSTANTIATE(std::int64_t)
-FX_INSTANTIATE(float)
-FX_INSTANTIATE(double)
-#undef FX_INSTANTIATE
 
 }  // namespace flexicase

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "flexicase/parallel.hpp"
-#include "flexicase/row_groups.hpp"
 
 namespace flexicase {
 

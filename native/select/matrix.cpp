@@ -7,8 +7,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "flexicase/row_groups.hpp"
-
 namespace flexicase {
 
 namespace {

@@ -10,14 +10,14 @@
 #include <type_traits>
 
 #include "flexicase/baselines.hpp"
-#include "flexicase/probabilities.hpp"
 #include "flexicase/fast_run.hpp"
 #include "flexicase/kernel.hpp"
 #include "flexicase/normals.hpp"
+#include "flexicase/probabilities.hpp"
 #include "fuzz_populations.hpp"
 #include "fuzz_programs.hpp"
 #include "push/elementary.hpp"
-#include "push/simplify.hpp"
+#include "push/population.hpp"
 #include "push/text.hpp"
 
 using namespace flexicase;
@@ -176,7 +176,7 @@ void record_baselines() {
   std::vector<std::int64_t> kinds(rows);
   for (std::size_t i = 0; i < kinds.size(); ++i) kinds[i] = static_cast<std::int64_t>(i);
   std::vector<double> shares(rows);
-  elite_shares(Table<double>{errors.data(), rows, cols, cols, 1}, kinds.data(), rows, shares.data());
+  elite_shares({errors.data(), DType::f64, rows, cols, cols, 1}, kinds.data(), rows, shares.data());
   digest.add(shares);
   std::vector<std::uint8_t> solved(errors.size());
   for (std::size_t i = 0; i < solved.size(); ++i) solved[i] = errors[i] < 60.0;

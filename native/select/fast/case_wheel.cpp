@@ -1,7 +1,7 @@
-#include "flexicase/case_wheel.hpp"
-
 #include <algorithm>
 #include <numeric>
+
+#include "flexicase/case_order.hpp"
 
 namespace flexicase {
 

@@ -1,7 +1,7 @@
-#include "flexicase/ranked_cases.hpp"
-
 #include <algorithm>
 #include <utility>
+
+#include "flexicase/case_order.hpp"
 
 namespace flexicase {
 

@@ -1,9 +1,12 @@
 #include "select/probabilities/pool.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <type_traits>
+
+#include "flexicase/bits.hpp"
 
 namespace flexicase {
 
@@ -219,6 +222,41 @@ std::vector<double> make_tolerances(const Matrix& matrix, const KernelOptions& o
     }
   });
   return tolerances;
+}
+
+bool sums_are_exact(const std::vector<double>& values, const std::vector<double>& tolerances) {
+  constexpr double unit = 0x1p10;
+  constexpr double most = 0x1p42;
+  const std::size_t n = tolerances.empty() ? 0 : values.size() / tolerances.size();
+  std::vector<double> totals(n + 1, 0.0);
+  const auto add = [&](std::size_t to, double v) {
+    if (v == std::numeric_limits<double>::infinity()) return true;
+    totals[to] += std::fabs(v);
+    return std::floor(v * unit) == v * unit && totals[to] <= most;
+  };
+  for (std::size_t c = 0; c < tolerances.size(); ++c) {
+    if (!add(n, tolerances[c])) return false;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!add(i, values[c * n + i])) return false;
+    }
+  }
+  return true;
+}
+
+void list_members(const std::uint64_t* set, std::size_t words, std::vector<std::uint32_t>& members) {
+  members.clear();
+  for (std::size_t w = 0; w < words; ++w) {
+    for (std::uint64_t rest = set[w]; rest != 0; rest &= rest - 1) {
+      members.push_back(static_cast<std::uint32_t>(64 * w) + static_cast<std::uint32_t>(lowest_bit(rest)));
+    }
+  }
+}
+
+void share_among(const std::vector<std::uint32_t>& members, const std::vector<double>& copies, double probability,
+                 std::vector<double>& outcome) {
+  double total = 0.0;
+  for (const std::uint32_t i : members) total += copies[i];
+  for (const std::uint32_t i : members) outcome[i] += probability * copies[i] / total;
 }
 
 }  // namespace flexicase

@@ -51,6 +51,17 @@ void drop_dominated(Pool& pool, std::vector<Column>& columns, Watch& watch);
 // (pool, cases) errors as numbers to be summed.
 std::vector<double> make_values(const Matrix& matrix, const Pool& pool, Watch& watch);
 
+// Whether errors (cases, pool) and tolerances can be summed without rounding, in any order: multiples of 2^-10 that
+// stay small.
+bool sums_are_exact(const std::vector<double>& values, const std::vector<double>& tolerances);
+
+// The members of a set of bits.
+void list_members(const std::uint64_t* set, std::size_t words, std::vector<std::uint32_t>& members);
+
+// Adds the probability of an event that ends with these members to their outcomes; each of their copies gets the same.
+void share_among(const std::vector<std::uint32_t>& members, const std::vector<double>& copies, double probability,
+                 std::vector<double>& outcome);
+
 // (cases,) tolerance per case: given, from the whole population, or 0.
 std::vector<double> make_tolerances(const Matrix& matrix, const KernelOptions& options, Watch& watch);
 

@@ -72,7 +72,7 @@ class Survivors {
 
   void expand(const Word* set, double mass, Steps& steps) {
     steps.shrink(0);
-    if (any_ranks_) list_members(set);
+    if (any_ranks_) list_members(set, words_, members_);
     double total = apply(weighted_, set, steps);
     if (steps.size() == 0) total = apply(weightless_, set, steps);  // cases of weight 0 come last
     if (steps.size() == 0) return finish(set, mass);
@@ -120,15 +120,6 @@ class Survivors {
       }
     }
     return f;
-  }
-
-  void list_members(const Word* set) {
-    members_.clear();
-    for (std::size_t w = 0; w < words_; ++w) {
-      for (Word rest = set[w]; rest != 0; rest &= rest - 1) {
-        members_.push_back(static_cast<std::uint32_t>(64 * w + static_cast<std::size_t>(lowest_bit(rest))));
-      }
-    }
   }
 
   // Adds a step for each case that removes anybody; their weights' sum.
@@ -207,10 +198,8 @@ class Survivors {
   }
 
   void finish(const Word* set, double mass) {
-    list_members(set);
-    double total = 0.0;
-    for (const std::uint32_t i : members_) total += copies_[i];
-    for (const std::uint32_t i : members_) outcome_[i] += mass * copies_[i] / total;
+    list_members(set, words_, members_);
+    share_among(members_, copies_, mass, outcome_);
   }
 
   Watch& watch_;

@@ -45,7 +45,7 @@ class UsedCases {
     rank_cases();
     if (columns.empty()) {
       load_values(matrix, pool);
-      if (options.batch == 1 || sums_are_exact()) find_equal_cases();
+      if (options.batch == 1 || sums_are_exact(values_, tolerance_)) find_equal_cases();
     } else {
       for (const std::size_t c : by_rank_) columns_.push_back(std::move(columns[c]));
     }
@@ -140,27 +140,6 @@ class UsedCases {
       tolerance_.push_back(tolerances[c]);
       for (std::size_t i = 0; i < pool.size(); ++i) values_.push_back(values[i * cases_ + c]);
     }
-  }
-
-  // Whether errors and tolerances can be summed without rounding, in any order: multiples of 2^-10 that stay small.
-  bool sums_are_exact() const {
-    constexpr double unit = 0x1p10;
-    constexpr double most = 0x1p42;
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    const auto n = copies_.size();
-    std::vector<double> totals(n + 1, 0.0);
-    const auto add = [&](std::size_t to, double v) {
-      if (v == infinity) return true;
-      totals[to] += std::fabs(v);
-      return std::floor(v * unit) == v * unit && totals[to] <= most;
-    };
-    for (std::size_t c = 0; c < cases_; ++c) {
-      if (!add(n, tolerance_[c])) return false;
-      for (std::size_t i = 0; i < n; ++i) {
-        if (!add(i, values_[c * n + i])) return false;
-      }
-    }
-    return true;
   }
 
   // Cases of the same weight, tolerance and errors: which of them were used makes no difference, unless sums of
@@ -292,7 +271,7 @@ class UsedCases {
     if (!is_new) return id;
     if (options_.batch == 1) {
       after_.resize(after_.size() + cases_, unknown);
-      list_members(set);
+      list_members(set, set_words_, members_);
       for (std::size_t c = 0; c < cases_; ++c) {
         watch_.spend(static_cast<std::int64_t>(members_.size()));
         if (is_idle(c)) put(sets_.extra(id), c);
@@ -313,7 +292,7 @@ class UsedCases {
 
   std::uint32_t filtered(std::uint32_t set, const std::vector<std::size_t>& batch) {
     const Word* pool = sets_.key(set);
-    list_members(pool);
+    list_members(pool, set_words_, members_);
     watch_.spend(static_cast<std::int64_t>(2 * members_.size() * batch.size()));
     std::copy(pool, pool + set_words_, child_.begin());
     if (columns_.empty()) {
@@ -367,20 +346,9 @@ class UsedCases {
     return code[*worst] <= columns_[c].reach[code[*best]];
   }
 
-  void list_members(const Word* set) {
-    members_.clear();
-    for (std::size_t w = 0; w < set_words_; ++w) {
-      for (Word rest = set[w]; rest != 0; rest &= rest - 1) {
-        members_.push_back(64 * w + static_cast<std::size_t>(lowest_bit(rest)));
-      }
-    }
-  }
-
   void finish(std::uint32_t set, double mass) {
-    list_members(sets_.key(set));
-    double total = 0.0;
-    for (const std::size_t i : members_) total += copies_[i];
-    for (const std::size_t i : members_) outcome_[i] += mass * copies_[i] / total;
+    list_members(sets_.key(set), set_words_, members_);
+    share_among(members_, copies_, mass, outcome_);
   }
 
   Watch& watch_;
@@ -404,7 +372,7 @@ class UsedCases {
   std::vector<Word> child_;
   std::vector<Word> key_;
   std::vector<double> chance_;
-  std::vector<std::size_t> members_;
+  std::vector<std::uint32_t> members_;
   std::vector<std::size_t> alike_;
   std::vector<double> sums_;
   std::vector<double> spread_;
