@@ -33,10 +33,10 @@ void bind_baselines(nb::module_& m) {
       "errors"_a.noconvert(), "cases"_a, "starts"_a, "sums"_a);
   m.def(
       "elite_shares",
-      [](const AnyMatrix& errors, const In<std::int64_t>& kinds, const Out<double>& shares) {
+      [](const AnyMatrix& errors, const In<std::int64_t>& unique_rows, const Out<double>& shares) {
         const MatrixView view = view_of(errors);
         const WithoutGil others_run;
-        elite_shares(view, kinds.data(), length(kinds), shares.data());
+        elite_shares(view, unique_rows.data(), length(unique_rows), shares.data());
       },
       "errors"_a.noconvert(), "kinds"_a, "shares"_a);
   m.def(

@@ -67,9 +67,9 @@ void bind_select(nb::module_& m) {
           [](const BoundMatrix& self) {
             {
               const WithoutGil others_run;  // another thread may be finding them, and ask for the lock meanwhile
-              self.kinds();
+              self.unique_rows();
             }
-            return owned_array(std::vector<std::int64_t>(self.kinds().begin(), self.kinds().end()));
+            return owned_array(std::vector<std::int64_t>(self.unique_rows().begin(), self.unique_rows().end()));
           },
           "(individuals,) the first individual with the same errors.");
 

@@ -32,27 +32,27 @@ struct Table : MatrixView {
 
 // The individuals that are best on each case, among one per distinct error vector.
 struct Elites {
-  std::vector<std::int64_t> members;  // positions in kinds, case after case
+  std::vector<std::int64_t> members;  // positions in unique rows, case after case
   std::vector<std::int64_t> starts;   // (cases + 1,)
-  std::vector<std::int64_t> won;      // (kinds,) on how many cases each is best
-  std::vector<std::int64_t> rarest;   // (kinds,) the case with the fewest others among those
+  std::vector<std::int64_t> won;      // (unique_rows,) on how many cases each is best
+  std::vector<std::int64_t> rarest;   // (unique_rows,) the case with the fewest others among those
 };
 
 template <class T>
-Elites find_elites(const Table<T>& errors, const std::int64_t* kinds, std::int64_t n_kinds, Watch& watch) {
+Elites find_elites(const Table<T>& errors, const std::int64_t* unique_rows, std::int64_t n_unique_rows, Watch& watch) {
   Elites elites;
   elites.starts.push_back(0);
-  elites.won.assign(static_cast<std::size_t>(n_kinds), 0);
-  elites.rarest.assign(static_cast<std::size_t>(n_kinds), -1);
+  elites.won.assign(static_cast<std::size_t>(n_unique_rows), 0);
+  elites.rarest.assign(static_cast<std::size_t>(n_unique_rows), -1);
   const auto size_of = [&](std::int64_t c) {
     return elites.starts[static_cast<std::size_t>(c) + 1] - elites.starts[static_cast<std::size_t>(c)];
   };
   for (std::int64_t c = 0; c < errors.cols; ++c) {
-    watch.spend(8 * n_kinds);
-    T best = errors.at(kinds[0], c);
-    for (std::int64_t k = 1; k < n_kinds; ++k) best = std::min(best, errors.at(kinds[k], c));
-    for (std::int64_t k = 0; k < n_kinds; ++k) {
-      if (errors.at(kinds[k], c) == best) elites.members.push_back(k);
+    watch.spend(8 * n_unique_rows);
+    T best = errors.at(unique_rows[0], c);
+    for (std::int64_t k = 1; k < n_unique_rows; ++k) best = std::min(best, errors.at(unique_rows[k], c));
+    for (std::int64_t k = 0; k < n_unique_rows; ++k) {
+      if (errors.at(unique_rows[k], c) == best) elites.members.push_back(k);
     }
     elites.starts.push_back(static_cast<std::int64_t>(elites.members.size()));
     for (auto m = static_cast<std::size_t>(elites.starts[static_cast<std::size_t>(c)]); m < elites.members.size();
@@ -75,13 +75,13 @@ bool nowhere_worse(const Table<T>& errors, std::int64_t a, std::int64_t b) {
 
 // Whether another error vector is nowhere worse; it would be best wherever this one is.
 template <class T>
-bool is_dominated(const Table<T>& errors, const std::int64_t* kinds, const Elites& elites, std::int64_t k,
+bool is_dominated(const Table<T>& errors, const std::int64_t* unique_rows, const Elites& elites, std::int64_t k,
                   Watch& watch) {
   const auto rival_case = static_cast<std::size_t>(elites.rarest[static_cast<std::size_t>(k)]);
   for (std::int64_t m = elites.starts[rival_case]; m < elites.starts[rival_case + 1]; ++m) {
     const std::int64_t rival = elites.members[static_cast<std::size_t>(m)];
     watch.spend(20 + errors.cols / 8);
-    if (rival != k && nowhere_worse(errors, kinds[rival], kinds[k])) return true;
+    if (rival != k && nowhere_worse(errors, unique_rows[rival], unique_rows[k])) return true;
   }
   return false;
 }
@@ -149,16 +149,17 @@ void draw_wheel(const double* wheel, std::int64_t individuals, const Request& re
   });
 }
 
-void elite_shares(const MatrixView& errors, const std::int64_t* kinds, std::int64_t n_kinds, double* shares) {
+void elite_shares(const MatrixView& errors, const std::int64_t* unique_rows, std::int64_t n_unique_rows,
+                  double* shares) {
   Watch watch;
   Elites elites;
-  std::vector<std::uint8_t> eligible(static_cast<std::size_t>(n_kinds));
+  std::vector<std::uint8_t> eligible(static_cast<std::size_t>(n_unique_rows));
   with_type(errors.type, [&]<class T>(T) {
     const Table<T> table(errors);
-    elites = find_elites(table, kinds, n_kinds, watch);
-    for (std::int64_t k = 0; k < n_kinds; ++k) {
+    elites = find_elites(table, unique_rows, n_unique_rows, watch);
+    for (std::int64_t k = 0; k < n_unique_rows; ++k) {
       const auto at = static_cast<std::size_t>(k);
-      eligible[at] = elites.won[at] > 0 && !is_dominated(table, kinds, elites, k, watch);
+      eligible[at] = elites.won[at] > 0 && !is_dominated(table, unique_rows, elites, k, watch);
       shares[k] = 0.0;
     }
   });

@@ -26,9 +26,10 @@ void draw_tournaments(const TournamentPlan& plan, const Request& request, std::i
 // Spins of one roulette wheel, given as the running sums of its weights.
 void draw_wheel(const double* wheel, std::int64_t individuals, const Request& request, std::int64_t n, int threads);
 
-// Plexicase selection: the part of the cases that each of some individuals gets. `kinds` are rows,
+// Plexicase selection: the part of the cases that each of some individuals gets. `unique rows` are rows,
 // one per distinct error vector; shares has as many entries.
-void elite_shares(const MatrixView& errors, const std::int64_t* kinds, std::int64_t n_kinds, double* shares);
+void elite_shares(const MatrixView& errors, const std::int64_t* unique_rows, std::int64_t n_unique_rows,
+                  double* shares);
 
 // DALex: the lowest sum of errors weighted by the exponentials of normal variables.
 struct AggregatePlan {

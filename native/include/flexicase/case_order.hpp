@@ -1,5 +1,5 @@
 // The cases of one event, drawn with the weights of the moment and only as far as they are needed.
-// The definitions are in flexicase/selection/orders.py; unlike with the walkers of the matrix
+// The definitions are in flexicase/selection/orders.py; unlike with the cursors of the matrix
 // kernels, the weights change from event to event, and what depends on them is kept up to date.
 #pragma once
 

@@ -13,7 +13,7 @@
 
 namespace flexicase {
 
-// Numbers the kinds of rows in the order in which they first come.
+// Numbers the unique rows of rows in the order in which they first come.
 class RowGroups {
  public:
   // Bytes that it takes per row, at most, while rows are added.
@@ -24,8 +24,8 @@ class RowGroups {
     tags_.reserve(rows);
   }
 
-  // The number of the row's kind, and whether it is a new one. Equal rows have equal hashes; same(kind) tells
-  // whether the row is like those of a kind.
+  // The number of the row's unique row, and whether it is new. Equal rows have equal hashes; same(unique) says
+  // whether the row equals that unique row.
   template <class Same>
   std::pair<std::int32_t, bool> add(std::int32_t row, std::uint64_t hash, Same&& same) {
     const std::uint64_t mixed = mix64(hash);
@@ -33,8 +33,8 @@ class RowGroups {
     const std::size_t last = slots_.size() - 1;
     std::size_t slot = mixed & last;
     for (; slots_[slot] >= 0; slot = (slot + 1) & last) {
-      const std::int32_t kind = slots_[slot];
-      if (tags_[static_cast<std::size_t>(kind)] == tag && same(kind)) return {kind, false};
+      const std::int32_t unique = slots_[slot];
+      if (tags_[static_cast<std::size_t>(unique)] == tag && same(unique)) return {unique, false};
     }
     slots_[slot] = static_cast<std::int32_t>(first_.size());
     first_.push_back(row);
@@ -42,7 +42,7 @@ class RowGroups {
     return {slots_[slot], true};
   }
 
-  // (kinds,) the first row of each kind.
+  // (unique_rows,) its first occurrence.
   const std::vector<std::int32_t>& first() const { return first_; }
 
  private:
@@ -53,22 +53,22 @@ class RowGroups {
 
 // What is known of the columns of codes: the smallest and the largest, and whether there are others.
 struct CodeRanges {
-  std::vector<std::uint8_t> least;    // (cols,)
-  std::vector<std::uint8_t> largest;  // (cols,)
-  std::vector<std::uint8_t> several;  // (cols,)
+  std::vector<std::uint8_t> least;                     // (cols,)
+  std::vector<std::uint8_t> largest;                   // (cols,)
+  std::vector<std::uint8_t> has_more_than_two_values;  // (cols,)
 
   // Ranges of a matrix of codes.
   static CodeRanges of(const MatrixView& codes, Watch& watch);
 };
 
 // Codes keep the order of every column. All that is derived from a matrix shall take no more than a byte per
-// entry, so where few rows are alike only the first kinds have their codes here; those of the others
+// entry, so where few rows are alike only the first unique rows have their codes here; those of the others
 // are made from the caller's matrix each time.
 struct Codes {
-  Memory<std::uint8_t> bytes;      // (coded, cols)
-  std::int64_t coded = 0;          // kinds that have their codes here, the first ones
-  std::vector<std::int32_t> kind;  // (rows,) the first row with the same entries
-  std::int64_t kinds = 0;
+  Memory<std::uint8_t> bytes;             // (coded, cols)
+  std::int64_t coded = 0;                 // unique rows that have their codes here, the first ones
+  std::vector<std::int32_t> first_equal;  // (rows,) the first row with the same entries
+  std::int64_t unique_rows = 0;
   CodeRanges ranges;
 
   // Reads the matrix once. Nothing if its entries have no codes.

@@ -9,9 +9,9 @@
 
 namespace flexicase {
 
-class PairStore {
+class ErrorCache {
  public:
-  PairStore(std::int64_t individuals, std::int64_t cases, std::uint64_t most_bytes);
+  ErrorCache(std::int64_t individuals, std::int64_t cases, std::uint64_t most_bytes);
 
   // What is known of some individuals on one case; returns how many are unknown.
   std::int64_t lookup(const std::int64_t* individuals, std::int64_t count, std::int64_t at_case, double* errors) const;

@@ -29,7 +29,7 @@ struct Replayed {
   std::int64_t visited = 0;
   std::int64_t evaluations = 0;
   std::int64_t fresh_used = 0;
-  std::int64_t last_filter = -1;  // position of the last case that removed anybody
+  std::int64_t last_filter = -1;  // position of the last case that removed a candidate
 };
 
 // Looks at the cases one after another until one candidate is left, and gives them new weights.

@@ -35,9 +35,9 @@ T* zeroed(std::uint64_t count) {
 
 }  // namespace
 
-void PairStore::Free::operator()(void* p) const { std::free(p); }
+void ErrorCache::Free::operator()(void* p) const { std::free(p); }
 
-PairStore::PairStore(std::int64_t individuals, std::int64_t cases, std::uint64_t most_bytes)
+ErrorCache::ErrorCache(std::int64_t individuals, std::int64_t cases, std::uint64_t most_bytes)
     : individuals_(individuals),
       most_bytes_(most_bytes),
       is_matrix_(static_cast<double>(individuals) * static_cast<double>(cases) * bytes_per_pair <=
@@ -49,24 +49,24 @@ PairStore::PairStore(std::int64_t individuals, std::int64_t cases, std::uint64_t
   matrix_bytes_ = entries * 8;
 }
 
-std::uint64_t PairStore::bytes() const {
+std::uint64_t ErrorCache::bytes() const {
   return is_matrix_ ? matrix_bytes_ : slots_.load(std::memory_order_relaxed) * sizeof(Entry);
 }
 
-std::uint64_t PairStore::name_of(std::int64_t individual, std::int64_t at_case) const {
+std::uint64_t ErrorCache::name_of(std::int64_t individual, std::int64_t at_case) const {
   return static_cast<std::uint64_t>(at_case) * static_cast<std::uint64_t>(individuals_) +
          static_cast<std::uint64_t>(individual) + 1;
 }
 
-PairStore::Entry* PairStore::find(std::uint64_t name) const {
+ErrorCache::Entry* ErrorCache::find(std::uint64_t name) const {
   const std::uint64_t last = slots_.load(std::memory_order_relaxed) - 1;
   std::uint64_t slot = mix64(name) & last;
   while (table_[slot].name != 0 && table_[slot].name != name) slot = (slot + 1) & last;
   return &table_[slot];
 }
 
-std::int64_t PairStore::lookup(const std::int64_t* individuals, std::int64_t count, std::int64_t at_case,
-                               double* errors) const {
+std::int64_t ErrorCache::lookup(const std::int64_t* individuals, std::int64_t count, std::int64_t at_case,
+                                double* errors) const {
   if ((begun_[static_cast<std::size_t>(at_case) / 64] >> (at_case % 64) & 1) == 0) {
     for (std::int64_t i = 0; i < count; ++i) errors[i] = decoded(unknown);
     return count;
@@ -89,7 +89,7 @@ std::int64_t PairStore::lookup(const std::int64_t* individuals, std::int64_t cou
   return missing;
 }
 
-bool PairStore::make_room() {
+bool ErrorCache::make_room() {
   const std::uint64_t slots = slots_.load(std::memory_order_relaxed);
   if (slots != 0 && (used_ + 1) * 4 <= slots * 3) return true;
   const std::uint64_t wider = slots == 0 ? 16 : slots * 2;
@@ -104,7 +104,7 @@ bool PairStore::make_room() {
   return true;
 }
 
-void PairStore::touch(std::int64_t at_case) {
+void ErrorCache::touch(std::int64_t at_case) {
   std::uint64_t& word = begun_[static_cast<std::size_t>(at_case) / 64];
   const std::uint64_t bit = std::uint64_t{1} << (at_case % 64);
   if ((word & bit) != 0) return;
@@ -112,7 +112,7 @@ void PairStore::touch(std::int64_t at_case) {
   touched_.push_back(at_case);
 }
 
-bool PairStore::keep_in_table(std::uint64_t name, std::uint64_t bits) {
+bool ErrorCache::keep_in_table(std::uint64_t name, std::uint64_t bits) {
   if (!make_room()) {
     add<std::int64_t>(refused_, 1);
     return false;
@@ -125,8 +125,8 @@ bool PairStore::keep_in_table(std::uint64_t name, std::uint64_t bits) {
   return true;
 }
 
-void PairStore::store(const std::vector<std::int64_t>& individuals, std::int64_t at_case, const double* errors,
-                      std::int64_t step) {
+void ErrorCache::store(const std::vector<std::int64_t>& individuals, std::int64_t at_case, const double* errors,
+                       std::int64_t step) {
   if (is_matrix_) {
     keep_in_matrix(individuals, at_case, errors, step);
     return;
@@ -137,8 +137,8 @@ void PairStore::store(const std::vector<std::int64_t>& individuals, std::int64_t
   }
 }
 
-void PairStore::keep_in_matrix(const std::vector<std::int64_t>& individuals, std::int64_t at_case, const double* errors,
-                               std::int64_t step) {
+void ErrorCache::keep_in_matrix(const std::vector<std::int64_t>& individuals, std::int64_t at_case,
+                                const double* errors, std::int64_t step) {
   touch(at_case);
   if (logging_) {
     for (const std::int64_t individual : individuals) log_.push_back(name_of(individual, at_case));
@@ -154,7 +154,7 @@ void PairStore::keep_in_matrix(const std::vector<std::int64_t>& individuals, std
   add(pairs_, more);
 }
 
-void PairStore::clear() {
+void ErrorCache::clear() {
   if (is_matrix_) {
     for (const std::int64_t c : touched_) std::fill_n(matrix_.get() + c * individuals_, individuals_, unknown);
   }
@@ -169,24 +169,24 @@ void PairStore::clear() {
   commit();
 }
 
-void PairStore::forget(std::uint64_t name) {
+void ErrorCache::forget(std::uint64_t name) {
   std::uint64_t& place = is_matrix_ ? matrix_[name - 1] : find(name)->bits;
   add<std::int64_t>(pairs_, place != unknown ? -1 : 0);
   place = unknown;
 }
 
-void PairStore::begin() {
+void ErrorCache::begin() {
   logging_ = true;
   log_.clear();
   refused_before_ = refused_;
 }
 
-void PairStore::commit() {
+void ErrorCache::commit() {
   logging_ = false;
   log_ = {};
 }
 
-void PairStore::rollback() {
+void ErrorCache::rollback() {
   for (const std::uint64_t name : log_) forget(name);
   refused_ = refused_before_;
   commit();

@@ -78,7 +78,7 @@ std::size_t FastRun::bytes() const {
 
 void FastRun::begin_event() {
   for (int kind = chosen; kind <= pairs_speculated; ++kind) count(kind) = 0;
-  pool_.resize(static_cast<std::size_t>(call_.store->individuals()));
+  pool_.resize(static_cast<std::size_t>(call_.cache->individuals()));
   std::iota(pool_.begin(), pool_.end(), std::int64_t{0});
   size_.begin();
   if (pool_.size() > 1) order_.begin(call_.key, call_.first_event + static_cast<std::uint64_t>(event_));
@@ -95,7 +95,7 @@ bool FastRun::next_block() {
   missing_ = 0;
   for (std::size_t j = 0; j < block_.cases.size(); ++j) {
     missing_ +=
-        call_.store->lookup(pool_.data(), block_.rows, block_.cases[j], block_.errors.data() + j * pool_.size());
+        call_.cache->lookup(pool_.data(), block_.rows, block_.cases[j], block_.errors.data() + j * pool_.size());
   }
   computed_ = missing_;
   block_.all_fresh = missing_ == static_cast<std::int64_t>(block_.errors.size());
@@ -141,11 +141,11 @@ void FastRun::next_request() {
   }
 }
 
-void FastRun::give(const double* errors) {
+void FastRun::provide_errors(const double* errors) {
   for (std::size_t k = 0; k < cases_.size(); ++k) {
     double* column = block_.errors.data() + columns_[k] * block_.rows;
     for (std::size_t i = 0; i < rows_.size(); ++i) column[rows_[i]] = errors[i * cases_.size() + k];
-    call_.store->store(individuals_, cases_[k], errors + k, static_cast<std::int64_t>(cases_.size()));
+    call_.cache->store(individuals_, cases_[k], errors + k, static_cast<std::int64_t>(cases_.size()));
   }
   missing_ -= static_cast<std::int64_t>(rows_.size() * cases_.size());
 }

@@ -111,11 +111,11 @@ bool encode(const MatrixView& m, u8* codes, CodeBook* book, Watch& watch) {
 }
 
 // A code is a third one if the smallest and the largest so far differ from it and from each other.
-inline void widen_ranges(const MatrixView& m, u8* least, u8* largest, u8* several, Watch& watch) {
+inline void widen_ranges(const MatrixView& m, u8* least, u8* largest, u8* has_more_than_two_values, Watch& watch) {
   for_segments<u8>(m, watch, [&](const u8* __restrict x, i64, i64 c, i64 count) {
     u8* __restrict low = least + c;
     u8* __restrict high = largest + c;
-    u8* __restrict more = several + c;
+    u8* __restrict more = has_more_than_two_values + c;
     for (i64 i = 0; i < count; ++i) {
       const u8 v = x[i];
       more[i] |= static_cast<u8>((v != low[i]) & (v != high[i]) & (low[i] != high[i]));

@@ -18,7 +18,7 @@ namespace flexicase::FX_ISA {
 // want the same column: each flag goes 0 (empty), 1 (being filled by somebody), 2 (ready), and
 // whoever finds 1 computes into its own buffer instead of waiting.
 struct Columns {
-  const ListPlan& p;
+  const EpsilonPlan& p;
   double* own;   // (rows,)
   double* work;  // (3, rows + 8)
 
@@ -68,32 +68,32 @@ struct Columns {
   }
 };
 
-template <class Walker>
-class ListEvents {
+template <class OrderCursor>
+class EpsilonEvents {
  public:
-  ListEvents(const ListPlan& plan, const OrderPlan& order, const Request& request, Scratch scratch, Watch& watch)
+  EpsilonEvents(const EpsilonPlan& plan, const OrderPlan& order, const Request& request, Scratch scratch, Watch& watch)
       : p(plan),
         request(request),
         cases(order.cases),
         watch(watch),
-        carver{scratch.memory},
-        walker(order, carver),
+        space{scratch.memory},
+        cursor(order, space),
         columns{plan, nullptr, nullptr},
         reads_ahead(plan.tolerance == Tolerance::mad && columns.in_place()) {
     const i64 rows = p.values.rows;
-    pool = carver.take<i32>(rows);
-    values = carver.take<double>(rows);
-    exact = carver.take<u64>(rows);
-    columns.own = carver.take<double>(rows);
-    columns.work = carver.take<double>(3 * (rows + 8));
-    batched = carver.take<u64>(words());
-    stamps = carver.take<u32>(rows);
+    pool = space.take<i32>(rows);
+    values = space.take<double>(rows);
+    exact = space.take<u64>(rows);
+    columns.own = space.take<double>(rows);
+    columns.work = space.take<double>(3 * (rows + 8));
+    batched = space.take<u64>(words());
+    stamps = space.take<u32>(rows);
     for (i64 w = 0; w < words(); ++w) batched[w] = 0;
     for (i64 r = 0; r < rows; ++r) stamps[r] = 0;
   }
 
   static std::size_t scratch(const OrderPlan& order, i64 rows) {
-    return Walker::scratch(order) + static_cast<std::size_t>(rows + 64) * 64 +
+    return OrderCursor::scratch(order) + static_cast<std::size_t>(rows + 64) * 64 +
            static_cast<std::size_t>(order.cases / 8);
   }
 
@@ -130,14 +130,14 @@ class ListEvents {
       const i64 batch = p.batch < depth - used ? p.batch : depth - used;
       watch.spend(20 + 4 * size);
       if (counts) {
-        const i64 distinct = kinds();
+        const i64 distinct = unique_rows();
         evaluations += size * batch;
         evaluations_distinct += distinct > 1 ? distinct * batch : 0;
       }
       filter(state, batch, depth);
       used += batch;
     }
-    if (drawn > 0) walker.finish();
+    if (drawn > 0) cursor.finish();
     const i64 chosen = static_cast<i64>(Stream{lane_state(state, Lane::pick)}.bounded(static_cast<u64>(size)));
     request.indices[i] = whole ? chosen : pool[chosen];
     if (!counts) return;
@@ -147,7 +147,7 @@ class ListEvents {
     request.ended[i] = static_cast<u8>(ended);
   }
 
-  i32 draw_case(u64 state) { return drawn++ == 0 ? walker.first(state) : walker.next(); }
+  i32 draw_case(u64 state) { return drawn++ == 0 ? cursor.first(state) : cursor.next(); }
 
   // The next case. Where columns are read in place, the one after it is drawn too, if the event may
   // get to it, and begins its way from memory while this one is worked on.
@@ -251,36 +251,36 @@ class ListEvents {
         kept += test(k);
       }
     }
-    if (kept == 0) return;  // only if the errors were changed under our feet
+    if (kept == 0) return;  // only if the caller has changed the errors
     whole = false;
     size = kept;
   }
 
-  i64 kinds() {
-    if (p.kind == nullptr) return size;
+  i64 unique_rows() {
+    if (p.first_equal == nullptr) return size;
     if (++stamp == 0) {
       for (i64 r = 0; r < p.values.rows; ++r) stamps[r] = 0;
       stamp = 1;
     }
     i64 distinct = 0;
     for (i64 k = 0; k < size; ++k) {
-      u32& seen = stamps[p.kind[whole ? k : pool[k]]];
+      u32& seen = stamps[p.first_equal[whole ? k : pool[k]]];
       distinct += seen != stamp;
       seen = stamp;
     }
     return distinct;
   }
 
-  const ListPlan& p;
+  const EpsilonPlan& p;
   const Request& request;
   i64 cases;
   Watch& watch;
-  Carver carver;
-  Walker walker;
+  ScratchSpace space;
+  OrderCursor cursor;
   Columns columns;
   const bool reads_ahead;
   i32 ahead = 0;  // the case after the one being worked on
-  i64 drawn = 0;  // cases taken from the walker in this event
+  i64 drawn = 0;  // cases taken from the cursor in this event
   i32* pool;
   double* values;
   u64* exact;
@@ -288,7 +288,7 @@ class ListEvents {
   u32* stamps;
   u32 stamp = 0;
   i64 size = 0;
-  bool whole = true;  // the pool is everybody, and the list is not written yet
+  bool whole = true;  // the pool is the population, and the list is not written yet
 };
 
 }  // namespace flexicase::FX_ISA

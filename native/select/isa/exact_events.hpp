@@ -1,4 +1,4 @@
-// Exact lexicase on sets of bits: the pool is a bit set over kinds (individuals with equal errors),
+// Exact lexicase on sets of bits: the pool is a bit set over unique rows (individuals with equal errors),
 // and one case keeps `pool & best[case]` unless that is empty.
 #pragma once
 
@@ -14,24 +14,24 @@
 
 namespace flexicase::FX_ISA {
 
-template <class Walker>
-class PlaneEvents {
+template <class OrderCursor>
+class ExactEvents {
  public:
-  PlaneEvents(const Planes& planes, const OrderPlan& order, const Request& request, Scratch scratch, Watch& watch)
-      : p(planes), request(request), words(planes.words), watch(watch), carver{scratch.memory}, walker(order, carver) {
-    buffers = carver.take<u64>(2 * words);
+  ExactEvents(const BestSets& sets, const OrderPlan& order, const Request& request, Scratch scratch, Watch& watch)
+      : p(sets), request(request), words(sets.words), watch(watch), space{scratch.memory}, cursor(order, space) {
+    buffers = space.take<u64>(2 * words);
     spare = buffers;
-    where = carver.take<i32>(words);
-    marks = carver.take<u64>(p.values.cols / 64 + 1);
-    rows = carver.take<i32>(p.kinds);
-    values = carver.take<u64>(p.kinds);
-    if (p.uncoded.data != nullptr) few = carver.take<u8>(few_kinds * p.values.cols);
+    where = space.take<i32>(words);
+    marks = space.take<u64>(p.values.cols / 64 + 1);
+    rows = space.take<i32>(p.unique_rows);
+    values = space.take<u64>(p.unique_rows);
+    if (p.uncoded.data != nullptr) few = space.take<u8>(few_rows * p.values.cols);
   }
 
-  static std::size_t scratch(const OrderPlan& order, i64 kinds) {
-    const i64 words = (kinds + 511) / 512 * 8;
-    const i64 bytes = 20 * words + order.cases / 8 + 12 * kinds + few_kinds * order.cases + 8 * 64;
-    return Walker::scratch(order) + static_cast<std::size_t>(bytes);
+  static std::size_t scratch(const OrderPlan& order, i64 unique_rows) {
+    const i64 words = (unique_rows + 511) / 512 * 8;
+    const i64 bytes = 20 * words + order.cases / 8 + 12 * unique_rows + few_rows * order.cases + 8 * 64;
+    return OrderCursor::scratch(order) + static_cast<std::size_t>(bytes);
   }
 
   template <bool counts>
@@ -39,52 +39,52 @@ class PlaneEvents {
     for (i64 i = begin; i < end; ++i) {
       if ((i - begin) % together == 0) watch.spend(together * 20);
       state = event_state(request.key, request.first_event + static_cast<u64>(i) * request.event_step);
-      request.indices[i] = member<counts>(p.kinds == 1 ? everyone_alike<counts>() : event<counts>());
+      request.indices[i] = member<counts>(p.unique_rows == 1 ? all_equal<counts>() : event<counts>());
       if constexpr (counts) store(i);
     }
   }
 
  private:
   static constexpr i64 together = 64;   // events that are short if their first case decides
-  static constexpr i64 few_kinds = 8;   // few enough to compare their errors on all cases
+  static constexpr i64 few_rows = 8;    // few enough to compare their errors on all cases
   static constexpr i64 few_words = 16;  // few enough to go through all of them
   static constexpr i64 patience = 6;    // cases without effect before the differences are looked up
 
-  // The kind that is selected.
+  // The unique row that is selected.
   template <bool counts>
   [[gnu::always_inline]] i64 event() {
-    const i32 c = walker.first(state);
+    const i32 c = cursor.first(state);
     if constexpr (counts) {
       used = 1;
       evaluations = p.individuals;
-      evaluations_distinct = p.kinds;
+      evaluations_distinct = p.unique_rows;
     }
     i64 chosen = p.only_best[c];
     if (chosen < 0) chosen = narrow<counts>(c);
-    walker.finish();
+    cursor.finish();
     return chosen;
   }
 
   template <bool counts>
   [[gnu::always_inline]] i64 narrow(i32 c) {
     pool = p.best + c * words;
-    kinds = p.best_kinds[c];
+    unique_rows = p.n_best[c];
     active = words;
     sparse = false;
     size = 0;
-    bool may_jump = Walker::keyed;
-    i64 idle = 0;     // cases in a row that kept everybody
+    bool may_jump = OrderCursor::keyed;
+    i64 idle = 0;     // cases in a row that removed no unique row
     i64 skipped = 0;  // of these, how many are still to be counted
-    while (kinds > 1) {
-      if (may_jump && kinds <= few_kinds && walker.window_used_up()) {
+    while (unique_rows > 1) {
+      if (may_jump && unique_rows <= few_rows && cursor.window_used_up()) {
         if constexpr (counts) count(skipped);
         skipped = 0;
-        const i64 before = kinds;
-        if (jump<counts>() && kinds < before) continue;
+        const i64 before = unique_rows;
+        if (jump<counts>() && unique_rows < before) continue;
         may_jump = false;  // nowhere to jump to, or the caller has changed the errors since they were looked up
       }
       watch.spend(words + 16);
-      c = walker.next();
+      c = cursor.next();
       if (c < 0) break;
       if (idle >= patience && (marks[c / 64] >> (c % 64) & 1) == 0) {
         ++skipped;
@@ -92,11 +92,11 @@ class PlaneEvents {
       }
       if constexpr (counts) count(skipped + 1);
       skipped = 0;
-      const i64 before = kinds;
+      const i64 before = unique_rows;
       keep_best(c);
-      idle = kinds == before ? idle + 1 : 0;
+      idle = unique_rows == before ? idle + 1 : 0;
       if (idle == patience) {
-        if (kinds <= few_kinds) {
+        if (unique_rows <= few_rows) {
           mark<counts>();
         } else {
           idle = 0;
@@ -126,18 +126,18 @@ class PlaneEvents {
     }
     if (left != 0) {
       take_spare(left);
-    } else if (p.several == nullptr || p.several[c] != 0) {
+    } else if (p.has_more_than_two_values == nullptr || p.has_more_than_two_values[c] != 0) {
       keep_least(c);
     }
   }
 
   // The new pool has been written to `spare`.
-  [[gnu::always_inline]] void take_spare(i64 kinds_left) {
+  [[gnu::always_inline]] void take_spare(i64 rows_left) {
     pool = spare;
     spare = spare == buffers ? buffers + words : buffers;
-    if (kinds != kinds_left) size = 0;
-    kinds = kinds_left;
-    if (!sparse && words > few_words && kinds <= few_kinds) make_sparse();
+    if (unique_rows != rows_left) size = 0;
+    unique_rows = rows_left;
+    if (!sparse && words > few_words && unique_rows <= few_rows) make_sparse();
   }
 
   void make_sparse() {
@@ -149,22 +149,22 @@ class PlaneEvents {
     }
     active = kept;
     sparse = true;
-    take_spare(kinds);
+    take_spare(unique_rows);
   }
 
   [[gnu::always_inline]] i32 word_index(i64 k) const { return sparse ? where[k] : static_cast<i32>(k); }
 
-  // The rows of the kinds in the pool.
+  // The rows of the unique rows in the pool.
   [[gnu::always_inline]] i64 list_rows() {
     i64 count = 0;
     for (i64 k = 0; k < active; ++k) {
-      const i32* row = p.row_of_kind + word_index(k) * 64;
+      const i32* row = p.row_of + word_index(k) * 64;
       for (u64 bits = pool[k]; bits != 0; bits &= bits - 1) rows[count++] = row[lowest_bit(bits)];
     }
     return count;
   }
 
-  // No kind left is among the best of all on this case: compare those that are left.
+  // No unique row left is among the best of all on this case: compare those that are left.
   void keep_least(i32 c) {
     const i64 count = list_rows();
     watch.spend(4 * count);
@@ -174,8 +174,8 @@ class PlaneEvents {
       load_ordered(p.values, c, rows, count, values);
     }
     u64 least = values[0];
-    for (i64 k = 1; k < kinds; ++k) least = values[k] < least ? values[k] : least;
-    i64 kinds_left = 0;
+    for (i64 k = 1; k < unique_rows; ++k) least = values[k] < least ? values[k] : least;
+    i64 rows_left = 0;
     i64 at = 0;
     for (i64 k = 0; k < active; ++k) {
       u64 left = 0;
@@ -183,9 +183,9 @@ class PlaneEvents {
         left |= static_cast<u64>(values[at++] == least) << lowest_bit(bits);
       }
       spare[k] = left;
-      kinds_left += count_ones(left);
+      rows_left += count_ones(left);
     }
-    take_spare(kinds_left);
+    take_spare(rows_left);
   }
 
   // Brings the codes of the few rows listed together; lists their places there instead.
@@ -203,7 +203,7 @@ class PlaneEvents {
     return {few, DType::u8, count, cols, cols, 1};
   }
 
-  // Looks up on which cases the few kinds that are left differ. If only the outcome is wanted and
+  // Looks up on which cases the few unique rows that are left differ. If only the outcome is wanted and
   // all these cases favour the same one of two, it is settled. Returns whether it is.
   template <bool counts>
   bool mark() {
@@ -211,7 +211,7 @@ class PlaneEvents {
     const MatrixView errors = p.uncoded.data != nullptr ? copy_rows(count) : p.values;
     watch.spend(p.values.cols);
     mark_differences(errors, rows, static_cast<int>(count), marks);
-    if (counts || kinds != 2 || !one_sided(errors, rows[0], rows[1], marks)) return false;
+    if (counts || unique_rows != 2 || !one_sided(errors, rows[0], rows[1], marks)) return false;
     const i64 last = (p.values.cols - 1) / 64;
     i64 w = 0;
     while (w < last && marks[w] == 0) ++w;
@@ -220,13 +220,13 @@ class PlaneEvents {
     return true;
   }
 
-  // Few kinds are left: go straight to the first case on which they differ. The cases that are
+  // Few unique rows are left: go straight to the first case on which they differ. The cases that are
   // skipped would keep them all.
   template <bool counts>
   [[gnu::always_inline]] bool jump() {
     if (mark<counts>()) return true;
     i64 position = 0;
-    const i32 c = walker.jump(marks, counts, &position);
+    const i32 c = cursor.jump(marks, counts, &position);
     if (c < 0) return false;
     if constexpr (counts) {
       if (position >= used) count(position + 1 - used);  // always, unless the caller has changed the errors
@@ -240,12 +240,12 @@ class PlaneEvents {
     if (size == 0) size = individuals();
     used += cases;
     evaluations += size * cases;
-    evaluations_distinct += kinds * cases;
+    evaluations_distinct += unique_rows * cases;
   }
 
   i64 individuals() const {
     i64 sum = 0;
-    if (kinds <= few_kinds) {
+    if (unique_rows <= few_rows) {
       for (i64 k = 0; k < active; ++k) {
         const i32* start = p.member_start + word_index(k) * 64;
         for (u64 bits = pool[k]; bits != 0; bits &= bits - 1) {
@@ -268,11 +268,11 @@ class PlaneEvents {
     return sum;
   }
 
-  // A random individual of a kind; no case that is still to come could part them.
+  // A random individual of a unique row; no later case could tell them apart.
   template <bool counts>
-  [[gnu::always_inline]] i64 member(i64 kind) {
-    const i64 start = p.member_start[kind];
-    const i64 size = p.member_start[kind + 1] - start;
+  [[gnu::always_inline]] i64 member(i64 unique) {
+    const i64 start = p.member_start[unique];
+    const i64 size = p.member_start[unique + 1] - start;
     if constexpr (counts) ended = Ended::one_left;
     if (size == 1) return p.members[start];
     if constexpr (counts) {
@@ -284,7 +284,7 @@ class PlaneEvents {
   }
 
   template <bool counts>
-  [[gnu::always_inline]] i64 everyone_alike() {
+  [[gnu::always_inline]] i64 all_equal() {
     if constexpr (counts) used = evaluations = evaluations_distinct = 0;
     return 0;
   }
@@ -296,24 +296,24 @@ class PlaneEvents {
     request.ended[i] = static_cast<u8>(ended);
   }
 
-  const Planes& p;
+  const BestSets& p;
   const Request& request;
   const i64 words;
   Watch& watch;
-  Carver carver;
-  Walker walker;
+  ScratchSpace space;
+  OrderCursor cursor;
   const u64* pool = nullptr;  // (active,) all words of the pool or, if sparse, those that were not empty
   u64* buffers;               // (2, words)
   u64* spare;                 // the one of the two that is not the pool
   i32* where;                 // (words,) which words they are, if sparse
   u64* marks;                 // (cols / 64,)
-  i32* rows;                  // (kinds,)
-  u64* values;                // (kinds,)
-  u8* few = nullptr;          // (few_kinds, cols) if some kinds have no codes
+  i32* rows;                  // (unique_rows,)
+  u64* values;                // (unique_rows,)
+  u8* few = nullptr;          // (few_rows, cols) if some unique rows have no codes
   i64 active = 0;
   bool sparse = false;
-  i64 kinds = 0;  // in the pool
-  i64 size = 0;   // individuals in the pool; 0 if not known
+  i64 unique_rows = 0;  // in the pool
+  i64 size = 0;         // individuals in the pool; 0 if not known
   u64 state = 0;
   i64 evaluations = 0;
   i64 evaluations_distinct = 0;

@@ -62,8 +62,8 @@ FX_INLINE u8 code_of(T v) {
   });
 }
 
-// As load_ordered, for kinds of which some have no codes in `values`.
-[[gnu::noinline]] inline void load_codes(const Planes& p, i64 c, const i32* rows, i64 count, u64* out) {
+// As load_ordered, for unique rows of which some have no codes in `values`.
+[[gnu::noinline]] inline void load_codes(const BestSets& p, i64 c, const i32* rows, i64 count, u64* out) {
   const u8* codes = static_cast<const u8*>(p.values.data) + c;
   with_type(p.uncoded.type, [&](auto zero) {
     using T = decltype(zero);

@@ -1,7 +1,7 @@
-// Walkers: the cases of one event in order, drawn only as far as they are needed.
+// Order cursors: the cases of one event in order, drawn only as far as they are needed.
 //
 // The head of a uniform or weighted order is drawn case by case; the tail is sorted by a key per
-// case. The walker looks at a window of the smallest keys first and at larger windows only if that
+// case. The cursor looks at a window of the smallest keys first and at larger windows only if that
 // one is used up.
 #pragma once
 
@@ -17,7 +17,7 @@
 namespace flexicase::FX_ISA {
 
 // Hands out carved pieces of a scratch block, each aligned to a cache line.
-struct Carver {
+struct ScratchSpace {
   std::byte* at;
   template <class T>
   T* take(i64 count) {
@@ -37,9 +37,9 @@ class Window {
  public:
   static constexpr K none = std::numeric_limits<K>::max();
 
-  void carve(Carver& carver, i64 n) {
-    keys_ = carver.take<K>(padded(n) + small);
-    cases_ = carver.take<i32>(padded(n) + small);
+  void take_from(ScratchSpace& space, i64 n) {
+    keys_ = space.take<K>(padded(n) + small);
+    cases_ = space.take<i32>(padded(n) + small);
   }
 
   static std::size_t scratch(i64 n) { return static_cast<std::size_t>(padded(n) + small) * (sizeof(K) + 4) + 128; }

@@ -11,7 +11,7 @@
 
 namespace flexicase::FX_ISA {
 
-struct RankedWalker {
+struct RankedCursor {
   static constexpr bool keyed = false;
   const OrderPlan* plan;
   i64 words;
@@ -29,13 +29,13 @@ struct RankedWalker {
            1024;
   }
 
-  RankedWalker(const OrderPlan& p, Carver& carver) : plan(&p), words((p.cases + 63) / 64) {
-    left = carver.take<u64>(words);
-    before = carver.take<i32>(whole_blocks());
-    cases = carver.take<i32>(p.cases);
-    tied_left = carver.take<i32>(p.cases);
-    log_rank = carver.take<i32>(p.cases);
-    log_swap = carver.take<i32>(p.cases);
+  RankedCursor(const OrderPlan& p, ScratchSpace& space) : plan(&p), words((p.cases + 63) / 64) {
+    left = space.take<u64>(words);
+    before = space.take<i32>(whole_blocks());
+    cases = space.take<i32>(p.cases);
+    tied_left = space.take<i32>(p.cases);
+    log_rank = space.take<i32>(p.cases);
+    log_swap = space.take<i32>(p.cases);
     put_back_all();
   }
 

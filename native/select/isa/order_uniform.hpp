@@ -11,7 +11,7 @@
 
 namespace flexicase::FX_ISA {
 
-struct UniformWalker {
+struct UniformCursor {
   static constexpr bool keyed = true;
   static constexpr u32 no_key = Window<u32>::none;  // a real key too, once in 2^32 cases
   const OrderPlan* plan;
@@ -29,9 +29,9 @@ struct UniformWalker {
     return static_cast<std::size_t>(padded(p.cases) + 32) * 4 + Window<u32>::scratch(p.cases);
   }
 
-  UniformWalker(const OrderPlan& p, Carver& carver) : plan(&p) {
-    keys = carver.take<u32>(padded(p.cases));
-    window.carve(carver, p.cases);
+  UniformCursor(const OrderPlan& p, ScratchSpace& space) : plan(&p) {
+    keys = space.take<u32>(padded(p.cases));
+    window.take_from(space, p.cases);
   }
 
   [[gnu::always_inline]] i32 first(u64 event) {

@@ -12,7 +12,7 @@
 
 namespace flexicase::FX_ISA {
 
-struct WeightedWalker {
+struct WeightedCursor {
   static constexpr bool keyed = true;
   static constexpr int all_levels = window_levels + 2;  // then all positive weights, then weight 0
   static constexpr i64 batch = 16;
@@ -31,9 +31,9 @@ struct WeightedWalker {
     return static_cast<std::size_t>(padded(p.cases) + 32) * 4 + Window<double>::scratch(p.cases);
   }
 
-  WeightedWalker(const OrderPlan& p, Carver& carver) : plan(&p) {
-    keys = carver.take<u32>(padded(p.cases));
-    window.carve(carver, p.cases);
+  WeightedCursor(const OrderPlan& p, ScratchSpace& space) : plan(&p) {
+    keys = space.take<u32>(padded(p.cases));
+    window.take_from(space, p.cases);
   }
 
   [[gnu::always_inline]] i32 first(u64 event) {

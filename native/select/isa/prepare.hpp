@@ -78,7 +78,7 @@ template <class T>
 void minima_of_rows(const MatrixView& m, T* __restrict minima, i32* __restrict rows, Flag<T>* bad, Watch& watch) {
   using Row = typename Holder<T>::Row;
   constexpr i64 piece = 64 / sizeof(T);
-  Row who[segment_width];
+  Row holders[segment_width];
   for (i64 c = 0; c < m.cols; c += segment_width) {
     const i64 count = m.cols - c < segment_width ? m.cols - c : segment_width;
     const T* __restrict x = static_cast<const T*>(m.data) + c;
@@ -90,7 +90,7 @@ void minima_of_rows(const MatrixView& m, T* __restrict minima, i32* __restrict r
     };
     for (i64 i = 0; i < count; ++i) {
       unordered[0] |= note(x[i], x[i]);
-      who[i] = 0;
+      holders[i] = 0;
     }
     i64 r = 1;
     for (; r + 4 <= m.rows; r += 4) {
@@ -104,9 +104,9 @@ void minima_of_rows(const MatrixView& m, T* __restrict minima, i32* __restrict r
         for (i64 i = start; i < end; ++i) {
           const Holder<T> left = Holder<T>{a[i], first}.better({b[i], Row(first + 1)});
           const Holder<T> right = Holder<T>{d[i], Row(first + 2)}.better({e[i], Row(first + 3)});
-          const Holder<T> best = Holder<T>{least[i], who[i]}.better(left.better(right));
+          const Holder<T> best = Holder<T>{least[i], holders[i]}.better(left.better(right));
           least[i] = best.value;
-          who[i] = best.row;
+          holders[i] = best.row;
         }
       };
       i64 start = 0;
@@ -126,14 +126,14 @@ void minima_of_rows(const MatrixView& m, T* __restrict minima, i32* __restrict r
       for (i64 i = 0; i < count; ++i) {
         const T v = x[r * m.row_stride + i];
         unordered[0] |= note(v, v);
-        const Holder<T> best = Holder<T>{least[i], who[i]}.better({v, static_cast<Row>(r)});
+        const Holder<T> best = Holder<T>{least[i], holders[i]}.better({v, static_cast<Row>(r)});
         least[i] = best.value;
-        who[i] = best.row;
+        holders[i] = best.row;
       }
     }
     for (i64 i = 0; i < piece; ++i) *bad |= unordered[i];
     for (i64 i = 0; i < count; ++i) {
-      rows[c + i] = static_cast<i32>(who[i]);
+      rows[c + i] = static_cast<i32>(holders[i]);
       *bad |= unusable(least[i]);
     }
   }
@@ -185,17 +185,17 @@ bool column_minima(const MatrixView& m, void* out, i32* rows, Watch& watch) {
 // One bit per entry: is it its column's minimum? Rows come in as masks over 64 cases and are
 // turned, 64 rows at a time, into masks over rows.
 template <class T>
-void best_sets(const Planes& p, const void* minima_in, u64* best, Watch& watch) {
+void find_best(const BestSets& p, const void* minima_in, u64* best, Watch& watch) {
   const T* minima = static_cast<const T*>(minima_in);
   const MatrixView m = p.values;
   const T* data = static_cast<const T*>(m.data);
   const i64 words = p.words;
-  const i64 kinds = p.kinds;
-  const i32* rows = p.row_of_kind;
+  const i64 unique_rows = p.unique_rows;
+  const i32* rows = p.row_of;
   for (i64 c = 0; c < m.cols; c += 64) {
     const i64 wide = m.cols - c < 64 ? m.cols - c : 64;
     for (i64 w = 0; w < words; ++w) {
-      const i64 left = kinds - w * 64;
+      const i64 left = unique_rows - w * 64;
       const i64 high = left < 0 ? 0 : left < 64 ? left : 64;
       u64 block[64] = {};
       watch.spend(20 + 8 * high);

@@ -21,33 +21,34 @@
 
 namespace flexicase::FX_ISA {
 
-// Calls f(Tag<Walker>{}) with the walker of an order.
+// Calls f(Tag<OrderCursor>{}) with the cursor of an order.
 template <class W>
 struct Tag {
-  using Walker = W;
+  using OrderCursor = W;
 };
 
 template <class F>
-auto with_walker(OrderKind kind, F&& f) {
-  if (kind == OrderKind::uniform) return f(Tag<UniformWalker>{});
-  if (kind == OrderKind::weighted) return f(Tag<WeightedWalker>{});
-  return f(Tag<RankedWalker>{});
+auto with_cursor(OrderKind kind, F&& f) {
+  if (kind == OrderKind::uniform) return f(Tag<UniformCursor>{});
+  if (kind == OrderKind::weighted) return f(Tag<WeightedCursor>{});
+  return f(Tag<RankedCursor>{});
 }
 
-inline std::size_t planes_scratch(const OrderPlan& order, i64 kinds) {
-  return with_walker(order.kind,
-                     [&](auto tag) { return PlaneEvents<typename decltype(tag)::Walker>::scratch(order, kinds); });
+inline std::size_t exact_scratch(const OrderPlan& order, i64 unique_rows) {
+  return with_cursor(order.kind, [&](auto tag) {
+    return ExactEvents<typename decltype(tag)::OrderCursor>::scratch(order, unique_rows);
+  });
 }
 
-inline std::size_t list_scratch(const OrderPlan& order, i64 rows) {
-  return with_walker(order.kind,
-                     [&](auto tag) { return ListEvents<typename decltype(tag)::Walker>::scratch(order, rows); });
+inline std::size_t epsilon_scratch(const OrderPlan& order, i64 rows) {
+  return with_cursor(
+      order.kind, [&](auto tag) { return EpsilonEvents<typename decltype(tag)::OrderCursor>::scratch(order, rows); });
 }
 
-inline void draw_planes(const Planes& planes, const OrderPlan& order, const Request& request, i64 begin, i64 end,
-                        Scratch scratch, Watch& watch) {
-  with_walker(order.kind, [&](auto tag) {
-    PlaneEvents<typename decltype(tag)::Walker> events(planes, order, request, scratch, watch);
+inline void draw_exact(const BestSets& sets, const OrderPlan& order, const Request& request, i64 begin, i64 end,
+                       Scratch scratch, Watch& watch) {
+  with_cursor(order.kind, [&](auto tag) {
+    ExactEvents<typename decltype(tag)::OrderCursor> events(sets, order, request, scratch, watch);
     if (request.ended != nullptr) {
       events.template run<true>(begin, end);
     } else {
@@ -56,10 +57,10 @@ inline void draw_planes(const Planes& planes, const OrderPlan& order, const Requ
   });
 }
 
-inline void draw_list(const ListPlan& plan, const OrderPlan& order, const Request& request, i64 begin, i64 end,
-                      Scratch scratch, Watch& watch) {
-  with_walker(order.kind, [&](auto tag) {
-    ListEvents<typename decltype(tag)::Walker>(plan, order, request, scratch, watch).run(begin, end);
+inline void draw_epsilon(const EpsilonPlan& plan, const OrderPlan& order, const Request& request, i64 begin, i64 end,
+                         Scratch scratch, Watch& watch) {
+  with_cursor(order.kind, [&](auto tag) {
+    EpsilonEvents<typename decltype(tag)::OrderCursor>(plan, order, request, scratch, watch).run(begin, end);
   });
 }
 
@@ -71,8 +72,8 @@ inline bool column_minima_any(const MatrixView& m, void* minima, i32* rows, Watc
   return with_type(m.type, [&](auto zero) { return column_minima<decltype(zero)>(m, minima, rows, watch); });
 }
 
-inline void best_sets_any(const Planes& p, const void* minima, u64* best, Watch& watch) {
-  with_type(p.values.type, [&](auto zero) { best_sets<decltype(zero)>(p, minima, best, watch); });
+inline void find_best_any(const BestSets& p, const void* minima, u64* best, Watch& watch) {
+  with_type(p.values.type, [&](auto zero) { find_best<decltype(zero)>(p, minima, best, watch); });
 }
 
 inline void row_hashes_any(const MatrixView& m, const u64* keys, u64* hashes, Watch& watch) {
@@ -88,15 +89,15 @@ const Isa table = {
     .name = FX_TEXT(FX_ISA),
     .encode = encode_any,
     .column_minima = column_minima_any,
-    .best_sets = best_sets_any,
+    .find_best = find_best_any,
     .widen_ranges = widen_ranges,
     .row_hashes = row_hashes_any,
     .set_sizes = set_sizes,
     .count_zeros = count_zeros_any,
-    .planes_scratch = planes_scratch,
-    .list_scratch = list_scratch,
-    .draw_planes = draw_planes,
-    .draw_list = draw_list,
+    .exact_scratch = exact_scratch,
+    .epsilon_scratch = epsilon_scratch,
+    .draw_exact = draw_exact,
+    .draw_epsilon = draw_epsilon,
     .median_absolute_deviation = median_absolute_deviation,
     .draw_normals = draw_normals,
     .exponentials = exponentials,

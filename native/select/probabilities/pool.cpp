@@ -22,7 +22,7 @@ T entry(const MatrixView& m, std::int64_t row, std::int64_t col) {
   return value;
 }
 
-// Individuals with the best error of all on some case. After the first case that tells anybody apart,
+// Individuals with the best error of all on some case. After the first case that tells individuals apart,
 // an exact filter has left no others.
 std::vector<std::uint8_t> ever_best(const MatrixView& m, Watch& watch) {
   std::vector<std::uint8_t> is_best(static_cast<std::size_t>(m.rows), m.cols == 0);
@@ -82,7 +82,7 @@ Column make_column(const MatrixView& m, const Pool& pool, std::int64_t c, bool e
   return column;
 }
 
-// Numbers the levels of an exact column afresh, leaving out those that nobody has.
+// Numbers the levels of an exact column afresh, leaving out those that no member has.
 void close_gaps(Column& column) {
   std::vector<std::uint32_t> place(column.levels(), 0);
   for (const std::uint32_t code : column.code) place[code] = 1;
@@ -108,13 +108,13 @@ std::vector<double> Pool::share(const std::vector<double>& outcome) const {
 
 Pool make_pool(const Matrix& matrix, bool uncut_exact, Watch& watch) {
   const MatrixView& m = matrix.original();
-  const std::vector<std::int32_t>& kinds = matrix.kinds();
+  const std::vector<std::int32_t>& unique_rows = matrix.unique_rows();
   std::vector<std::uint8_t> wanted;
   if (uncut_exact) wanted = ever_best(m, watch);
   Pool pool;
   pool.member_of.assign(static_cast<std::size_t>(m.rows), -1);
   for (std::size_t r = 0; r < pool.member_of.size(); ++r) {
-    const auto first = static_cast<std::size_t>(kinds[r]);
+    const auto first = static_cast<std::size_t>(unique_rows[r]);
     if (uncut_exact && wanted[first] == 0) continue;
     if (first == r) {
       pool.member_of[r] = static_cast<std::int64_t>(pool.size());

@@ -33,7 +33,7 @@ struct Column {
 
   std::size_t levels() const { return reach.size(); }
 
-  // Whether the filter removes nobody, now or from a smaller pool.
+  // Whether the filter removes no member, now or from a smaller pool.
   bool idle() const { return reach.empty() || reach.front() + 1 == reach.size(); }
 };
 
@@ -45,7 +45,7 @@ Pool make_pool(const Matrix& matrix, bool uncut_exact, Watch& watch);
 std::vector<Column> make_columns(const Matrix& matrix, const Pool& pool, const KernelOptions& options, Watch& watch);
 
 // Takes out the error vectors that another one dominates: whenever one of them survives an exact filter, so
-// does the other, hence nobody's fate depends on them and they are never the last.
+// does the other, so no other outcome depends on them and they are never selected.
 void drop_dominated(Pool& pool, std::vector<Column>& columns, Watch& watch);
 
 // (pool, cases) errors as numbers to be summed.

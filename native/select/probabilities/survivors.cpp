@@ -122,7 +122,7 @@ class Survivors {
     return f;
   }
 
-  // Adds a step for each case that removes anybody; their weights' sum.
+  // Adds a step for each case that removes a member; returns the sum of their weights.
   double apply(const std::vector<Filter>& filters, const Word* set, Steps& steps) const {
     double total = 0.0;
     steps.reserve(filters.size() + 1);
@@ -152,7 +152,7 @@ class Survivors {
     return (stayed != 0) & (fell != 0);
   }
 
-  // Writes the survivors of a case; whether anybody fell.
+  // Writes the survivors of a case; returns whether a member was removed.
   bool filter_by_sets(const Filter& f, const Word* set, Word* child) const {
     const Word* level = sets_.data() + f.sets;
     for (const Word* end = level + f.levels * f.stride; level != end; level += f.stride) {

@@ -19,8 +19,8 @@ void drop(Word* bits, std::size_t i) { bits[i / 64] &= ~(Word{1} << i % 64); }
 
 // The states are survivors, cases used, and (with batches) cases drawn for the next filtering.
 //
-// Cases are numbered by rank, heaviest first. A case is idle for a pool if it can remove nobody from it or from
-// a part of it. Which of several idle cases have been used often makes no difference, only how many; then those
+// Cases are numbered by rank, heaviest first. A case is idle for a pool if it removes no member from it or from
+// a part of it. Which idle cases have been used often makes no difference, only how many; then those
 // of lowest rank stand for them, so that states with the same future are the same state.
 class UsedCases {
  public:
