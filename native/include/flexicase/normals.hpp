@@ -26,9 +26,10 @@ constexpr Series<n> taylor_series(int first, int step, bool alternating) {
   return series;
 }
 
-inline constexpr auto sine_series = taylor_series<9>(1, 2, true);
-inline constexpr auto cosine_series = taylor_series<10>(0, 2, true);
-inline constexpr auto exp_series = taylor_series<15>(0, 1, false);
+// Without `inline`: each translation unit has its own.
+constexpr auto sine_series = taylor_series<9>(1, 2, true);
+constexpr auto cosine_series = taylor_series<10>(0, 2, true);
+constexpr auto exp_series = taylor_series<15>(0, 1, false);
 
 template <std::size_t n>
 FX_INLINE double polynomial(const Series<n>& series, double x) {
