@@ -1,4 +1,4 @@
-// Operators that combine two parents; the first is the child as it stands.
+// Operators that combine two parents; the first is the child so far.
 #include <algorithm>
 
 #include "push/operators.hpp"

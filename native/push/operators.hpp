@@ -1,4 +1,4 @@
-// What the genetic operators work on: the child as it stands, and draws that belong to it alone.
+// What the genetic operators work on: the child so far, and its own random draws.
 #pragma once
 
 #include <cmath>

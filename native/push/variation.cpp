@@ -31,7 +31,7 @@ class Parents {
   const std::int64_t *start_, *next_, *end_;
 };
 
-// Each gene comes from the same place of the parent at hand, which is chosen anew after it with the given rate.
+// Each gene comes from the same place of the current parent, which is replaced after it with the given rate.
 void gene_selection(VariationContext& m, Parents& parents) {
   const double rate = m.rate(RateId::gene_selection_rate);
   const Genes* from = &m.child;

@@ -54,7 +54,7 @@ struct Variation {
 // The pipeline that makes each of `size` children.
 void draw_pipelines(const Variation& variation, Key key, std::int64_t size, std::int64_t* chosen);
 
-// The parents that a pipeline may need. An operator that selects anew for each gene may need `largest` of them, the
+// The parents that a pipeline may need. An operator that selects again for each gene may need `largest` of them, the
 // number of genes of the largest parent.
 std::int64_t parents_needed(const Pipeline& pipeline, std::int64_t largest);
 

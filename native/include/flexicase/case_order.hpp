@@ -16,7 +16,7 @@ namespace flexicase {
 // A roulette wheel over the cases whose weights change a few at a time.
 class CaseWheel {
  public:
-  // weights: (cases,) positive, as they stand; they must be the same until the next call.
+  // weights: (cases,) positive; they must not change until the next call.
   void build(const double* weights, std::int64_t cases);
   void reweigh(std::int64_t at_case);
   // To be called after those, before the wheel is spun.

@@ -13,7 +13,7 @@
 
 namespace flexicase {
 
-// Numbers the unique rows of rows in the order in which they first come.
+// Numbers unique rows by first occurrence.
 class RowGroups {
  public:
   // Bytes that it takes per row, at most, while rows are added.
@@ -61,9 +61,9 @@ struct CodeRanges {
   static CodeRanges of(const MatrixView& codes, Watch& watch);
 };
 
-// Codes keep the order of every column. All that is derived from a matrix shall take no more than a byte per
-// entry, so where few rows are alike only the first unique rows have their codes here; those of the others
-// are made from the caller's matrix each time.
+// Codes keep the order of every column. Everything derived from a matrix takes at most one byte per entry. If few
+// rows are equal, only the first unique rows have their codes here; the others are encoded from the caller's matrix
+// each time.
 struct Codes {
   Memory<std::uint8_t> bytes;             // (coded, cols)
   std::int64_t coded = 0;                 // unique rows that have their codes here, the first ones

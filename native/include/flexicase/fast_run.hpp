@@ -83,7 +83,7 @@ class FastRun {
   std::int64_t& count(int kind) { return call_.counts[kind * call_.events + event_]; }
 
   FastCall call_;
-  std::vector<double> weights_;        // (cases,) as they stand
+  std::vector<double> weights_;        // (cases,) current values
   std::vector<std::int64_t> renewed_;  // cases that may have a new one
   bool renewed_any_ = false;           // too many to list
   std::uint64_t version_ = 0;

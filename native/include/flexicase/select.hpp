@@ -1,7 +1,7 @@
 // Plain data shared by the selection code: matrices, plans, requests, scratch space.
 //
 // The inner loops are compiled once per instruction set (see select/isa/tag.hpp), so these are
-// structs of raw pointers; whoever fills them owns the memory.
+// structs of raw pointers; the code that fills them owns the memory.
 #pragma once
 
 #include <cstddef>
@@ -55,8 +55,8 @@ struct BestSets {
   const std::uint64_t* best = nullptr;      // (cols, words)
   const std::int32_t* n_best = nullptr;     // (cols,) how many unique rows are best
   const std::int32_t* only_best = nullptr;  // (cols,) the unique row if just one is best, else -1
-  const std::uint8_t* has_more_than_two_values =
-      nullptr;                                  // (cols,) whether there are more errors than the best and the worst
+  // (cols,) whether there are other errors than the best and the worst
+  const std::uint8_t* has_more_than_two_values = nullptr;
   const std::int32_t* row_of = nullptr;         // (unique_rows,) its row in `values`, or ~r if it is row r of `uncoded`
   const std::int32_t* member_start = nullptr;   // (unique_rows + 1,) where its members begin in `members`
   const std::int32_t* members = nullptr;        // (rows,) individuals, by unique row, ascending
@@ -130,7 +130,7 @@ struct Scratch {
 };
 
 // How entries become one-byte codes: an integer from 0 to 255 is its own code. Where larger entries
-// occur, but only one such value (a penalty), integers go up to 254 and 255 stands for the penalty.
+// occur, but only one such value (a penalty), integers go up to 254 and 255 is the penalty.
 struct CodeBook {
   bool penalised = false;
   std::uint64_t penalty = 0;  // bytes of that entry

@@ -10,7 +10,7 @@ namespace flexicase {
 namespace {
 
 constexpr double first_expected = 32.0;
-constexpr std::size_t few_changes = 16;  // up to one case in so many is put in its new place, instead of all anew
+constexpr std::size_t few_changes = 16;  // if at most one case in so many has changed, only those are updated
 
 }  // namespace
 

@@ -94,7 +94,7 @@ bool ErrorCache::make_room() {
   if (slots != 0 && (used_ + 1) * 4 <= slots * 3) return true;
   const std::uint64_t wider = slots == 0 ? 16 : slots * 2;
   const std::uint64_t logged = wider * sizeof(std::uint64_t);
-  if ((slots + wider) * sizeof(Entry) + logged > most_bytes_) return false;  // both tables stand while one is copied
+  if ((slots + wider) * sizeof(Entry) + logged > most_bytes_) return false;  // both tables exist during the copy
   std::unique_ptr<Entry[], Free> old(zeroed<Entry>(wider));
   old.swap(table_);
   slots_ = wider;

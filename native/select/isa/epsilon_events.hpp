@@ -15,8 +15,8 @@
 namespace flexicase::FX_ISA {
 
 // Errors of one case as doubles, and their MAD, computed when first needed. Several threads may
-// want the same column: each flag goes 0 (empty), 1 (being filled by somebody), 2 (ready), and
-// whoever finds 1 computes into its own buffer instead of waiting.
+// want the same column: each flag goes 0 (empty), 1 (a thread is filling it), 2 (ready).
+// A thread that finds 1 computes into its own buffer instead of waiting.
 struct Columns {
   const EpsilonPlan& p;
   double* own;   // (rows,)

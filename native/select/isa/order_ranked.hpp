@@ -1,4 +1,4 @@
-// Ranked shuffle: an upper bound, then a rank below it, drawn anew for every case.
+// Ranked shuffle: for every case, draws an upper bound and then a rank up to it.
 #pragma once
 
 #include <cstddef>

@@ -11,7 +11,7 @@
 
 namespace flexicase {
 
-// Distinct error vectors. Individuals with the same errors share every fate until the last, random pick.
+// Distinct error vectors. Individuals with the same errors are told apart only by the final random pick.
 struct Pool {
   std::vector<std::int64_t> rows;       // one individual for each
   std::vector<double> copies;           // how many individuals have it
@@ -29,7 +29,7 @@ struct Column {
   std::vector<std::uint32_t> code;
   std::vector<std::uint32_t> reach;
   double weight = 1.0;
-  double count = 1.0;  // cases that it stands for
+  double count = 1.0;  // cases that it represents
 
   std::size_t levels() const { return reach.size(); }
 

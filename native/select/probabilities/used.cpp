@@ -21,7 +21,7 @@ void drop(Word* bits, std::size_t i) { bits[i / 64] &= ~(Word{1} << i % 64); }
 //
 // Cases are numbered by rank, heaviest first. A case is idle for a pool if it removes no member from it or from
 // a part of it. Which idle cases have been used often makes no difference, only how many; then those
-// of lowest rank stand for them, so that states with the same future are the same state.
+// of lowest rank represent them, so that states with the same future are the same state.
 class UsedCases {
  public:
   UsedCases(const Matrix& matrix, const Pool& pool, std::vector<Column> columns, const KernelOptions& options,
