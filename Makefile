@@ -10,7 +10,7 @@ PY := .venv/bin/python
 PIP := $(PY) -m pip install --quiet --quiet --disable-pip-version-check --constraint constraints.txt
 # Tools installed in .venv come first, for this command only.
 WITH_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH"
-NATIVE := $(wildcard native/*/*.cpp native/*/*.inl native/*/*.hpp native/include/flexicase/*.hpp)
+NATIVE := $(wildcard $(foreach kind,cpp hpp inl,native/*/*.$(kind) native/*/*/*.$(kind)))
 
 .DEFAULT_GOAL := help
 .PHONY: help venv demo test test-fast lint format native-tests pytest bench docs results asan asan-python tsan hostile libcxx aarch64 fuzz clean
