@@ -99,13 +99,21 @@ def test_an_evaluator_may_use_the_fast_selector_that_calls_it() -> None:
     assert inner == [[0, 0]]
 
 
-def test_a_thread_that_draws_while_the_interpreter_exits_does_not_abort_it() -> None:
-    run_script("""
+@pytest.mark.parametrize(
+    "call",
+    ["selector.draw(20_000)", "fx.FastLexicase(300, seed=1).select(evaluate, 300, 5)"],
+    ids=["draw", "select by an evaluator"],
+)
+def test_a_thread_at_work_while_the_interpreter_exits_does_not_abort_it(call: str) -> None:
+    run_script(f"""
         errors = np.random.default_rng(1).integers(0, 2, (300, 300))
+        def evaluate(individuals, cases):
+            time.sleep(0.001)
+            return errors[np.ix_(individuals, cases)]
         def work():
             selector = fx.Selector(errors, seed=1)
             while True:
-                selector.draw(20_000)
+                {call}
         for _ in range(3):
             threading.Thread(target=work, daemon=True).start()
         time.sleep(0.1)
