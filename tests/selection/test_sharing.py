@@ -30,17 +30,18 @@ def test_a_draw_with_counts_leaves_alone_what_a_draw_without_them_reads() -> Non
         errors = np.random.default_rng(1).random((600, 300)) + 1
         errors[:200] = 5.0  # kinds are numbered differently once equal rows are grouped
         errors[500:] -= 1
-        for _ in range(100):
+        for _ in range(20):
             selector = fx.Selector(errors, seed=1)
             started = threading.Event()
             drawn = []
             def draw():
                 selector.draw(1, counts=False)
                 started.set()
-                drawn.append(selector.draw(100_000, counts=False).indices)
+                drawn.append(selector.draw(500_000, counts=False).indices)
             thread = threading.Thread(target=draw)
             thread.start()
             started.wait()
+            time.sleep(0.01)  # the draw has begun and takes ten times as long
             selector.draw(1)
             thread.join()
             assert 500 <= drawn[0].min() and drawn[0].max() < 600
@@ -203,6 +204,26 @@ def test_errors_that_change_between_draws_give_valid_indices(shape: tuple[int, i
     """
     )
     run_script(code, *map(str, shape), seconds=120)
+
+
+@pytest.mark.parametrize("method", ["lexicase", "weighted-num-nonzeros", "ranked-num-nonzeros"])
+@pytest.mark.parametrize("cases", [64, 1000])
+def test_errors_that_become_equal_are_not_told_apart_by_memory_outside(method: str, cases: int) -> None:
+    """The search for a case on which two individuals differ ends with the cases, whatever lies behind them."""
+
+    def draw(better_outside: int) -> np.ndarray:
+        wide = np.random.default_rng(1).random((40, cases + 1024)) + 1
+        errors = wide[:, :cases]
+        errors[:2] = 0.0
+        errors[0, cases // 2] = 0.5
+        selector = fx.Selector(errors, method, seed=1)
+        selector.draw(1)
+        errors[...] = 0.0
+        wide[:, cases:] = 1.0
+        wide[better_outside, cases:] = 0.0
+        return selector.draw(2000, counts=False).indices
+
+    np.testing.assert_array_equal(draw(0), draw(1))
 
 
 def test_errors_that_change_during_draws_give_valid_indices() -> None:
