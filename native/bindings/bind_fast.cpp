@@ -31,6 +31,13 @@ struct Runs {
   std::int64_t calls_done = 0;
 };
 
+template <class... Arguments>
+nb::object call(const nb::callable& function, const Arguments&... arguments) {
+  PyObject* returned = call_python(function.ptr(), nb::make_tuple(arguments...).ptr());
+  if (returned == nullptr) nb::raise_python_error();
+  return nb::steal(returned);
+}
+
 // Asks the evaluator for what the run needs. What it may do to the index arrays does not matter:
 // they are copies.
 class Question {
@@ -45,7 +52,7 @@ class Question {
     if (plain_.read(found.ptr(), rows, columns)) {
       run.provide_errors(plain_.data());
     } else {
-      const nb::object block = checked_(found, room.copy(run.individuals()), room.copy(run.cases()));
+      const nb::object block = call(checked_, found, room.copy(run.individuals()), room.copy(run.cases()));
       run.provide_errors(nb::cast<In<double, 2>>(block).data());
     }
     plain_.release();
@@ -56,11 +63,11 @@ class Question {
     const nb::object individuals = room.copy(run.individuals());
     const nb::object cases = room.copy(run.cases());
     try {
-      return evaluate_(individuals, cases);
+      return call(evaluate_, individuals, cases);
     } catch (nb::python_error& error) {
       if (!error.matches(PyExc_Exception)) throw;
       if (error.traceback().is_valid()) PyException_SetTraceback(error.value().ptr(), error.traceback().ptr());
-      failed_(error.value(), room.copy(run.individuals()), room.copy(run.cases()));
+      call(failed_, error.value(), room.copy(run.individuals()), room.copy(run.cases()));
       throw;
     }
   }
