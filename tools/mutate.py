@@ -77,7 +77,7 @@ def mutants(path: Path) -> list[Mutant]:
                 end = place(node.right.lineno, node.right.col_offset)
                 if b"(" not in data[start:end] and b")" not in data[start:end]:
                     add(node, start, end, f" {OPERATORS[type(node.op)]} ")
-            elif isinstance(node, ast.Constant) and type(node.value) in (int, bool):
+            elif isinstance(node, ast.Constant) and isinstance(node.value, int):
                 start, end = place(node.lineno, node.col_offset), place(node.end_lineno or 0, node.end_col_offset or 0)
                 text = str(not node.value) if isinstance(node.value, bool) else str(node.value + 1)
                 add(node, start, end, text)
