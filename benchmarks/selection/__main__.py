@@ -150,7 +150,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--venv", type=Path, help="folder for the peers' environments, kept; default: thrown away")
     parser.add_argument("--out", type=Path, help="write everything as JSON")
     parser.add_argument("--markdown", action="store_true", help="print Markdown instead of text")
-    parser.add_argument("--update-docs", action="store_true", help="put the Markdown between the marks of docs/comparison.md")
+    parser.add_argument("--update-docs", action="store_true", help="put the Markdown into docs/comparison.md")
     parser.add_argument("--page", type=Path, default=PAGE, help=argparse.SUPPRESS)
     parser.add_argument("--verbose", action="store_true", help="say what is running")
     options = parser.parse_args()
