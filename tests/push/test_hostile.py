@@ -231,12 +231,17 @@ def test_objects_may_be_shared_between_threads() -> None:
     [
         "run(Program('(true exec_while (true))'), [], Limits(steps=10**6))",
         "Evaluator([[1]] * 50, [1] * 50, stack='integer').errors([Program('(in1)')] * 200, threads=2)",
+        "run(Program('(1 test_next test_next)'), [])",
+        "Evaluator([[1]] * 50, [1] * 50, stack='integer').errors([Program('(in1 test_next)')] * 200, threads=2)",
     ],
-    ids=["run", "errors"],
+    ids=["run", "errors", "run Python", "errors of Python"],
 )
 def test_a_thread_at_work_while_the_interpreter_exits_does_not_abort_it(call: str) -> None:
     run_script(f"""
-        from flexicase.push import Evaluator, Limits, Program, run
+        from flexicase.push import Evaluator, Limits, Program, instruction, run
+        @instruction(takes=["integer"], gives=["integer"])
+        def test_next(number):
+            return number + 1
         def work():
             while True:
                 {call}

@@ -69,11 +69,11 @@ def test_blocks_give_what_one_case_at_a_time_gives(table, hard, which, seed):
     errors = (np.array(table) < hard).astype(np.int64)
     population, n_cases = errors.shape
     outcomes = []
-    for lookahead in (1, "patient", "auto", Growing(5)):
+    for lookahead in (1, Growing(delayed=True), "auto", Growing(5)):
         fast = selector(which, n_cases, population, seed, lookahead)
         out = []
         for generation in range(3):
-            s = fast.select(lambda i, c: errors[np.ix_(i, c)], population, population=generation)
+            s = fast.select(lambda i, c: errors[np.ix_(i, c)], population, cache_key=generation)
             out.append((s.indices.tolist(), s.evaluations.tolist(), s.cases_used.tolist(), s.ended.tolist()))
         outcomes.append((out, fast.weights.tolist()))
     assert all(outcome == outcomes[0] for outcome in outcomes)
@@ -119,7 +119,7 @@ def test_blocks_give_the_same_through_real_networks():
             fast, out = selector(which, 300, 4, 11, lookahead), []
             evaluate = ft.CandidateErrors(models, data, batch=64)
             for generation in range(3):
-                s = fast.select(evaluate, 4, population=generation)
+                s = fast.select(evaluate, 4, cache_key=generation)
                 out.append((s.indices.tolist(), s.evaluations.tolist(), s.cases_used.tolist(), s.ended.tolist()))
             outcomes.append((out, fast.weights.tolist()))
             calls.append(evaluate.calls)
@@ -156,7 +156,7 @@ def test_after_short_selections_a_short_one_computes_nothing_in_vain():
         assert record.pairs == record.evaluations == record.forward_calls
 
 
-@pytest.mark.parametrize("selection", [fx.FastLexicase(96, order="ranked", bias="split", seed=3), "lexicase"])
+@pytest.mark.parametrize("selection", [fx.FastLexicase(96, "ranked-split", seed=3), "lexicase"])
 def test_a_selector_of_ones_own_or_a_name(selection):
     found = search(selection=selection)
     assert len(found.fit(2)) == 2

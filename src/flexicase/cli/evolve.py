@@ -21,8 +21,9 @@ from flexicase._checks import did_you_mean
 from flexicase.cli._output import StatusLine, check_picture, emit_json, terminations_as_interrupts, write_stdout
 from flexicase.gp import EvolutionResult, GenerationRecord, Variation
 from flexicase.gp._state import read
+from flexicase.gp.evolve import evolve_settings
 from flexicase.problems import load, names
-from flexicase.selection.methods import PAPER_METHODS, resolve_method
+from flexicase.selection.fast_lexicase import FastLexicase
 
 #: Number of generations whose mean time predicts the time left.
 RECENT_GENERATIONS = 20
@@ -219,11 +220,11 @@ def _check(problem: str | None, arguments: dict[str, Any], save: Path | None, re
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint="--save") from None
     try:
-        resolve_method(arguments.get("method", "lexicase"))
+        settings = evolve_settings(problem, **arguments)
+        if settings.partial:
+            FastLexicase(0, settings.method)
     except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--method") from None
-    if arguments.get("partial") and arguments.get("method", "lexicase") not in PAPER_METHODS:
-        raise typer.BadParameter(f"needs one of {', '.join(PAPER_METHODS)}", param_hint="--partial")
+        raise typer.BadParameter(str(error)) from None
 
 
 def _resumed(folder: Path | None, problem: str | None, arguments: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:

@@ -17,7 +17,7 @@ from flexicase.push.instructions import InstructionSetName, check_instruction_se
 from flexicase.rng import Seed, key_from_seed
 from flexicase.selection.methods import resolve_method
 from flexicase.selection.protocol import Method
-from flexicase.selection.weights import Default
+from flexicase.selection.weights import DefaultWeight
 
 #: Smallest and largest value of each count.
 COUNTS = {
@@ -38,7 +38,7 @@ class EvolveSettings:
     generations: int
     seed: int
     partial: bool
-    default_weight: Default
+    default_weight: DefaultWeight
     n_selections: int | None
     variation: Variation
     simplification_steps: int
@@ -59,7 +59,7 @@ class EvolveSettings:
             if given[name] is not None:
                 given[name] = check_count(given[name], name, minimum, maximum)
         resolve_method(given["method"])
-        check_choice(given["default_weight"], "default_weight", get_args(Default))
+        check_choice(given["default_weight"], "default_weight", get_args(DefaultWeight))
         check_variation(given["variation"])
         check_instruction_set(given["instruction_set"])
         given["problem"] = problem

@@ -24,7 +24,6 @@ from flexicase.gp.parents import (
     PartialEvaluation,
     PopulationSummary,
     SelectionCost,
-    fast_version,
 )
 from flexicase.gp.population import Population
 from flexicase.gp.records import EvolutionResult, GenerationRecord
@@ -35,9 +34,10 @@ from flexicase.problems.settings import Variation
 from flexicase.push.instructions import InstructionSetName
 from flexicase.push.program import Program
 from flexicase.rng import Key, Lane, Seed, Stream, derived_key, key_from_seed
+from flexicase.selection.fast_lexicase import FastLexicase
 from flexicase.selection.methods import resolve_method
 from flexicase.selection.protocol import Method
-from flexicase.selection.weights import Default
+from flexicase.selection.weights import DefaultWeight
 
 #: Called with the record of each generation.
 Callback = Callable[[GenerationRecord], object]
@@ -51,7 +51,7 @@ def evolve(
     generations: int | None = None,
     seed: Seed = None,
     partial: bool = False,
-    default_weight: Default = "max",
+    default_weight: DefaultWeight = "max",
     n_selections: int | None = None,
     variation: Variation | None = None,
     simplification_steps: int = 5000,
@@ -73,7 +73,8 @@ def evolve(
         population: Number of individuals; the problem's setting if None.
         generations: The last generation; the problem's setting if None. The random population is generation 0.
         seed: An int, a `numpy.random.Generator`, a `SeedSequence`, or None for a random seed.
-        partial: Whether to run programs only on the cases that selection needs (Algorithm 1).
+        partial: Whether to run programs only on the cases that selection needs (Algorithm 1); needs a method that
+            `flexicase.FastLexicase` accepts.
         default_weight: With ``partial``, the weight of cases not visited yet: ``"max"`` or ``"min"``.
         n_selections: Number of selection events per generation, whose winners are the parents of all children, drawn
             at random. None selects each parent by an event of its own.
@@ -184,7 +185,7 @@ class Evolution:
     def _parent_selection(self) -> ParentSelection:
         settings = self.settings
         if settings.partial:
-            fast = fast_version(settings.method, self.train.n_errors, settings.default_weight)
+            fast = FastLexicase(self.train.n_errors, settings.method, default_weight=settings.default_weight, seed=0)
             return PartialEvaluation(self.train, fast, settings.threads)
         return FullEvaluation(self.train, resolve_method(settings.method), settings.threads)
 
@@ -236,7 +237,7 @@ class Evolution:
             selection = self._parents.select(settings.n_selections or plan.n_parents)
             timer.end("select")
             children, inherited, used = self._breed(plan, selection.indices)
-            cost = SelectionCost.of(selection, used)
+            cost = SelectionCost.of(selection, used, distinct=summary.n_distinct_errors is not None)
             timer.end("vary")
 
         timer.end("other")

@@ -12,10 +12,8 @@ from flexicase.push.evaluator import Evaluator, PairErrors
 from flexicase.push.program import Program
 from flexicase.rng import Key
 from flexicase.selection.fast_lexicase import FastLexicase
-from flexicase.selection.matrix import ErrorMatrix, as_error_matrix
-from flexicase.selection.methods import PAPER_METHODS
+from flexicase.selection.matrix import ErrorMatrix
 from flexicase.selection.protocol import Method, Selection
-from flexicase.selection.weights import Default
 
 
 class SelectionCost(NamedTuple):
@@ -32,15 +30,19 @@ class SelectionCost(NamedTuple):
     evaluations_distinct: int | None = 0
 
     @classmethod
-    def of(cls, selection: Selection, used: NDArray[np.bool_]) -> SelectionCost:
+    def of(cls, selection: Selection, used: NDArray[np.bool_], *, distinct: bool) -> SelectionCost:
         """The cost of the events whose parent was used.
 
         Args:
             selection: The selected parents.
             used: (n,) whether each was used.
+            distinct: Whether distinct error vectors are known, so that ``evaluations_distinct`` was counted.
         """
-        counts = (selection.evaluations, selection.evaluations_distinct)
-        return cls(int(used.sum()), *(None if count is None else int(count[used].sum()) for count in counts))
+        events = int(used.sum())
+        if not selection.counted:
+            return cls(events, None, None)
+        evaluations = int(selection.evaluations[used].sum())
+        return cls(events, evaluations, int(selection.evaluations_distinct[used].sum()) if distinct else None)
 
 
 class PopulationSummary(NamedTuple):
@@ -140,8 +142,8 @@ class FullEvaluation:
         errors[inherited.individuals] = inherited.errors
         errors[new] = self.evaluator.errors([programs[i] for i in new], self.threads)
         self.pairs = len(new) * self.evaluator.n_errors
-        self._errors, self._key = as_error_matrix(errors), key
-        totals = errors.sum(axis=1)
+        self._errors, self._key = ErrorMatrix.from_array(errors), key
+        totals = self._errors.total_errors
         best = int(np.argmin(totals))
         return PopulationSummary(
             best=best,
@@ -149,18 +151,13 @@ class FullEvaluation:
             best_error=float(totals[best]),
             median_error=float(np.median(totals)),
             mean_error=float(totals.mean()),
-            n_distinct_errors=int(np.count_nonzero(self._errors.groups == np.arange(len(errors)))),
+            n_distinct_errors=int(np.count_nonzero(self._errors.first_identical_row == np.arange(len(errors)))),
         )
 
     def select(self, n: int) -> Selection:
         """Select by the method, prepared once for the whole generation."""
         kernel = self.method.prepare(self._errors, self._key, "native")
-        events = kernel.draw(self._key, range(n), True, self.threads)
-        return (
-            Selection(events.indices, events.evaluations, events.evaluations_distinct)
-            if events.counted
-            else Selection(events.indices)
-        )
+        return kernel.draw(self._key, range(n), True, self.threads)
 
     def inherited_errors(self, copies: NDArray[np.int64], parents: NDArray[np.int64]) -> InheritedErrors:
         return InheritedErrors(copies, self._errors.values[parents])
@@ -205,13 +202,13 @@ class PartialEvaluation:
         self._on_demand = self.evaluator.on_demand(programs, self.threads)
         self._known = np.full((len(programs), self.evaluator.n_errors), np.nan)
         self._key = key
-        self.fast.new_generation()
+        self.fast.clear_cache()
         self._first = self._draw(1, key)
         best = int(self._first.indices[0])
         self._errors_of(np.array([best]), np.flatnonzero(np.isnan(self._known[best])))
         errors = self._known[best].copy()
         return PopulationSummary(
-            best, errors, float(errors.sum()), cost=SelectionCost.of(self._first, np.array([True]))
+            best, errors, float(errors.sum()), cost=SelectionCost(1, int(self._first.evaluations[0]), None)
         )
 
     def select(self, n: int) -> Selection:
@@ -228,7 +225,8 @@ class PartialEvaluation:
         return errors
 
     def _draw(self, n: int, key: Key) -> Selection:
-        return self.fast.select(self._errors_of, len(self._known), n, seed=key.k0 << 64 | key.k1)
+        seed = key.k0 << 64 | key.k1  # hashed to another key, which recorded runs depend on
+        return self.fast.select(self._errors_of, len(self._known), n, seed=seed)
 
     def inherited_errors(self, copies: NDArray[np.int64], parents: NDArray[np.int64]) -> InheritedErrors:
         return InheritedErrors.none(self.evaluator.n_errors)  # copies are evaluated when selection asks for them
@@ -241,18 +239,3 @@ class PartialEvaluation:
         if state is None:
             raise ValueError("the checkpoint is of a run without partial evaluation")
         self.fast.load_state_dict(state)
-
-
-def fast_version(method: str | Method, n_errors: int, default: Default = "max") -> FastLexicase:
-    """`FastLexicase` with the order and bias of one of the paper's methods.
-
-    Raises:
-        ValueError: It is another method.
-    """
-    if method not in PAPER_METHODS:
-        raise ValueError(f"method must be one of {', '.join(PAPER_METHODS)} with partial=True, got {method!r:.80}")
-    order, _, bias = str(method).partition("-")
-    if order == "lexicase":
-        return FastLexicase(n_errors, order="uniform", seed=0)
-    bias = bias.replace("-", "_")
-    return FastLexicase(n_errors, order=order, bias=bias, default=default, seed=0)  # type: ignore[arg-type]

@@ -20,7 +20,9 @@ from flexicase._checks import check_choice, check_count, check_number
 from flexicase.evaluation._lookahead import BYTES_PER_PAIR, GROWTH_DELAY, Growing, LookAhead
 from flexicase.rng import Key, Lane, Seed
 from flexicase.selection.fast_lexicase import BLOCK_SHARE, FastLexicase
-from flexicase.selection.weights import Default, PoolBias
+from flexicase.selection.lexicase import Lexicase
+from flexicase.selection.orders import Uniform, Weighted
+from flexicase.selection.weights import Bias, DefaultWeight
 from flexicase.torch import _checkpoint as checkpoint
 from flexicase.torch._distributed import Distributed, RankLostError, facts, join
 from flexicase.torch._evaluation import CandidateErrors, CaseLoader, ErrorFunction, max_block_cases, zero_one_error
@@ -55,11 +57,11 @@ def make_selector(
     n_cases: int,
     population: int,
     *,
-    bias: PoolBias | None,
-    default: Default | None,
+    bias: Bias | None,
+    default: DefaultWeight | None,
     epsilon: float | ArrayLike | str | None,
     on_all_fail: Literal["keep", "stop"] | None,
-    lookahead: LookAhead,
+    lookahead: Literal["auto"] | int,
     max_block_cases: int,
     key: Key,
 ) -> FastLexicase:
@@ -80,18 +82,17 @@ def make_selector(
             )
         return _settled(copy.deepcopy(selection), population)
     check_choice(selection, "selection", ("lexicase", "fast"))
+    check_choice(on_all_fail or "keep", "on_all_fail", ("keep", "stop"))
+    order = Uniform() if selection == "lexicase" else Weighted("num_nonzeros" if bias is None else bias)
     made = FastLexicase(
         n_cases,
-        order="uniform" if selection == "lexicase" else "weighted",
-        bias=bias or "num_nonzeros",
-        default=default or "max",
-        epsilon=epsilon,
-        on_all_fail=on_all_fail or "keep",
+        Lexicase(order=order, epsilon=epsilon),
+        default_weight=default or "max",
+        stop_on_all_fail=on_all_fail == "stop",
         lookahead=lookahead,
-        memory=BLOCK_SHARE * BYTES_PER_PAIR * max_block_cases * population,
-        seed=0,
+        cache_bytes=BLOCK_SHARE * BYTES_PER_PAIR * max_block_cases * population,
+        seed=key,
     )
-    made.load_state_dict({**made.state_dict(), "key": tuple(key)})
     return _settled(made, population)
 
 
@@ -115,10 +116,10 @@ def next_lookahead(cases: Sequence[int]) -> LookAhead:
     Example:
         >>> from flexicase.torch.gradient_lexicase import next_lookahead
         >>> next_lookahead([]), next_lookahead([50, 3, 2]), next_lookahead([3, 2, 9, 60, 40, 5, 100])
-        ('patient', 'patient', Growing(least=10))
+        (Growing(min_cases=1, delayed=True), Growing(min_cases=1, delayed=True), Growing(min_cases=10, delayed=False))
     """
     usual = int(median(cases[-RECENT:])) if cases else 0
-    return "patient" if usual < SHORT else Growing(usual // LEAST_SHARE)
+    return Growing(delayed=True) if usual < SHORT else Growing(usual // LEAST_SHARE)
 
 
 class GradientLexicase:
@@ -180,8 +181,8 @@ class GradientLexicase:
         population: int = 4,
         selection: SelectionName | FastLexicase = "lexicase",
         *,
-        bias: PoolBias | None = None,
-        default: Default | None = None,
+        bias: Bias | None = None,
+        default: DefaultWeight | None = None,
         optimizer: OptimizerFactory = sgd,
         schedule: Schedule = cosine,
         generations: int | None = None,
@@ -198,7 +199,7 @@ class GradientLexicase:
         test_set: Any = None,
         eval_every: int = 50,
         callbacks: Sequence[Callable[[TrainingRecord], object]] = (),
-        lookahead: LookAhead = "auto",
+        lookahead: Literal["auto"] | int = "auto",
         autocast: torch.dtype | None = None,
         compile: bool = False,  # noqa: A002
         channels_last: bool = False,
@@ -375,7 +376,7 @@ class GradientLexicase:
             selector.lookahead = next_lookahead([record.cases_used for record in self.records])
         candidates = np.array(sound)
         selected = selector.select(
-            lambda which, cases: evaluate(candidates[which], cases), len(sound), population=self.generation
+            lambda which, cases: evaluate(candidates[which], cases), len(sound), cache_key=self.generation
         )
         chosen = time.perf_counter()
         parent = sound[int(selected.indices[0])]

@@ -55,6 +55,6 @@ class TrainingRecord(Record):
 
 def selection_facts(selected: FastSelection) -> dict[str, Any]:
     """What a record tells of a selection of one parent."""
-    counts = (selected.evaluations, selected.cases_used, selected.ended, selected.pairs_evaluated)
-    evaluations, cases, ended, pairs = (int(values[0]) for values in counts if values is not None)
+    counts = (selected.evaluations, selected.cases_used, selected.ended, selected.pairs)
+    evaluations, cases, ended, pairs = (int(values[0]) for values in counts)
     return {"evaluations": evaluations, "cases_used": cases, "ended": Ended(ended), "pairs": pairs}
