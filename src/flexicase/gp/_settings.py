@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -10,6 +9,7 @@ from typing import Any, get_args
 import numpy as np
 
 from flexicase._checks import check_count, check_threads, shown
+from flexicase._provenance import usable_cores
 from flexicase.gp.variation import Variation
 from flexicase.problems import Problem, load
 from flexicase.problems.problem import MAX_POPULATION, check_profile
@@ -94,7 +94,7 @@ class EvolveSettings:
             variation=variation or variation_of(chosen),
             simplification_steps=check_count(simplification_steps, "simplification_steps"),
             profile=check_profile(profile),
-            threads=os.cpu_count() or 1 if threads is None else check_threads(threads),
+            threads=usable_cores() if threads is None else check_threads(threads),
         )
 
     @property

@@ -320,7 +320,9 @@ class GradientLexicase:
         seconds = self._ranks.seconds_between_saves if save_every is None else check_number(save_every, "save_every")
         self._ranks.agree(lambda: {"generations": generations, "resume": resume})
         dump = lambda: checkpoint.dump(self.state_dict())  # noqa: E731
-        writer = CheckpointWriter(None if self.rank else folder, {}, dump, checkpoint.load, seconds, self.generation)
+        writer = CheckpointWriter(
+            None if self.rank else folder, {}, dump, checkpoint.load, every=seconds, done=self.generation
+        )
         if folder is not None:
             is_own = self._folder == folder.resolve()
             found = self._ranks.from_first(lambda: writer.open(resume=resume, is_own=is_own))
