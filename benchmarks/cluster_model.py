@@ -187,9 +187,8 @@ def simulate(
     for _ in range(check_count(n, "n", 1)):
         cluster.new_population(evaluate)
         s = fast.select(cluster, n_individuals)
-        assert s.pairs_speculated is not None
         needed += int(s.evaluations.sum()) if s.evaluations is not None else 0
-        speculated += int(s.pairs_speculated.sum())
+        speculated += int(s.pairs_unused.sum())
     return Estimate(cluster.workers, cluster.clock, needed, speculated, needed * costs.pair)
 
 
@@ -219,7 +218,7 @@ def pool_sizes(
 
     fast = FastLexicase(n_cases, seed=seed, lookahead=1)
     for _ in range(check_count(n, "n")):
-        fast.new_generation()
+        fast.clear_cache()
         sizes.append([])
         fast.select(watched, n_individuals)  # type: ignore[arg-type]
     return sizes

@@ -48,6 +48,10 @@ def label(order: str, bias: str) -> str:
     return "uniform" if order == "uniform" else f"{order}, {bias}"
 
 
+def method_of(order: str, bias: str) -> str:
+    return "lexicase" if order == "uniform" else f"{order}-{bias.replace('_', '-')}"
+
+
 # (a) share of the pairs ------------------------------------------------------------------------
 
 
@@ -56,16 +60,16 @@ def share_curve(
 ) -> dict[int, float]:
     """Share of all pairs computed after 1, 2, 5, 10, … selections of one generation."""
     population = SyntheticPopulation(n_individuals, n_cases, copies=copies, seed=1)
-    fast = fx.FastLexicase(n_cases, order=order, bias=bias, memory=3 * 2**30, seed=2)  # type: ignore[arg-type]
+    fast = fx.FastLexicase(n_cases, method_of(order, bias), cache_bytes=3 * 2**30, seed=2)
     fast.select(population, n_individuals, WARM_UP)
     whole = n_individuals * n_cases
     shorts = []
     for _ in range(SHORT_RUNS):
-        fast.new_generation()
-        shorts.append(np.cumsum(fast.select(population, n_individuals, SHORT).pairs_evaluated) / whole)
+        fast.clear_cache()
+        shorts.append(np.cumsum(fast.select(population, n_individuals, SHORT).pairs) / whole)
     curve = dict(enumerate(np.mean(shorts, axis=0), start=1))
-    fast.new_generation()
-    long = np.cumsum(fast.select(population, n_individuals, most).pairs_evaluated) / whole
+    fast.clear_cache()
+    long = np.cumsum(fast.select(population, n_individuals, most).pairs) / whole
     curve.update({n: long[n - 1] for n in range(SHORT + 1, most + 1)})
     marks = [m * 10**e for e in range(6) for m in (1, 2, 5)]
     return {n: float(curve[n]) for n in marks if n <= most}
@@ -144,7 +148,7 @@ def against_full(n_individuals: int, n_cases: int, n: int, per_pair: float) -> d
     start = time.perf_counter()
     s = fx.FastLexicase(n_cases, seed=5).select(costly(population, 0.0, per_pair, []), n_individuals, n)
     partial = time.perf_counter() - start
-    share = float(s.pairs_evaluated.sum()) / errors.size
+    share = float(s.pairs.sum()) / errors.size
     return {"individuals": n_individuals, "cases": n_cases, "n": n, "share": share, "full": full, "partial": partial}
 
 

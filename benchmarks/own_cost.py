@@ -70,7 +70,7 @@ def own_cost(regime: Regime, seed: int, repeat: int) -> dict[str, float]:
         fast = fx.FastLexicase(regime.cases, lookahead=regime.lookahead, seed=seed)  # type: ignore[arg-type]
         for _ in range(rounds):
             yield fast
-            fast.new_generation()
+            fast.clear_cache()
 
     def select() -> None:
         for fast in generations():

@@ -134,7 +134,7 @@ def efficiency(repeats: int, pair_seconds: float, n_individuals: int) -> None:
     rounds = calibrated(pair_seconds)
     pools = pool_sizes(population, *shape, n=4, seed=1)
     expected = fx.FastLexicase(shape[1], seed=1)
-    parents = [expected.select(population, shape[0], population=k).indices.tolist() for k in range(4)]
+    parents = [expected.select(population, shape[0], cache_key=k).indices.tolist() for k in range(4)]
     seconds: dict[int, list[float]] = {1: [], 2: []}
     speculated = {}
     for repeat in range(repeats):
@@ -150,7 +150,7 @@ def efficiency(repeats: int, pair_seconds: float, n_individuals: int) -> None:
                         evaluate.new_population(population)
                         s = fast.select(evaluate, shape[0])
                         found.append(s.indices.tolist())
-                        speculated += int(s.pairs_speculated.sum())
+                        speculated += int(s.pairs_unused.sum())
                     return speculated
 
                 start = time.perf_counter()

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase.rng import key_from_seed
-from flexicase.selection.matrix import as_error_matrix
+from flexicase.selection.matrix import ErrorMatrix
 from flexicase.selection.methods import resolve_method
 from flexicase.selection.select import Selector, select
 from selection.runners import Bench
@@ -101,7 +101,7 @@ def memory(workload: Workload, errors: NDArray[np.float64]) -> Cost | None:
 
 
 def _held_by_matrix(workload: Workload, errors: NDArray[np.float64]) -> int:
-    matrix, key = as_error_matrix(errors), key_from_seed(1)
+    matrix, key = ErrorMatrix.from_array(errors), key_from_seed(1)
     resolve_method("lexicase").prepare(matrix, key, "native").draw(key, range(workload.n), True, 1)
     return matrix.native.memory()
 

@@ -154,12 +154,15 @@ def flexicase_call(
     threads: int = 1,
 ) -> Call:
     """flexicase: a fresh `flexicase.select` every time."""
-    select = importlib.import_module("flexicase").select
+    flexicase = importlib.import_module("flexicase")
     matrix = np.asfortranarray(errors) if cases_major else errors
     chosen = method or ("epsilon-lexicase" if epsilon else "lexicase")
 
     def call(n: int, seed: int) -> NDArray[Any]:
-        indices: NDArray[Any] = select(matrix, n, chosen, seed=seed, counts=counts, threads=threads).indices
+        found = (flexicase.select if counts else flexicase.select_indices)(
+            matrix, n, chosen, seed=seed, threads=threads
+        )
+        indices: NDArray[Any] = found.indices if counts else found
         return indices
 
     return call

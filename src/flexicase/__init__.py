@@ -16,14 +16,21 @@ if TYPE_CHECKING:
     from flexicase.selection.epsilon import MadEpsilon
     from flexicase.selection.fast_lexicase import CacheInfo, FastLexicase, FastSelection
     from flexicase.selection.lexicase import Lexicase
+    from flexicase.selection.matrix import CaseStatistics
     from flexicase.selection.methods import methods, register
     from flexicase.selection.orders import Ranked, Uniform, Weighted
     from flexicase.selection.plexicase import Plexicase
-    from flexicase.selection.probabilities import ProbabilityEstimate, TooManyStatesError, probabilities
-    from flexicase.selection.protocol import Method, Selection
+    from flexicase.selection.probabilities import (
+        ProbabilityEstimate,
+        TooManyStatesError,
+        estimate_probabilities,
+        probabilities,
+    )
+    from flexicase.selection.protocol import Ended, Method, Selection
     from flexicase.selection.sampling import Cohorts, DownSample, InformedDownSample
-    from flexicase.selection.select import Selector, select
-    from flexicase.selection.weights import CaseStatistics, biases
+    from flexicase.selection.select import Selector, select, select_indices
+    from flexicase.selection.trace import Trace, trace
+    from flexicase.selection.weights import biases
 
 __version__ = "0.1.0"
 
@@ -35,6 +42,7 @@ __all__ = [
     "Cohorts",
     "DALex",
     "DownSample",
+    "Ended",
     "EvaluationError",
     "FastLexicase",
     "FastSelection",
@@ -51,26 +59,32 @@ __all__ = [
     "Selector",
     "TooManyStatesError",
     "Tournament",
+    "Trace",
     "Uniform",
     "Weighted",
     "advise",
     "biases",
+    "estimate_probabilities",
     "methods",
     "probabilities",
     "register",
     "select",
+    "select_indices",
+    "trace",
 ]
 
 _MODULES = {
     "selection.advise": "Advice advise",
     "evaluation._protocol": "EvaluationError",
-    "selection.protocol": "Method Selection",
-    "selection.select": "Selector select",
+    "selection.protocol": "Ended Method Selection",
+    "selection.select": "Selector select select_indices",
     "selection.baselines": "BatchTournament FitnessProportionate RandomSelection Tournament",
-    "selection.weights": "CaseStatistics biases",
+    "selection.weights": "biases",
     "selection.dalex": "DALex",
+    "selection.matrix": "CaseStatistics",
+    "selection.trace": "Trace trace",
     "selection.epsilon": "MadEpsilon",
-    "selection.probabilities": "ProbabilityEstimate TooManyStatesError probabilities",
+    "selection.probabilities": "ProbabilityEstimate TooManyStatesError estimate_probabilities probabilities",
     "selection.fast_lexicase": "FastLexicase FastSelection CacheInfo",
     "selection.lexicase": "Lexicase",
     "selection.orders": "Ranked Uniform Weighted",

@@ -13,17 +13,16 @@ event ever share a key.
 from __future__ import annotations
 
 import math
+import re
 import secrets
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flexicase._checks import shown
-
-Seed = int | np.integer | np.random.Generator | np.random.SeedSequence | None
 
 MASK32 = (1 << 32) - 1
 MASK64 = (1 << 64) - 1
@@ -57,10 +56,35 @@ class Lane(IntEnum):
 
 
 class Key(NamedTuple):
-    """The 128 random bits that a seed stands for."""
+    """The 128 random bits that a seed stands for.
+
+    Example:
+        >>> from flexicase.rng import Key, key_from_seed
+        >>> key = key_from_seed(7)
+        >>> Key.from_hex(key.hex()) == key
+        True
+    """
 
     k0: int
     k1: int
+
+    def hex(self) -> str:
+        """The key as 32 hexadecimal digits."""
+        return f"{self.k0:016x}{self.k1:016x}"
+
+    @classmethod
+    def from_hex(cls, digits: str) -> Key:
+        """The key that `hex` wrote.
+
+        Raises:
+            ValueError: ``digits`` is anything but 32 hexadecimal digits.
+        """
+        if not (isinstance(digits, str) and re.fullmatch("[0-9a-fA-F]{32}", digits)):
+            raise ValueError(f"a key must be 32 hexadecimal digits, got {shown(digits)}")
+        return cls(int(digits[:16], 16), int(digits[16:], 16))
+
+
+Seed: TypeAlias = int | np.integer | np.random.Generator | np.random.SeedSequence | Key | None
 
 
 def mix64(x: int) -> int:
@@ -75,14 +99,17 @@ def check_seed(seed: Seed) -> Seed:
 
     Raises:
         TypeError: ``seed`` is of a type that no function accepts.
-        ValueError: ``seed`` is a negative integer.
+        ValueError: ``seed`` is a negative integer, or a key of other than two 64-bit words.
     """
     if type(seed) is int or isinstance(seed, np.integer):
         if seed < 0:
             raise ValueError(f"seed must not be negative, got {shown(int(seed))}")
+    elif isinstance(seed, Key):
+        if not all(type(word) is int and 0 <= word <= MASK64 for word in seed):
+            raise ValueError(f"seed must be a Key of two 64-bit integers, got {shown(seed)}")
     elif not (seed is None or isinstance(seed, np.random.Generator | np.random.SeedSequence)):
         raise TypeError(
-            "seed must be an int, a numpy.random.Generator, a numpy.random.SeedSequence or None, "
+            "seed must be an int, a numpy.random.Generator, a numpy.random.SeedSequence, a Key or None, "
             f"not {type(seed).__name__}"
         )
     return seed
@@ -98,6 +125,8 @@ def key_from_seed(seed: Seed) -> Key:
         ValueError: ``seed`` is a negative integer.
     """
     check_seed(seed)
+    if isinstance(seed, Key):
+        return seed
     if seed is None:
         return Key(secrets.randbits(64), secrets.randbits(64))
     if isinstance(seed, np.random.Generator):

@@ -17,7 +17,7 @@ from flexicase.evaluation import RayEvaluator
 def test_pool_sizes_are_the_pools_of_selection() -> None:
     population = SyntheticPopulation(50, 80, seed=3)
     fast = fx.FastLexicase(80, seed=9, lookahead=1)
-    expected = [int(fast.select(population, 50, population=k).evaluations[0]) for k in range(5)]
+    expected = [int(fast.select(population, 50, cache_key=k).evaluations[0]) for k in range(5)]
     assert [sum(pools) for pools in pool_sizes(population, 50, 80, n=5, seed=9)] == expected
 
 
@@ -65,7 +65,7 @@ def test_the_simulation_holds_for_real_workers() -> None:
         made = simulate(population, *shape, workers, Costs(pair), seed=1)
         assert s.evaluations[0] == made.needed
         assert 0.8 < seconds / made.seconds < 2.0
-        assert abs(int(s.pairs_speculated[0]) - made.speculated) <= 12
+        assert abs(int(s.pairs_unused[0]) - made.speculated) <= 12
 
 
 @pytest.mark.parametrize(

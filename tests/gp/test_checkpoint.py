@@ -65,7 +65,7 @@ def test_a_finished_run_is_resumed_to_the_same_end(tmp_path):
 def test_a_fast_lexicase_object_goes_on_with_its_weights(tmp_path):
     import flexicase as fx
 
-    changes = {"partial": fx.FastLexicase(100, order="ranked", seed=1)}
+    changes = {"partial": fx.FastLexicase(100, "ranked-num-nonzeros", seed=1)}
     interrupted(tmp_path, 2, **changes)
     assert fingerprint(small_run(save=tmp_path, resume=True, **changes)) == fingerprint(small_run(**changes))
 

@@ -34,8 +34,8 @@ methods = st.builds(
     fx.Lexicase,
     order=ORDERS,
     epsilon=st.sampled_from([None, None, 0.5, "mad", "mad-static", "mad-dynamic"]),
-    batch=st.sampled_from([1, 1, 2, 5]),
-    depth=st.sampled_from([None, "random", 0, 1, 3]),
+    batch_size=st.sampled_from([1, 1, 2, 5]),
+    max_cases=st.sampled_from([None, "random", 0, 1, 3]),
     slippage=st.sampled_from([0.0, 0.2]),
 )
 distinct_rows = few_integers.map(lambda e: np.unique(e, axis=0))
@@ -137,8 +137,8 @@ def test_neither_threads_nor_counts_nor_layout_change_the_parents(
     threaded = fx.select(errors, 13, method, seed=seed, threads=threads)
     assert np.array_equal(threaded.indices, expected.indices)
     assert same_counts(threaded, expected)
-    bare = fx.select(np.asfortranarray(errors), 13, method, seed=seed, counts=False)
-    assert np.array_equal(bare.indices, expected.indices)
+    bare = fx.select_indices(np.asfortranarray(errors), 13, method, seed=seed)
+    assert np.array_equal(bare, expected.indices)
 
 
 @given(errors=few_integers, method=methods, seed=SEEDS, split=st.integers(0, 12))

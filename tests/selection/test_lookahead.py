@@ -64,7 +64,7 @@ def test_the_selector_keeps_its_blocks_within_the_budget(backend: str) -> None:
         largest = max(largest, len(individuals) * len(cases))
         return np.zeros((len(individuals), len(cases)))
 
-    fx.FastLexicase(2000, memory=64_000, backend=backend, seed=1).select(evaluate, 20)
+    fx.FastLexicase(2000, cache_bytes=64_000, backend=backend, seed=1).select(evaluate, 20)
     assert largest == 64_000 // 8 // 8
 
 
@@ -75,8 +75,8 @@ def test_other_values_are_refused() -> None:
         check_lookahead(-3)
 
 
-def test_a_patient_look_ahead_waits_for_eight_quiet_cases() -> None:
-    size = BlockSizer("patient", most_bytes=80_000)
+def test_a_delayed_look_ahead_waits_for_eight_quiet_cases() -> None:
+    size = BlockSizer(Growing(delayed=True), most_bytes=80_000)
     asked = []
     for _ in range(11):
         asked.append(size.cases(pool=4))
@@ -86,7 +86,7 @@ def test_a_patient_look_ahead_waits_for_eight_quiet_cases() -> None:
     assert size.cases(pool=2) == 22
     size.observe(visited=3, last_filter=2)
     assert size.cases(pool=2) > 8
-    fresh = BlockSizer("patient", most_bytes=80_000)
+    fresh = BlockSizer(Growing(delayed=True), most_bytes=80_000)
     fresh.observe(visited=1, last_filter=0)
     fresh.observe(visited=1, last_filter=None)
     assert fresh.cases(pool=3) == 1
@@ -99,7 +99,8 @@ def test_growing_asks_for_its_least_after_the_first_case_of_every_event(backend:
         asked.append(len(cases))
         return np.zeros((len(individuals), len(cases)))
 
-    fast = fx.FastLexicase(100, lookahead=Growing(12), backend=backend, memory=0, seed=1)
+    fast = fx.FastLexicase(100, backend=backend, cache_bytes=0, seed=1)
+    fast.lookahead = Growing(12)
     fast._rule = dataclasses.replace(fast._rule, block_bytes=10**6)  # the memo stays off
     fast.select(evaluate, 3, n=2)
     assert asked == [1, 12, 24, 48, 15] * 2
@@ -119,5 +120,5 @@ def test_growing_restarts_like_auto_when_the_pool_shrinks() -> None:
 
 @pytest.mark.parametrize(("least", "error"), [(0, ValueError), (1.5, TypeError)])
 def test_growing_needs_at_least_one_case(least, error) -> None:
-    with pytest.raises(error, match="least must be"):
+    with pytest.raises(error, match="min_cases must be"):
         Growing(least)

@@ -50,8 +50,8 @@ class Variant:
         return fx.Lexicase(
             order=order() if self.order == "uniform" else order(self.bias),
             epsilon=epsilon,
-            batch=self.batch,
-            depth=self.depth,
+            batch_size=self.batch,
+            max_cases=self.depth,
             slippage=self.slippage,
         )
 

@@ -27,7 +27,7 @@ app.command(epilog="\b\nExample:\n  flexicase methods")(select.methods)
 app.command(name="evolve", epilog="\b\nExample:\n  flexicase evolve mirror-image --seed 7 --plot run.png")(
     evolve.command
 )
-app.command(epilog="\b\nExample:\n  flexicase train --data digits --bias split --seed 7 --plot training.png")(
+app.command(epilog="\b\nExample:\n  flexicase train --method weighted-split --seed 7 --plot training.png")(
     train.train
 )
 app.command(epilog="\b\nExample:\n  flexicase demo --out out")(demo.demo)

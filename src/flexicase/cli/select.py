@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import secrets
 import sys
 from typing import Annotated, Any
@@ -16,11 +15,10 @@ import flexicase
 from flexicase._checks import check_choice
 from flexicase.cli._error_files import HEADERS, read_errors
 from flexicase.cli._output import aligned, emit_json, standard_input, tab_separated, write_stdout
-from flexicase.selection.epsilon import MAD_MODES, Epsilon, MadEpsilon
+from flexicase.selection.epsilon import MAD_MODES, Epsilon
 from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.methods import PAPER_METHODS, resolve_method
 from flexicase.selection.methods import methods as method_names
-from flexicase.selection.orders import Uniform
 from flexicase.selection.protocol import Ended, Method, Selection
 from flexicase.selection.select import MAX_EVENTS
 
@@ -61,7 +59,7 @@ def select(
     matrix = _read(errors, header)
     if nan == "raise":
         _refuse_nan(matrix, errors)
-    outcome = flexicase.select(matrix, n, chosen, seed=seed, counts=counts or as_json, threads=threads, nan=nan)  # type: ignore[arg-type]
+    outcome = flexicase.select(matrix, n, chosen, seed=seed, threads=threads, nan=nan)  # type: ignore[arg-type]
     if as_json:
         emit_json(_as_dict(outcome, method, seed))
     elif counts:
@@ -119,10 +117,10 @@ def _refuse_nan(matrix: NDArray[Any], name: str) -> None:
 
 
 def _counts(outcome: Selection) -> dict[str, list[Any]] | None:
-    if outcome.evaluations is None or outcome.ended is None:
+    if not outcome.counted:
         return None
     columns = {name: getattr(outcome, name).tolist() for name in COUNTS}
-    columns["ended"] = [Ended(code).name.lower().replace("_", "-") for code in columns["ended"]]
+    columns["ended"] = [Ended(code).label for code in columns["ended"]]
     return columns
 
 
@@ -146,47 +144,12 @@ def _count_table(outcome: Selection, method: str) -> str:
     return (aligned if sys.stdout is not None and sys.stdout.isatty() else tab_separated)(("index", *columns), rows)
 
 
-FIRST = {"num_nonzeros": ": hard cases early", "num_zeros": ": easy cases early"}
-
-
 def methods(
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list of names and descriptions.")] = False,
 ) -> None:
     """List the selection methods, the paper's five first."""
-    described = [(name, describe(resolve_method(name))) for name in method_names()]
+    described = [(name, resolve_method(name).describe()) for name in method_names()]
     if as_json:
         emit_json([{"name": n, "description": d, "paper": n in PAPER_METHODS} for n, d in described])
     else:
         write_stdout(aligned(("method", "what it does"), described))
-
-
-def describe(method: Any) -> str:
-    """One line about a method."""
-    if isinstance(method, Lexicase):
-        return _describe_lexicase(method)
-    doc = inspect.getdoc(type(method)) or repr(method)
-    return " ".join(doc.split("\n\n")[0].split())
-
-
-def _describe_lexicase(method: Lexicase) -> str:
-    if isinstance(method.order, Uniform):
-        parts = ["cases in uniformly random order"]
-    else:
-        bias = getattr(method.order, "bias", None)
-        weight = f"{bias}{FIRST.get(bias, '')}" if isinstance(bias, str) else "weights of its own"
-        parts = [f"cases by {type(method.order).__name__.lower()} shuffle, weight {weight}"]
-    if isinstance(method.epsilon, MadEpsilon):
-        parts.append(f"epsilon from the median absolute deviation, {method.epsilon.mode}")
-    elif method.epsilon is not None:
-        parts.append("fixed epsilon")
-    if method.batch > 1:
-        parts.append(f"{method.batch} cases summed at a time")
-    if method.depth is not None:
-        parts.append("a random number of cases" if method.depth == "random" else f"at most {method.depth} cases")
-    if method.sample is not None:
-        parts.append(f"on {method.sample!r}")
-    if method.slippage:
-        parts.append(f"slippage {method.slippage}")
-    if method.elitism:
-        parts.append(f"the {method.elitism} best first")
-    return "; ".join(parts)

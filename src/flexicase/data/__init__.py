@@ -61,7 +61,7 @@ class SyntheticPopulation:
         >>> population([3, 14, 15], [92, 65_358]).shape
         (3, 2)
         >>> s = fx.FastLexicase(100_000).select(population, 1000, n=1, seed=7)
-        >>> bool(s.pairs_evaluated < 0.05 * 1000 * 100_000)
+        >>> bool(s.pairs < 0.05 * 1000 * 100_000)
         True
     """
 

@@ -3,10 +3,9 @@
 One call per case wastes the fixed cost of every call; whole orders waste evaluations that are
 never needed. The number of cases starts at 1 and doubles while cases filter nobody. When the pool
 shrinks it restarts from the number of cases that had filtered nobody before, as the best guess of
-how long the smaller pool will last. A patient look-ahead does all this only once 8 cases in a row
-have filtered nobody: until then computing in advance costs more than it saves, if the evaluator
-takes twice as long for twice as many cases. Who expects events to be long may go on with more than
-two after the first case (`Growing`).
+how long the smaller pool will last. A delayed look-ahead does all this only once 8 cases in a row
+have filtered out no candidate: until then computing in advance costs more than it saves, if the evaluator
+takes twice as long for twice as many cases.
 """
 
 from __future__ import annotations
@@ -32,10 +31,12 @@ MAX_CASES = 2**40
 
 @dataclass(frozen=True, slots=True)
 class Growing:
-    """Look-ahead like ``"auto"``, but after the first case of an event not for less than so many.
+    """Look-ahead whose blocks grow. ``"auto"`` is ``Growing()``; the others are private to `flexicase.torch`.
 
     Attributes:
-        least: How many cases.
+        min_cases: Cases of a block after the first case of an event, at least.
+        delayed: Whether blocks grow only once 8 cases in a row have filtered out no candidate.
+        max_pairs: Pairs of a block, at most.
 
     Example:
         >>> import numpy as np
@@ -45,27 +46,30 @@ class Growing:
         >>> def evaluate(individuals, cases):
         ...     asked.append(len(cases))
         ...     return np.zeros((len(individuals), len(cases)))
-        >>> s = fx.FastLexicase(100, lookahead=Growing(10), seed=1).select(evaluate, 4)
+        >>> fast = fx.FastLexicase(100, seed=1)
+        >>> fast.lookahead = Growing(10)
+        >>> s = fast.select(evaluate, 4)
         >>> asked
         [1, 10, 20, 40, 29]
     """
 
-    least: int
+    min_cases: int = 1
+    delayed: bool = False
+    max_pairs: int = MAX_CASES
 
     def __post_init__(self) -> None:
-        """Check the number."""
-        object.__setattr__(self, "least", min(check_count(self.least, "least", 1), MAX_CASES))
+        object.__setattr__(self, "min_cases", min(check_count(self.min_cases, "min_cases", 1), MAX_CASES))
 
 
-LookAhead: TypeAlias = Literal["auto", "patient"] | int | Growing
+LookAhead: TypeAlias = Literal["auto"] | int | Growing
 
 
 def check_lookahead(lookahead: Any) -> LookAhead:
-    """``"auto"``, ``"patient"``, a `Growing` or a positive number of cases."""
+    """``"auto"`` or a positive number of cases; a `Growing` too, which no user gives."""
     if isinstance(lookahead, Growing):
         return lookahead
     if isinstance(lookahead, str):
-        return check_choice(lookahead, "lookahead", ("auto", "patient"))  # type: ignore[return-value]
+        return check_choice(lookahead, "lookahead", ("auto",))  # type: ignore[return-value]
     return check_count(lookahead, "lookahead", 1)
 
 
@@ -73,7 +77,7 @@ class BlockSizer:
     """The number of cases to ask for next, within one selection event.
 
     Args:
-        lookahead: ``"auto"``, ``"patient"``, a `Growing`, or a fixed number of cases.
+        lookahead: ``"auto"``, a `Growing`, or a fixed number of cases.
         most_bytes: A block of pool × cases errors is kept within this, down to a single case.
 
     Attributes:
@@ -92,15 +96,16 @@ class BlockSizer:
         10
     """
 
-    __slots__ = ("_fixed", "_least", "_patience", "_quiet", "_wanted", "most_pairs")
+    __slots__ = ("_delay", "_fixed", "_min_cases", "_quiet", "_wanted", "most_pairs")
 
     def __init__(self, lookahead: LookAhead, most_bytes: int) -> None:
         """Start an event."""
         self._fixed = isinstance(lookahead, int)
         self._wanted = lookahead if isinstance(lookahead, int) else 1
-        self._least = lookahead.least if isinstance(lookahead, Growing) else 1
-        self._patience = GROWTH_DELAY if lookahead == "patient" else 0
-        self.most_pairs = most_bytes // BYTES_PER_PAIR
+        growing = lookahead if isinstance(lookahead, Growing) else Growing()
+        self._min_cases = growing.min_cases
+        self._delay = GROWTH_DELAY if growing.delayed else 0
+        self.most_pairs = min(most_bytes // BYTES_PER_PAIR, growing.max_pairs)
         self._quiet = 0
 
     def cases(self, pool: int) -> int:
@@ -118,13 +123,13 @@ class BlockSizer:
             return
         if last_filter is None:
             self._quiet += visited
-            if self._quiet >= self._patience:
+            if self._quiet >= self._delay:
                 self._wanted *= 2
         else:
             before, self._quiet = self._quiet + last_filter, visited - last_filter - 1
             lasted = max(before, self._quiet)
-            self._wanted = 1 if lasted < self._patience else lasted
-        self._wanted = max(self._wanted, self._least)
+            self._wanted = 1 if lasted < self._delay else lasted
+        self._wanted = max(self._wanted, self._min_cases)
 
 
 def take(cases: Iterator[int], count: int) -> Indices:

@@ -24,7 +24,7 @@ class RayEvaluator(PipelinedEvaluator):
 
     The population travels once per generation, through Ray's object store. `FastLexicase` has pieces evaluated along
     the case order before it knows that they are needed, as many as it takes to keep the actors busy; those that
-    were not needed are counted in ``pairs_speculated``. Parents, weights and counts are those of any other evaluator.
+    were not needed are counted in ``pairs_unused``. Parents, weights and counts are those of any other evaluator.
 
     An actor that dies, alone or with its machine, is started again by Ray, and its pieces go to the others. A piece
     that kills its worker ``attempts`` times is an error. A call that is interrupted, as by Ctrl-C, ends the actors.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: Environment variable with the folder of CIFAR-10, which is no part of a study.
 DATA_VARIABLE = "FLEXICASE_CIFAR_DIR"
-DATA_SETS = ("digits", "cifar10", "fake")
+DATA_SETS = ("digits", "cifar10")
 METHODS = ("lexicase", "weighted-num-nonzeros", "weighted-num-zeros", "weighted-split")
 SAVE_SECONDS = 5.0
 
@@ -112,20 +112,17 @@ def prepare(problem: str, method: str, settings: ImageSettings, seed: int) -> tu
 
     from flexicase.torch import GradientLexicase, data, vgg
 
-    found = data.load(problem, os.environ.get(DATA_VARIABLE), train=settings.train_cases, test=settings.test_cases)
-    bias = None if method == "lexicase" else method.removeprefix("weighted-").replace("-", "_")
-    arch = int(settings.arch[3:]) if settings.arch.startswith("vgg") else settings.arch
+    found = data.load(problem, os.environ.get(DATA_VARIABLE), train_cases=settings.train_cases, test_cases=settings.test_cases)
     search = GradientLexicase(
-        lambda: vgg(arch, channels=found.channels, size=found.size, classes=found.classes),
+        lambda: vgg(settings.arch, channels=found.channels, size=found.size, classes=found.classes),
         found.train,
         settings.population,
-        "lexicase" if bias is None else "fast",
-        bias=bias,  # type: ignore[arg-type]
-        default=None if bias is None else settings.default_weight or "max",
+        method,
+        default_weight=settings.default_weight or "max",
+        stop_on_all_fail=bool(settings.stop_on_all_fail),
         device="cuda" if torch.cuda.is_available() else "cpu",
         batch_size=settings.batch_size,
         seed=seed,
-        on_all_fail="stop" if settings.stop_on_all_fail else None,
         transform=found.transform,
         test_set=found.test,
         eval_every=settings.eval_every,

@@ -18,11 +18,11 @@ from flexicase.rng import Seed, key_from_seed
 from flexicase.selection.fast_lexicase import FastLexicase
 from flexicase.selection.methods import resolve_method
 from flexicase.selection.protocol import Method
-from flexicase.selection.weights import Default
+from flexicase.selection.weights import DefaultWeight
 
 #: Steps of simplification in the benchmark suite.
 SIMPLIFICATION_STEPS = 5000
-DEFAULTS = get_args(Default)
+DEFAULTS = get_args(DefaultWeight)
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class EvolveSettings:
     population: int
     generations: int
     seed: int
-    partial: bool | Default | FastLexicase
+    partial: bool | DefaultWeight | FastLexicase
     parents: int | None
     variation: Variation
     simplification_steps: int
@@ -64,7 +64,7 @@ class EvolveSettings:
         population: int | None = None,
         generations: int | None = None,
         seed: Seed = 0,
-        partial: bool | Default | FastLexicase = False,
+        partial: bool | DefaultWeight | FastLexicase = False,
         parents: int | None = None,
         variation: Variation | None = None,
         simplification_steps: int = SIMPLIFICATION_STEPS,

@@ -36,7 +36,7 @@ from flexicase.rng import Key, Lane, Seed, Stream, derived_key, key_from_seed
 from flexicase.selection.fast_lexicase import FastLexicase
 from flexicase.selection.methods import resolve_method
 from flexicase.selection.protocol import Method
-from flexicase.selection.weights import Default
+from flexicase.selection.weights import DefaultWeight
 
 
 class Evolution:
@@ -156,12 +156,13 @@ class Evolution:
         copies = np.flatnonzero(self._breeder.copies(plan))
         carried = self._judge.carried(copies, parents[plan.first[copies]])
         phases.end("vary")
+        whole = selection.counted and not self.setup.partial  # partial evaluation knows no whole error vectors
         made = np.ones(events, np.bool_) if few is not None else _needed(plan, used)
         record = replace(
             record,
             events=int(made.sum()),
-            evaluations=_total(selection.evaluations, made),
-            evaluations_distinct=_total(selection.evaluations_distinct, made),
+            evaluations=int(selection.evaluations[made].sum()) if selection.counted else None,
+            evaluations_distinct=int(selection.evaluations_distinct[made].sum()) if whole else None,
         )
         return record, EvolutionState(state.generation + 1, children, carried, self._judge.state_dict(), ())
 
@@ -230,11 +231,6 @@ def _needed(plan: OffspringPlan, used: NDArray[np.int64]) -> NDArray[np.bool_]:
     return np.asarray(place < np.repeat(used, reserved), dtype=np.bool_)
 
 
-def _total(counts: NDArray[np.int64] | None, made: NDArray[np.bool_]) -> int | None:
-    """The sum over the events that were made."""
-    return None if counts is None else int(counts[made].sum())
-
-
 def _draws(n: int, winners: int, key: Key) -> NDArray[np.int64]:
     """(n,) numbers below ``winners``, each drawn at random."""
     stream = Stream.of(key, 0, Lane.PARENTS)
@@ -245,7 +241,7 @@ def _judge(setup: EvolveSettings, evaluator: Evaluator) -> ParentSelection:
     if isinstance(setup.partial, FastLexicase):
         return PartialEvaluation(evaluator, setup.partial, setup.threads)
     if setup.partial:
-        default: Default = "min" if setup.partial == "min" else "max"
+        default: DefaultWeight = "min" if setup.partial == "min" else "max"
         return PartialEvaluation(evaluator, fast_version(setup.method, evaluator.n_errors, default), setup.threads)
     return FullEvaluation(evaluator, resolve_method(setup.method), setup.threads)
 
@@ -263,7 +259,7 @@ def evolve(  # noqa: PLR0917 - the first ones are the call that everybody makes
     threads: int | None = None,
     callback: Callback | None = None,
     *,
-    partial: bool | Default | FastLexicase = False,
+    partial: bool | DefaultWeight | FastLexicase = False,
     parents: int | None = None,
     variation: Variation | None = None,
     simplification_steps: int = SIMPLIFICATION_STEPS,

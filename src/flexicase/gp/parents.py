@@ -13,10 +13,10 @@ from flexicase.push.evaluator import Evaluator, LazyErrors
 from flexicase.push.program import Program
 from flexicase.rng import Key
 from flexicase.selection.fast_lexicase import FastLexicase
-from flexicase.selection.matrix import ErrorMatrix, as_error_matrix
+from flexicase.selection.matrix import ErrorMatrix
 from flexicase.selection.methods import PAPER_METHODS
 from flexicase.selection.protocol import Kernel, Method, Selection
-from flexicase.selection.weights import Default
+from flexicase.selection.weights import DefaultWeight
 
 
 class PopulationSummary(NamedTuple):
@@ -110,10 +110,10 @@ class FullEvaluation:
     def judge(self, programs: list[Program], carried: InheritedErrors, key: Key) -> PopulationSummary:
         """Evaluate all programs but those whose errors are known; the first of the best is the best."""
         errors = self._errors(programs, carried)
-        self._matrix = as_error_matrix(errors)
+        self._matrix = ErrorMatrix.from_array(errors)
         totals = errors.sum(axis=1)
         best = int(np.argmin(totals))
-        distinct = int(np.count_nonzero(self._matrix.groups == np.arange(len(errors))))
+        distinct = int(np.count_nonzero(self._matrix.first_identical_row == np.arange(len(errors))))
         return PopulationSummary(
             best, errors[best], float(totals[best]), float(np.median(totals)), float(totals.mean()), distinct
         )
@@ -132,10 +132,7 @@ class FullEvaluation:
     def select(self, n: int, key: Key) -> Selection:
         """Select by the method; what it needs of the whole generation, such as weights, is computed once."""
         kernel: Kernel = self.method.prepare(self._matrix, key, "native")
-        events = kernel.draw(key, range(n), True, self.threads)
-        if not events.counted:
-            return Selection(events.indices)
-        return Selection(events.indices, events.evaluations, events.evaluations_distinct, events.cases_used)
+        return kernel.draw(key, range(n), True, self.threads)
 
     def carried(self, copies: NDArray[np.int64], parents: NDArray[np.int64]) -> InheritedErrors:
         """The errors that copies of ``parents`` have."""
@@ -170,7 +167,7 @@ class PartialEvaluation:
             )
         self.evaluator = evaluator
         self.fast = copy.copy(fast)  # what is learnt in a run stays in the run
-        self.fast.new_generation()
+        self.fast.clear_cache()
         self.threads = threads
         self._lazy: LazyErrors
         self._known: NDArray[np.float64]  # (individuals, n_errors); NaN where a program was not run
@@ -185,13 +182,12 @@ class PartialEvaluation:
         """Select one parent and run it on all cases."""
         self._lazy = self.evaluator.lazy(programs, self.threads)
         self._known = np.full((len(programs), self.evaluator.n_errors), np.nan)
-        self.fast.new_generation()
+        self.fast.clear_cache()
         self._first = self._draw(1, key)
         best = int(self._first.indices[0])
         missing = np.flatnonzero(np.isnan(self._known[best]))
         self._evaluate(np.array([best]), missing)
         errors = self._known[best].copy()
-        assert self._first.evaluations is not None
         cost = int(self._first.evaluations[0])
         return PopulationSummary(best, errors, float(errors.sum()), events=1, evaluations=cost)
 
@@ -227,7 +223,7 @@ class PartialEvaluation:
         self.fast.load_state_dict(state)
 
 
-def fast_version(method: str | Method, n_errors: int, default: Default = "max") -> FastLexicase:
+def fast_version(method: str | Method, n_errors: int, default: DefaultWeight = "max") -> FastLexicase:
     """Algorithm 1 with the order and bias of one of the paper's methods.
 
     Args:
@@ -243,8 +239,4 @@ def fast_version(method: str | Method, n_errors: int, default: Default = "max") 
             f"partial needs one of the paper's methods ({', '.join(PAPER_METHODS)}), got {method!r:.80}; "
             "for others give a FastLexicase as partial"
         )
-    order, _, bias = str(method).partition("-")
-    if order == "lexicase":
-        return FastLexicase(n_errors, order="uniform", seed=0)
-    bias = bias.replace("-", "_")
-    return FastLexicase(n_errors, order=order, bias=bias, default=default, seed=0)  # type: ignore[arg-type]
+    return FastLexicase(n_errors, method, default_weight=default, seed=0)

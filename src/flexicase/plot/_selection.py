@@ -13,25 +13,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase._checks import (
-    as_number_array,
-    check_count,
-    check_flag,
-    check_text,
-    check_weights,
-    require_package,
-    shown,
-)
+from flexicase._checks import check_count, check_flag, check_text, require_package, shown
 from flexicase.plot._style import BLACK, BLUE, DOTTED, OTHER_COLOURS, RED
 from flexicase.rng import check_seed
 from flexicase.selection.lexicase import Lexicase
-from flexicase.selection.matrix import as_error_matrix
+from flexicase.selection.matrix import ErrorMatrix
 from flexicase.selection.methods import PAPER_METHODS, resolve_method
+from flexicase.selection.orders import OrderKind, Uniform, first_case_probabilities
 from flexicase.selection.protocol import Method, Selection
 from flexicase.selection.select import select
 from flexicase.selection.trace import trace
-from flexicase.selection.weights import Bias, check_bias
-from flexicase.selection.weights import case_weights as weigh
+from flexicase.selection.weights import resolve_weights
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,11 +65,11 @@ def funnel(
         'cases looked at'
     """
     n, log, distinct = check_count(n, "n", 1), check_flag(log, "log"), check_flag(distinct, "distinct")
-    labelled, matrix, key = _labelled(methods), as_error_matrix(errors).values, check_seed(seed)
+    labelled, matrix, key = _labelled(methods), ErrorMatrix.from_array(errors).values, check_seed(seed)
     ax = _axes(ax)
     curves = []
     for i, (label, method) in enumerate(labelled.items()):
-        curves.append(trace(matrix, method, min(n, CURVE_EVENTS), seed=key).mean_pool(distinct=distinct))
+        curves.append(trace(matrix, min(n, CURVE_EVENTS), method, seed=key).mean_pool(distinct=distinct))
         counts = _counts(select(matrix, n, method, seed=key), label, distinct)
         ax.plot(curves[-1], label=f"{label}  ({counts.mean():,.0f} evaluations)", **_style(label, i))
     ax.set_xlim(0, max(map(_settled, curves), default=1))
@@ -91,12 +83,18 @@ def funnel(
     return _tidy(ax)
 
 
-def case_weights(errors: ArrayLike, bias: Bias = "num_nonzeros", *, ax: Axes | None = None, sort: bool = True) -> Axes:
+def case_weights(
+    errors: ArrayLike,
+    method: str | Method = "weighted-num-nonzeros",
+    *,
+    ax: Axes | None = None,
+    sort: bool = True,
+) -> Axes:
     """Draw how heavy each case is, and how likely it is to come first in an order.
 
     Args:
         errors: (n_individuals, n_cases) numbers, lower is better.
-        bias: A bias metric's name, a callable, or (n_cases,) weights.
+        method: A lexicase method with a weighted or ranked order, whose bias is drawn.
         ax: Where to draw; a new figure by default.
         sort: Put the heaviest case first instead of keeping the columns' order.
 
@@ -105,15 +103,18 @@ def case_weights(errors: ArrayLike, bias: Bias = "num_nonzeros", *, ax: Axes | N
 
     Example:
         >>> from flexicase import plot
-        >>> ax = plot.case_weights([[0, 1, 1], [0, 0, 2]], "num_nonzeros")
+        >>> ax = plot.case_weights([[0, 1, 1], [0, 0, 2]], "weighted-num-nonzeros")
         >>> [round(float(p), 2) for p in ax.get_lines()[0].get_ydata()]
         [0.67, 0.33, 0.0]
     """
     sort = check_flag(sort, "sort")
-    check_bias(bias)
-    weights = weigh(bias, as_error_matrix(errors).statistics)
+    chosen = resolve_method(method)
+    if not isinstance(chosen, Lexicase) or isinstance(chosen.order, Uniform):
+        raise TypeError(f"method must be a lexicase method with a weighted or ranked order, got {shown(method)}")
+    bias = chosen.order.bias
+    weights = resolve_weights(bias, ErrorMatrix.from_array(errors).statistics)
     ax = _axes(ax)
-    weighted, ranked = first_by_weight(weights), first_by_rank(weights)
+    weighted, ranked = (first_case_probabilities(kind, weights) for kind in (OrderKind.WEIGHTED, OrderKind.RANKED))
     order = np.argsort(-weights, kind="stable") if sort else np.arange(len(weights))
     x = np.arange(len(weights))
     name = bias.replace("-", "_") if isinstance(bias, str) else ""
@@ -177,69 +178,12 @@ def evaluations(selections: Mapping[str, Selection], *, ax: Axes | None = None, 
     return _tidy(ax)
 
 
-def first_by_weight(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How likely each case is to come first in a weighted shuffle.
-
-    Args:
-        weights: (n_cases,) non-negative.
-
-    Returns:
-        (n_cases,) probabilities.
-
-    Example:
-        >>> import numpy as np
-        >>> from flexicase.plot._selection import first_by_weight
-        >>> first_by_weight(np.array([3.0, 1.0, 0.0])).tolist()
-        [0.75, 0.25, 0.0]
-    """
-    weights = _weights(weights)
-    total = weights.sum()
-    return weights / total if total > 0 else np.full(len(weights), 1 / max(len(weights), 1))
-
-
-def first_by_rank(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How likely each case is to come first in a ranked shuffle.
-
-    Rank p of n is drawn with probability (1/n)(1/p + 1/(p+1) + … + 1/n); cases of equal weight
-    share the ranks they take up.
-
-    Args:
-        weights: (n_cases,) only their order matters.
-
-    Returns:
-        (n_cases,) probabilities.
-
-    Example:
-        >>> import numpy as np
-        >>> from flexicase.plot._selection import first_by_rank
-        >>> first_by_rank(np.array([9.0, 4.0, 1.0, 0.0])).round(4).tolist()
-        [0.5208, 0.2708, 0.1458, 0.0625]
-    """
-    weights = _weights(weights)
-    n = len(weights)
-    by_rank = np.cumsum(1 / np.arange(n, 0, -1))[::-1] / max(n, 1)
-    _, group = np.unique(-weights, return_inverse=True)
-    ranks_of_group = np.sort(group)
-    shared = np.bincount(ranks_of_group, weights=by_rank) / np.bincount(ranks_of_group)
-    return np.asarray(shared[group], dtype=np.float64)
-
-
-def _weights(weights: ArrayLike) -> NDArray[np.float64]:
-    array = as_number_array(weights, "weights")
-    if array.ndim != 1:
-        raise ValueError(f"weights must be one number per case, got shape {array.shape}")
-    return check_weights(array, len(array), "weights")
-
-
 def _counts(selection: Selection, label: str, distinct: bool) -> NDArray[np.int64]:
     if not isinstance(selection, Selection):
         raise TypeError(f"selections must be what select returns, got {shown(selection)} for {shown(label)}")
-    counts = selection.evaluations_distinct if distinct else selection.evaluations
-    if counts is None:
-        raise ValueError(
-            f"selections must have counts, but {shown(label)} has none; select with counts=True and a lexicase method"
-        )
-    return counts
+    if not selection.counted:
+        raise ValueError(f"selections must have counts, but {shown(label)} has none; use a lexicase method")
+    return selection.evaluations_distinct if distinct else selection.evaluations
 
 
 def _settled(curve: NDArray[np.float64]) -> int:

@@ -14,15 +14,16 @@ from numpy.typing import NDArray
 
 from flexicase._native import FastRun
 from flexicase.evaluation._cache import ErrorCache
-from flexicase.evaluation._lookahead import BYTES_PER_PAIR, MAX_CASES, BlockSizer, Growing, LookAhead, SequentialBlocks
+from flexicase.evaluation._lookahead import MAX_CASES, BlockSizer, Growing, LookAhead, SequentialBlocks
 from flexicase.evaluation._pipelined import PipelinedEvaluator
 from flexicase.evaluation._prefetch import InFlight, PrefetchedBlocks
 from flexicase.evaluation._protocol import CaseEvaluator, check_block, raise_evaluation_error
 from flexicase.rng import Key, Lane, Stream
+from flexicase.selection._reference import survivors
 from flexicase.selection.epsilon import median_absolute_deviation
-from flexicase.selection.orders import case_order
+from flexicase.selection.orders import OrderKind, draw_order
 from flexicase.selection.protocol import Ended
-from flexicase.selection.weights import POOL_BIASES, CaseWeights
+from flexicase.selection.weights import CaseWeights
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +55,7 @@ def apply_block(
     *,
     epsilon: NDArray[np.float64] | None,
     mad: bool,
-    stops: bool = False,
+    stop_on_all_fail: bool = False,
 ) -> BlockOutcome:
     """Look at the cases one after another until one candidate is left.
 
@@ -65,7 +66,7 @@ def apply_block(
         weights: The weights to renew.
         epsilon: (b,) how far from the best a survivor may be on each case; None: not at all.
         mad: Use the median absolute deviation of the pool instead.
-        stops: Whether a case on which nobody in the pool has error 0 ends the event.
+        stop_on_all_fail: Whether a case on which no candidate has error 0 ends the event.
     """
     rows = np.arange(len(block))
     visited = evaluations = fresh_used = 0
@@ -74,26 +75,20 @@ def apply_block(
         if len(rows) == 1:
             break
         errors = block[rows, j]
-        weights.values[case] = weights.of(errors)
+        weights.values[case] = weights.weight_of(errors)
         visited += 1
         evaluations += len(rows)
         fresh_used += int(np.count_nonzero(fresh[rows, j]))
-        if stops and errors.all():
+        if stop_on_all_fail and errors.all():
             return BlockOutcome(rows, visited, evaluations, fresh_used, last_filter, stopped=True)
-        limit = errors.min()
-        if mad:
-            limit += median_absolute_deviation(errors)
-        elif epsilon is not None:
-            limit += epsilon[j]
-        with np.errstate(invalid="ignore"):
-            close = ~(errors > limit)
+        tolerance = median_absolute_deviation(errors) if mad else None if epsilon is None else float(epsilon[j])
+        close = survivors(errors, tolerance)
         if not close.all():
             rows, last_filter = rows[close], j
     return BlockOutcome(rows, visited, evaluations, fresh_used, last_filter)
 
 
-NATIVE_LOOKAHEAD = {"auto": 0, "patient": -1}
-NATIVE_ORDERS = {"uniform": 0, "weighted": 1, "ranked": 2}
+NATIVE_BIASES = {"num_nonzeros": 0, "num_zeros": 1, "split": 2}
 Blocks: TypeAlias = SequentialBlocks | PrefetchedBlocks
 
 
@@ -107,15 +102,15 @@ class EventSettings:
         mad: Use the median absolute deviation of the pool instead.
         lookahead: How many cases to ask for at once.
         block_bytes: Memory budget of a block.
-        stops: Whether a case that nobody in the pool solves ends the event.
+        stop_on_all_fail: Whether a case that no candidate solves ends the event.
     """
 
-    order: str
+    order: OrderKind
     epsilon: NDArray[np.float64] | None
     mad: bool
     lookahead: LookAhead
     block_bytes: int
-    stops: bool = False
+    stop_on_all_fail: bool = False
 
     def tolerance(self, case: int) -> float:
         """How far from the best a survivor may be on a case, whoever is in the pool."""
@@ -157,7 +152,8 @@ def run_in_python(
     flight = InFlight(evaluate, run.memo) if isinstance(evaluate, PipelinedEvaluator) else None
     for i in range(len(ended)):
         event = run.first + i
-        order = case_order(run.rule.order, run.key, event, run.weights.values)
+        values = run.weights.values
+        order = draw_order(run.rule.order, run.key, event, len(values), values)
         size = BlockSizer(run.rule.lookahead, run.rule.block_bytes)
         everyone = np.arange(run.memo.n_individuals)
         if flight is None:
@@ -178,14 +174,16 @@ def _event(run: EventBatch, event: int, pool: NDArray[np.int64], blocks: Blocks)
             break
         cases, errors, fresh = found
         epsilon = None if rule.epsilon is None else rule.epsilon[cases]
-        step = apply_block(errors, fresh, cases, weights, epsilon=epsilon, mad=rule.mad, stops=rule.stops)
+        step = apply_block(
+            errors, fresh, cases, weights, epsilon=epsilon, mad=rule.mad, stop_on_all_fail=rule.stop_on_all_fail
+        )
         blocks.observe(step.visited, step.last_filter)
         pool = pool[step.survivors]
         evaluations += step.evaluations
         cases_used += step.visited
         needed += step.fresh_used
         if step.stopped:
-            pool, ended = np.arange(run.memo.n_individuals), Ended.CUT_SHORT
+            pool, ended = np.arange(run.memo.n_individuals), Ended.ALL_FAILED
             break
     parent = int(pool[Stream.of(run.key, event, Lane.PICK).bounded(len(pool))])
     return (parent, evaluations, cases_used, blocks.computed, blocks.computed - needed), ended
@@ -196,21 +194,22 @@ def native_events(rule: EventSettings, weights: CaseWeights) -> FastRun:
     assert isinstance(weights.bias, str)
     return FastRun(
         len(weights.values),
-        NATIVE_ORDERS[rule.order],
-        POOL_BIASES.index(weights.bias),
+        rule.order,
+        NATIVE_BIASES[weights.bias],
         weights.w_min,
         rule.epsilon,
         rule.mad,
         *_native_lookahead(rule.lookahead),
-        rule.block_bytes // BYTES_PER_PAIR,
+        BlockSizer(rule.lookahead, rule.block_bytes).most_pairs,
     )
 
 
 def _native_lookahead(lookahead: LookAhead) -> tuple[int, int]:
     """The kind of look-ahead, or the fixed number of cases; and the least block of one that adapts."""
-    if isinstance(lookahead, Growing):
-        return NATIVE_LOOKAHEAD["auto"], lookahead.least
-    return (NATIVE_LOOKAHEAD[lookahead] if isinstance(lookahead, str) else min(lookahead, MAX_CASES)), 1
+    if isinstance(lookahead, int):
+        return min(lookahead, MAX_CASES), 1
+    growing = Growing() if lookahead == "auto" else lookahead
+    return -1 if growing.delayed else 0, growing.min_cases
 
 
 def run_natively(
@@ -222,10 +221,10 @@ def run_natively(
     """
     weights, (k0, k1) = run.weights, run.key
     assert weights.w_max is not None
-    weights.version = native.select(
+    weights.revision = native.select(
         run.memo.store,
         weights.values,
-        weights.version,
+        weights.revision,
         weights.w_max,
         k0,
         k1,

@@ -19,10 +19,10 @@ from flexicase._checks import check_count
 from flexicase.data import SyntheticPopulation
 from flexicase.rng import Seed, check_seed
 from flexicase.selection.fast_lexicase import FastLexicase
-from flexicase.selection.matrix import as_error_matrix
-from flexicase.selection.orders import OrderName
-from flexicase.selection.protocol import Ended
-from flexicase.selection.weights import Default, PoolBias
+from flexicase.selection.matrix import ErrorMatrix
+from flexicase.selection.orders import first_case_probabilities
+from flexicase.selection.protocol import Ended, Method
+from flexicase.selection.weights import DefaultWeight
 
 WORTH_IT = 0.5  # of the pairs; beyond, whole batches and native selection make up for the rest
 MOST_INDIVIDUALS = 1000
@@ -62,12 +62,10 @@ def advise(
     n_individuals: int,
     n_cases: int,
     n: int,
+    method: str | Method = "weighted-num-nonzeros",
     *,
+    default_weight: DefaultWeight = "max",
     errors: ArrayLike | None = None,
-    order: OrderName = "weighted",
-    bias: PoolBias = "num_nonzeros",
-    default: Default = "max",
-    epsilon: float | str | None = None,
     seed: Seed = 0,
 ) -> Advice:
     """Say which share of all evaluations partial evaluation would need, and whether to use it.
@@ -80,12 +78,10 @@ def advise(
         n_individuals: Size of the population.
         n_cases: Number of cases.
         n: Selections per generation.
+        method: As for `FastLexicase`; an epsilon must be the same for all cases.
+        default_weight: As for `FastLexicase`.
         errors: (n_individuals, n_cases) errors of a typical generation, lower is better. Without
             them, a `flexicase.data.SyntheticPopulation` stands in: pass/fail cases and many copies.
-        order: As for `FastLexicase`.
-        bias: As for `FastLexicase`.
-        default: As for `FastLexicase`.
-        epsilon: As for `FastLexicase`, the same for all cases.
         seed: Fixes the simulation.
 
     Returns:
@@ -114,14 +110,14 @@ def advise(
         evaluate: Evaluate = SyntheticPopulation(*sample, seed=int(rng.integers(2**63)))
     else:
         evaluate = _sampled(errors, (n_individuals, n_cases), sample, rng)
-    fast = FastLexicase(sample[1], order=order, bias=bias, default=default, epsilon=epsilon, lookahead=1)
-    looks = _simulate(fast, order, evaluate, sample[0], rng)
+    fast = FastLexicase(sample[1], method, default_weight=default_weight, lookahead=1)
+    looks = _simulate(fast, evaluate, sample[0], rng)
     return _advice(_share(looks, n, n_cases), n_individuals, n_cases, n)
 
 
 def _sampled(errors: ArrayLike, shape: tuple[int, int], sample: tuple[int, int], rng: np.random.Generator) -> Evaluate:
     """An evaluator that looks up a random part of the user's errors."""
-    values = as_error_matrix(errors).values
+    values = ErrorMatrix.from_array(errors).values
     if values.shape != shape:
         raise ValueError(f"errors must be n_individuals × n_cases: expected shape {shape}, got {values.shape}")
     rows, columns = (np.sort(rng.choice(whole, part, replace=False)) for whole, part in zip(shape, sample, strict=True))
@@ -166,29 +162,14 @@ class _Looks:
             self.filtered[pool] += 1
 
 
-def _simulate(
-    fast: FastLexicase, order: OrderName, evaluate: Evaluate, n_individuals: int, rng: np.random.Generator
-) -> _Looks:
+def _simulate(fast: FastLexicase, evaluate: Evaluate, n_individuals: int, rng: np.random.Generator) -> _Looks:
     looks = _Looks(evaluate, n_individuals, fast.n_cases)
     while looks.events < MOST_EVENTS and looks.looks < MOST_LOOKS:
-        fast.new_generation()  # every look is then a call of the evaluator
+        fast.clear_cache()  # every look is then a call of the evaluator
         outcome = fast.select(looks, n_individuals, 1, seed=int(rng.integers(2**63)))
-        looks.first += _first_chances(order, fast.weights, rng)
-        looks.end_of_event(outcome.ended is not None and outcome.ended[0] == Ended.CASES_EXHAUSTED)
+        looks.first += first_case_probabilities(fast.method.order.kind, fast.weights)
+        looks.end_of_event(outcome.ended[0] == Ended.CASES_EXHAUSTED)
     return looks
-
-
-def _first_chances(order: OrderName, weights: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """(n_cases,) the chance of each case to be the first of an order drawn with these weights."""
-    n_cases = len(weights)
-    if order == "uniform":
-        return np.full(n_cases, 1.0 / n_cases)
-    if order == "weighted":
-        return weights / float(weights.sum())
-    chances = np.empty(n_cases)
-    lightest_first = np.lexsort((rng.random(n_cases), weights))
-    chances[lightest_first] = np.cumsum(1.0 / np.arange(n_cases, 0, -1)) / n_cases
-    return chances
 
 
 def _share(looks: _Looks, n: int, n_cases: int) -> float:

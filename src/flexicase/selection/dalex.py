@@ -11,7 +11,7 @@ from flexicase import _native
 from flexicase._checks import check_not_negative
 from flexicase.rng import Key, Lane, Stream, decay, normals
 from flexicase.selection.matrix import ErrorMatrix, row_blocks
-from flexicase.selection.protocol import Backend, Events, Kernel
+from flexicase.selection.protocol import Backend, Kernel, Selection
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,11 @@ class DALex:
     std: float = 200.0
 
     def __post_init__(self) -> None:
-        """Check the pressure."""
         object.__setattr__(self, "std", check_not_negative(self.std, "std"))
+
+    def describe(self) -> str:
+        """The method in words."""
+        return f"the lowest sum of errors with random case weights of standard deviation {self.std:g}"
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
         """A kernel that draws events from ``matrix``."""
@@ -67,16 +70,16 @@ class DALexKernel:
         self.std = std
         self.backend = backend
 
-    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Events:
+    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
         """Run the events with these numbers; all cases are used at once, so there is nothing to count."""
-        out = Events.empty(len(events), counts=False)
+        out = Selection.empty(len(events), counts=False)
         if self.backend == "native":
             _native.draw_aggregates(
                 self.columns, self.std, key.k0, key.k1, events.start, events.step, threads, out.indices
             )
             return out
         for i, event in enumerate(events):
-            sums = weighted_sums(self.columns, case_weights(key, event, len(self.columns), self.std))
+            sums = weighted_sums(self.columns, draw_case_weights(key, event, len(self.columns), self.std))
             tied = np.flatnonzero(sums == sums.min())
             out.indices[i] = tied[Stream.of(key, event, Lane.PICK).bounded(len(tied))]
         return out
@@ -100,7 +103,7 @@ def weighted_sums(columns: NDArray[np.float64], weights: NDArray[np.float64]) ->
     return sums
 
 
-def case_weights(key: Key, event: int, n_cases: int, std: float) -> NDArray[np.float64]:
+def draw_case_weights(key: Key, event: int, n_cases: int, std: float) -> NDArray[np.float64]:
     """Draw the weights of the cases in one event.
 
     Returns:

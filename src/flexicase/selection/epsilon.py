@@ -9,12 +9,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexicase._checks import as_number_array, check_choice, shown
+
+
+class EpsilonKind(Enum):
+    """Where epsilon comes from; the values are those of the native code."""
+
+    NONE = 0
+    FIXED = 1
+    MAD = 2
+    DYNAMIC_MAD = 3
+
 
 MadMode: TypeAlias = Literal["static", "semi-dynamic", "dynamic"]
 MAD_MODES = ("static", "semi-dynamic", "dynamic")
@@ -35,7 +46,7 @@ class MadEpsilon:
 
         >>> import flexicase as fx
         >>> errors = [[0.0, 0.1], [0.1, 0.0], [5.0, 5.0]]
-        >>> chosen = fx.select(errors, 50, fx.Lexicase(epsilon=fx.Mad("dynamic")), seed=1).indices
+        >>> chosen = fx.select(errors, 50, fx.Lexicase(epsilon=fx.MadEpsilon("dynamic")), seed=1).indices
         >>> sorted(set(chosen.tolist()))
         [0, 1]
     """

@@ -71,8 +71,10 @@ def resolve_method(method: str | Method) -> Method:
 
 
 def _check_method(method: Any) -> None:
-    if isinstance(method, type) or not callable(getattr(method, "prepare", None)):
-        raise TypeError(f"method must be a name or a method object, got {shown(method)}")
+    if isinstance(method, type) or not all(callable(getattr(method, name, None)) for name in ("prepare", "describe")):
+        raise TypeError(
+            f"method must be a name or an object with prepare() and describe(), such as Lexicase(), got {shown(method)}"
+        )
 
 
 def _register_all() -> None:
@@ -83,11 +85,11 @@ def _register_all() -> None:
     register("epsilon-lexicase", Lexicase(epsilon=MadEpsilon("semi-dynamic")))
     register("epsilon-lexicase-static", Lexicase(epsilon=MadEpsilon("static")))
     register("epsilon-lexicase-dynamic", Lexicase(epsilon=MadEpsilon("dynamic")))
-    register("batch-lexicase", Lexicase(batch=10))
-    register("randomly-truncated-lexicase", Lexicase(depth="random"))
-    register("down-sampled-lexicase", Lexicase(sample=DownSample(0.1)))
-    register("informed-down-sampled-lexicase", Lexicase(sample=InformedDownSample(0.1)))
-    register("cohort-lexicase", Lexicase(sample=Cohorts(10)))
+    register("batch-lexicase", Lexicase(batch_size=10))
+    register("randomly-truncated-lexicase", Lexicase(max_cases="random"))
+    register("down-sampled-lexicase", Lexicase(sampling=DownSample(0.1)))
+    register("informed-down-sampled-lexicase", Lexicase(sampling=InformedDownSample(0.1)))
+    register("cohort-lexicase", Lexicase(sampling=Cohorts(10)))
     register("plexicase", Plexicase())
     register("dalex", DALex())
     register("tournament", Tournament())

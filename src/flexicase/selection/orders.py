@@ -1,4 +1,4 @@
-"""Orders: in which sequence a selection event looks at the cases (paper, section 2.3).
+"""Orders: the sequence in which a selection event uses the cases (paper, section 2.3).
 
 A new order is drawn for every selection event; the weights behind it are computed once, from the
 whole population, when selection is prepared.
@@ -8,13 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from enum import IntEnum
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flexicase.rng import MASK32, Key, Lane, Stream, case_keys, event_state, exponential_keys, lane_state
 from flexicase.selection.weights import Bias, check_bias
+
+
+class OrderKind(IntEnum):
+    """The shuffle of an order; the values are those of the native code."""
+
+    UNIFORM = 0
+    WEIGHTED = 1
+    RANKED = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +35,8 @@ class Uniform:
         >>> fx.Lexicase(order=fx.Uniform()).order
         Uniform()
     """
+
+    kind: ClassVar = OrderKind.UNIFORM
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +56,7 @@ class Weighted:
         [0, 0, 0]
     """
 
+    kind: ClassVar = OrderKind.WEIGHTED
     bias: Bias = "num_nonzeros"
 
     def __post_init__(self) -> None:
@@ -71,6 +83,7 @@ class Ranked:
         True
     """
 
+    kind: ClassVar = OrderKind.RANKED
     bias: Bias = "num_nonzeros"
 
     def __post_init__(self) -> None:
@@ -84,15 +97,15 @@ MAX_PREFIX_CASES = 16
 MAX_PREFIX_DRAWS = 24
 
 
-def draw_prefix(spin: Callable[[], int], n_cases: int) -> list[int]:
-    """Draw the first cases of an order one by one: spin until a new case comes up, and again.
+def draw_prefix(draw: Callable[[], int], n_cases: int) -> list[int]:
+    """Draw the first cases of an order one by one: draw until a new case comes up, and again.
 
-    The head ends after 16 cases or 24 spins, whichever comes first. Where it ends does not change
-    the distribution of the whole order, because what follows depends only on the cases left.
+    The prefix ends after 16 cases or 24 draws, whichever comes first. Where it ends does not change
+    the distribution of the whole order, because the rest depends only on the cases left.
     """
     head: list[int] = []
     for _ in range(MAX_PREFIX_DRAWS):
-        case = spin()
+        case = draw()
         if case not in head:
             head.append(case)
         if len(head) == min(MAX_PREFIX_CASES, n_cases):
@@ -164,21 +177,57 @@ def ranked_order(key: Key, event: int, weights: NDArray[np.float64]) -> Iterator
         yield int(tied.pop())
 
 
-OrderName: TypeAlias = Literal["weighted", "ranked", "uniform"]
-ORDERS = ("weighted", "ranked", "uniform")
-
-
-def case_order(order: str, key: Key, event: int, weights: NDArray[np.float64]) -> Iterator[int]:
-    """The cases of one event in order, drawn with the weights as they are now.
+def draw_order(
+    kind: OrderKind, key: Key, event: int, n_cases: int, weights: NDArray[np.float64] | None
+) -> Iterator[int]:
+    """Draw the order of one event.
 
     Args:
-        order: Which shuffle.
+        kind: The shuffle.
         key: The selection's key.
         event: Number of the selection event.
-        weights: (n_cases,) positive; copied where they are needed later.
+        n_cases: Number of cases.
+        weights: (n_cases,) the weights as they are now, which may change later; None for the uniform order.
+
+    Returns:
+        The case numbers.
     """
-    if order == "ranked":
+    if kind is OrderKind.UNIFORM or weights is None or not n_cases:
+        return iter(uniform_order(key, event, n_cases).tolist())
+    if kind is OrderKind.RANKED:
         return ranked_order(key, event, weights.copy())
-    if order == "uniform" or not len(weights):
-        return iter(uniform_order(key, event, len(weights)).tolist())
     return iter(weighted_order(key, event, weights).tolist())
+
+
+def first_case_probabilities(order: OrderKind, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How likely each case is to come first in an order.
+
+    In a ranked order, rank p of n comes first with probability (1/n)(1/p + 1/(p+1) + … + 1/n); cases of equal weight
+    share the ranks they take up.
+
+    Args:
+        order: The shuffle.
+        weights: (n_cases,) finite, not negative.
+
+    Returns:
+        (n_cases,) probabilities.
+
+    Example:
+        >>> import numpy as np
+        >>> from flexicase.selection.orders import OrderKind, first_case_probabilities
+        >>> first_case_probabilities(OrderKind.WEIGHTED, np.array([3.0, 1.0, 0.0])).tolist()
+        [0.75, 0.25, 0.0]
+        >>> first_case_probabilities(OrderKind.RANKED, np.array([9.0, 4.0, 1.0, 0.0])).round(4).tolist()
+        [0.5208, 0.2708, 0.1458, 0.0625]
+    """
+    n = len(weights)
+    if order is OrderKind.RANKED:
+        by_rank = np.cumsum(1 / np.arange(n, 0, -1))[::-1] / max(n, 1)
+        _, group = np.unique(-weights, return_inverse=True)
+        ranks_of_group = np.sort(group)
+        shared = np.bincount(ranks_of_group, weights=by_rank) / np.bincount(ranks_of_group)
+        return np.asarray(shared[group], dtype=np.float64)
+    total = weights.sum()
+    if order is OrderKind.UNIFORM or total == 0:
+        return np.full(n, 1 / max(n, 1))
+    return np.asarray(weights / total)

@@ -36,17 +36,19 @@ class Plexicase:
 
     Example:
         >>> import flexicase as fx
-        >>> from flexicase.selection.matrix import as_error_matrix
         >>> errors = [[0, 0, 5], [5, 5, 0], [5, 0, 9], [6, 6, 6]]
-        >>> fx.Plexicase().probabilities(as_error_matrix(errors)).round(3).tolist()
+        >>> fx.probabilities(errors, "plexicase").round(3).tolist()
         [0.667, 0.333, 0.0, 0.0]
     """
 
     alpha: float = 1.0
 
     def __post_init__(self) -> None:
-        """Check alpha."""
         object.__setattr__(self, "alpha", check_not_negative(self.alpha, "alpha"))
+
+    def describe(self) -> str:
+        """The method in words."""
+        return f"from an approximation of lexicase selection's probabilities, to the power {self.alpha:g}"
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
         """A kernel that draws events from ``matrix``."""
@@ -59,7 +61,7 @@ class Plexicase:
     def _distribution(self, matrix: ErrorMatrix, backend: Backend) -> NDArray[np.float64]:
         if matrix.n_cases == 0:
             return np.full(matrix.n_individuals, 1.0 / matrix.n_individuals)
-        kinds, kind_of, members = np.unique(matrix.groups, return_inverse=True, return_counts=True)
+        kinds, kind_of, members = np.unique(matrix.first_identical_row, return_inverse=True, return_counts=True)
         if backend == "native":
             shares = np.empty(len(kinds))
             _native.elite_shares(matrix.values, kinds, shares)

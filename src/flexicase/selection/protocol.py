@@ -1,11 +1,10 @@
-"""What a selection kernel is told, and what it gives back: the seam between Python and native."""
+"""What a selection method implements, and what it returns: `Method`, `Kernel`, `Selection`, `Ended`."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from enum import Enum, IntEnum
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
+from enum import IntEnum
+from typing import TYPE_CHECKING, Literal, NoReturn, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +17,11 @@ if TYPE_CHECKING:
 
 
 Backend: TypeAlias = Literal["native", "reference"]
+Counts: TypeAlias = NDArray[np.int64]
 
 
 def resolve_backend(backend: Backend | None) -> Backend:
-    """The back end to use: the argument, else the environment variable, else native."""
+    """The backend to use: the argument, else the environment variable, else native."""
     if backend is None:
         backend = os.environ.get("FLEXICASE_BACKEND", "native")  # type: ignore[assignment]
         if backend == "native":
@@ -30,89 +30,128 @@ def resolve_backend(backend: Backend | None) -> Backend:
 
 
 class Ended(IntEnum):
-    """Why a selection event stopped looking at cases."""
+    """Why a selection event ended.
+
+    Attributes:
+        ONE_LEFT: One candidate was left.
+        CASES_EXHAUSTED: All cases were used; the parent is a random member of the pool.
+        TRUNCATED: ``max_cases`` or slippage ended the event; the parent is a random member of the pool.
+        ELITE: The event returned an elite and used no case.
+        ALL_FAILED: No candidate solved a case, under ``stop_on_all_fail``; the parent is any individual.
+
+    Example:
+        >>> import flexicase as fx
+        >>> s = fx.select([[0, 1], [0, 1]], seed=1)
+        >>> fx.Ended(s.ended[0]).label
+        'cases exhausted'
+    """
 
     ONE_LEFT = 0
     CASES_EXHAUSTED = 1
-    CUT_SHORT = 2
+    TRUNCATED = 2
     ELITE = 3
+    ALL_FAILED = 4
+
+    @property
+    def label(self) -> str:
+        """The reason in words."""
+        return self.name.lower().replace("_", " ")
 
 
-class EpsilonKind(Enum):
-    """How far from the pool's best a survivor may be."""
+class Selection:
+    """The result of ``n`` selection events.
 
-    NONE = 0
-    FIXED = 1
-    MAD = 2
-    DYNAMIC_MAD = 3
+    A method that does not use one case after another, such as a tournament, has nothing to count. Then ``counted`` is
+    False, and the properties that count raise ValueError.
 
-
-@dataclass(slots=True, kw_only=True, eq=False)
-class ResolvedLexicase:
-    """One lexicase filter, with everything resolved to numbers.
-
-    Attributes:
-        weights: (n_cases,) case weights, or None for the uniform order.
-        ranked: Whether the weights are used by ranked instead of weighted shuffle.
-        tolerance: The filter.
-        epsilon: (n_cases,) for `EpsilonKind.FIXED`.
-        batch: Cases that are summed before each filtering.
-        depth: Cases that an event looks at, at most.
-        random_depth: Draw the depth anew for every event, uniformly from 1 … n_cases.
-        slippage: Probability of ending an event before any one case.
-    """
-
-    weights: NDArray[np.float64] | None = None
-    ranked: bool = False
-    tolerance: EpsilonKind = EpsilonKind.NONE
-    epsilon: NDArray[np.float64] | None = None
-    batch: int = 1
-    depth: int = 2**31 - 1
-    random_depth: bool = False
-    slippage: float = 0.0
-
-
-@dataclass(slots=True, eq=False)
-class Events:
-    """The outcome of some selection events; counts are arrays of length 0 when they were not kept.
+    Args:
+        indices: (n,) int64, the selected parents.
+        evaluations: (n,) int64; None if not counted, as for the rest.
+        evaluations_distinct: (n,) int64.
+        cases_used: (n,) int64.
+        ended: (n,) uint8.
 
     Attributes:
-        block: (4, n) or, without counts, (1, n): what the next four are rows of.
-        indices: (n,) the chosen individuals.
-        evaluations: (n,) sizes of the pool, summed over the cases looked at.
-        evaluations_distinct: (n,) the same with one individual per distinct error vector.
-        cases_used: (n,) cases looked at.
-        ended: (n,) an `Ended` each.
-        counted: Whether the counts were kept.
+        indices: (n,) int64, the selected parents.
+
+    Example:
+        >>> import flexicase as fx
+        >>> s = fx.select([[0, 1], [0, 0], [1, 1]], 1, fx.Lexicase(order=fx.Weighted([1, 0])), seed=1)
+        >>> s.indices.tolist(), s.evaluations.tolist(), s.cases_used.tolist()
+        ([1], [5], [2])
     """
 
-    block: NDArray[np.int64]
-    indices: NDArray[np.int64]
-    evaluations: NDArray[np.int64]
-    evaluations_distinct: NDArray[np.int64]
-    cases_used: NDArray[np.int64]
-    ended: NDArray[np.uint8]
-    counted: bool
+    __slots__ = ("_cases_used", "_ended", "_evaluations", "_evaluations_distinct", "indices")
+
+    def __init__(
+        self,
+        indices: NDArray[np.int64],
+        evaluations: Counts | None = None,
+        evaluations_distinct: Counts | None = None,
+        cases_used: Counts | None = None,
+        ended: NDArray[np.uint8] | None = None,
+    ) -> None:
+        self.indices = indices
+        self._evaluations = evaluations
+        self._evaluations_distinct = evaluations_distinct
+        self._cases_used = cases_used
+        self._ended = ended
 
     @classmethod
-    def empty(cls, n: int, counts: bool) -> Events:
-        """Room for ``n`` events."""
+    def empty(cls, n: int, counts: bool) -> Selection:
+        """Room for ``n`` events, for a kernel to fill."""
         if not counts:
-            block = room_for((1, n), np.int64, "n")
-            return cls(block, block[0], NO_COUNTS, NO_COUNTS, NO_COUNTS, NO_REASONS, False)
+            return cls(room_for(n, np.int64, "n"))
         block = room_for((4, n), np.int64, "n")
-        return cls(block, block[0], block[1], block[2], block[3], np.empty(n, np.uint8), True)
+        return cls(block[0], block[1], block[2], block[3], np.empty(n, np.uint8))
 
+    @property
+    def counted(self) -> bool:
+        """Whether the events were counted."""
+        return self._evaluations is not None
 
-NO_COUNTS = np.empty(0, np.int64)
-NO_REASONS = np.empty(0, np.uint8)
+    @property
+    def evaluations(self) -> Counts:
+        """(n,) int64, the paper's measure: the size of the pool before each case used, summed.
+
+        A pool of 10, then 3, then 1 makes 10 + 3 = 13.
+        """
+        return self._evaluations if self._evaluations is not None else self._not_counted("evaluations")
+
+    @property
+    def evaluations_distinct(self) -> Counts:
+        """(n,) int64, the same with one individual per distinct error vector."""
+        found = self._evaluations_distinct
+        return found if found is not None else self._not_counted("evaluations_distinct")
+
+    @property
+    def cases_used(self) -> Counts:
+        """(n,) int64, how many cases were used."""
+        return self._cases_used if self._cases_used is not None else self._not_counted("cases_used")
+
+    @property
+    def ended(self) -> NDArray[np.uint8]:
+        """(n,) uint8, why each event ended: the value of an `Ended`."""
+        return self._ended if self._ended is not None else self._not_counted("ended")
+
+    def _not_counted(self, name: str) -> NoReturn:
+        raise ValueError(
+            f"{name} was not counted: only methods that use one case after another have counts; "
+            'select by a lexicase method, such as "lexicase"'
+        )
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(n={len(self)}, counted={self.counted})"
 
 
 class Kernel(Protocol):
     """Draws selection events from one error matrix."""
 
-    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Events:
-        """Run the events with these numbers."""
+    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
+        """Run the events with these numbers; ``counts`` says whether they are to be counted."""
         ...
 
 
@@ -130,36 +169,6 @@ class Method(Protocol):
         """A kernel that draws events from ``matrix``."""
         ...
 
-
-@dataclass(slots=True, eq=False)
-class Selection:
-    """The outcome of ``n`` selection events.
-
-    The counts are None when they were not asked for (``counts=False``) and for methods that do
-    not look at cases one after another.
-
-    Attributes:
-        indices: (n,) int64, the chosen parents.
-        evaluations: (n,) int64, the paper's measure: sizes of the pool summed over the cases
-            looked at, before each (10, then 3, then 1 left: 10 + 3 = 13).
-        evaluations_distinct: (n,) int64, the same with one individual per distinct error vector.
-        cases_used: (n,) int64, how many cases were looked at.
-        ended: (n,) uint8, why the event ended: 0 one candidate left, 1 cases exhausted (random
-            choice among those left), 2 cut short by a depth limit or slippage, 3 an elite.
-
-    Example:
-        >>> import flexicase as fx
-        >>> s = fx.select([[0, 1], [0, 0], [1, 1]], 1, fx.Lexicase(order=fx.Weighted([1, 0])), seed=1)
-        >>> s.indices.tolist(), s.evaluations.tolist(), s.cases_used.tolist()
-        ([1], [5], [2])
-    """
-
-    indices: NDArray[np.int64]
-    evaluations: NDArray[np.int64] | None = None
-    evaluations_distinct: NDArray[np.int64] | None = None
-    cases_used: NDArray[np.int64] | None = None
-    ended: NDArray[np.uint8] | None = None
-
-    def __len__(self) -> int:
-        """How many parents were chosen."""
-        return len(self.indices)
+    def describe(self) -> str:
+        """The method in words, in one line."""
+        ...

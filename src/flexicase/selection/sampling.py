@@ -13,7 +13,7 @@ from flexicase import _native
 from flexicase._checks import check_count, check_fraction, shown
 from flexicase.rng import Key, Lane, Stream, case_keys
 from flexicase.selection.matrix import ErrorMatrix, row_blocks
-from flexicase.selection.protocol import Backend, Events, Kernel
+from flexicase.selection.protocol import Backend, Kernel, Selection
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,9 +45,9 @@ class PartitionKernel:
         self.parts = parts
         self.kernels = kernels
 
-    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Events:
+    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
         """Run the events with these numbers."""
-        out = Events.empty(len(events), counts)
+        out = Selection.empty(len(events), counts)
         for i in range(min(len(self.parts), len(events))):
             which = events[i] % len(self.parts)
             mine = self.kernels[which].draw(key, events[i :: len(self.parts)], counts, threads)
@@ -76,7 +76,7 @@ class DownSample:
 
     Example:
         >>> import flexicase as fx
-        >>> method = fx.Lexicase(sample=fx.DownSample(2))
+        >>> method = fx.Lexicase(sampling=fx.DownSample(2))
         >>> int(fx.select([[0, 0, 0], [0, 0, 0]], 10, method, seed=1).cases_used.max())
         2
     """
@@ -108,7 +108,7 @@ class Cohorts:
     Example:
         >>> import flexicase as fx
         >>> errors = [[0, 0, 0, 0], [1, 1, 1, 1]]
-        >>> sorted(fx.select(errors, 2, fx.Lexicase(sample=fx.Cohorts(2)), seed=1).indices.tolist())
+        >>> sorted(fx.select(errors, 2, fx.Lexicase(sampling=fx.Cohorts(2)), seed=1).indices.tolist())
         [0, 1]
     """
 
@@ -127,14 +127,14 @@ class Cohorts:
         return [Partition(np.sort(i), np.sort(c)) for i, c in zip(individuals, cases, strict=True)]
 
 
-def check_sample(sample: Any) -> Sample | None:
-    """A sample, or None."""
-    if sample is not None and (isinstance(sample, type) or not callable(getattr(sample, "parts", None))):
+def check_sampling(sampling: Any) -> Sample | None:
+    """A sampling object, or None."""
+    if sampling is not None and (isinstance(sampling, type) or not callable(getattr(sampling, "parts", None))):
         raise TypeError(
-            "sample must be DownSample, InformedDownSample, Cohorts, another object with parts(), or None, "
-            f"got {shown(sample)}"
+            "sampling must be DownSample, InformedDownSample, Cohorts, another object with parts(), or None, "
+            f"got {shown(sampling)}"
         )
-    return sample
+    return sampling
 
 
 def check_sample_size(size: Any, name: str) -> float | int:
@@ -171,7 +171,7 @@ class InformedDownSample:
     Example:
         >>> import flexicase as fx
         >>> errors = [[0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 0, 0]]  # cases 0, 1 and 2 are synonymous
-        >>> method = fx.Lexicase(sample=fx.InformedDownSample(2, parents=1.0))
+        >>> method = fx.Lexicase(sampling=fx.InformedDownSample(2, parents=1.0))
         >>> set(fx.select(errors, 20, method, seed=1).indices.tolist())
         {2}
     """

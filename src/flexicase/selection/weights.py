@@ -1,16 +1,14 @@
-"""Bias metrics: how heavy a case is, from the errors of the whole population on it.
+"""Case weights: biases, from a whole error matrix, and `CaseWeights`, learnt from pools.
 
-Definitions follow Troise and Helmuth (GPTP XV, 2018): duplicates count, nothing is smoothed and
-nothing is normalised. Heavier cases come earlier in a weighted or ranked order.
+Definitions follow Troise and Helmuth (GPTP XV, 2018): duplicates count, and weights are neither smoothed nor
+normalised. Heavier cases come earlier in a weighted or ranked order.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Literal, TypeAlias, TypeGuard
+from typing import Literal, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,95 +20,13 @@ from flexicase._checks import (
     check_number,
     check_weights,
     did_you_mean,
+    per_case,
     room_for,
     shown,
 )
+from flexicase.selection.matrix import CaseStatistics
 
 Weights: TypeAlias = NDArray[np.float64]
-
-CASES_AT_A_TIME = 256
-
-
-@dataclass(frozen=True)
-class CaseStatistics:
-    """What a bias may look at: per-case summaries of an error matrix, computed when asked for.
-
-    Attributes:
-        errors: (n_individuals, n_cases) the error matrix.
-        zeros: (n_cases,) how many individuals have error exactly 0.
-
-    Example:
-        A bias of one's own weighs cases by how much the population disagrees on them:
-
-        >>> import flexicase as fx
-        >>> def disagreement(statistics: fx.CaseStatistics):
-        ...     return statistics.variance
-        >>> method = fx.Lexicase(order=fx.Weighted(disagreement))
-        >>> fx.select([[0, 0], [0, 4]], 3, method, seed=1).indices.tolist()
-        [0, 0, 0]
-    """
-
-    errors: NDArray[np.generic]
-    zeros: NDArray[np.int64]
-
-    @property
-    def nonzeros(self) -> NDArray[np.int64]:
-        """(n_cases,) how many individuals have an error other than 0."""
-        return len(self.errors) - self.zeros
-
-    @cached_property
-    def average(self) -> Weights:
-        """(n_cases,) mean error."""
-        if self._squares_fit():
-            return np.asarray(self.errors.sum(axis=0, dtype=np.int64) / len(self.errors))
-        return self._per_case(lambda block: block.sum(axis=1) / block.shape[1])
-
-    @cached_property
-    def median(self) -> Weights:
-        """(n_cases,) median error; the mean of the two middle values for an even population."""
-        return self._per_case(lambda block: np.median(block, axis=1))
-
-    @cached_property
-    def variance(self) -> Weights:
-        """(n_cases,) population variance of the errors."""
-        if self._squares_fit():
-            errors: NDArray[Any] = self.errors
-            n, sums = len(errors), errors.sum(axis=0, dtype=np.int64)
-            squares = np.einsum("ij,ij->j", errors, errors, dtype=np.int64)
-            return np.asarray((n * squares - sums**2) / n**2)
-        return self._per_case(lambda block: block.var(axis=1))
-
-    @property
-    def split(self) -> Weights:
-        """(n_cases,) how evenly a case splits the population into error 0 and not: 1 half and half, 0 not at all.
-
-        Four times the variance of right and wrong.
-        """
-        return 4.0 * (self.zeros * self.nonzeros) / max(len(self.errors), 1) ** 2
-
-    def _per_case(self, summary: Callable[[Weights], Weights]) -> Weights:
-        """Summarise sorted columns, so that neither memory layout nor the order of individuals shows in a rounding.
-
-        Args:
-            summary: From (k, n_individuals) sorted errors of k cases to their (k,) summaries.
-        """
-        n_cases = self.errors.shape[1]
-        out = np.empty(n_cases)
-        with np.errstate(over="ignore", invalid="ignore"):
-            for start in range(0, n_cases, CASES_AT_A_TIME):
-                columns = self.errors[:, start : start + CASES_AT_A_TIME].T.astype(np.float64, order="C")
-                columns.sort(axis=1)
-                out[start : start + CASES_AT_A_TIME] = summary(columns)
-        return out
-
-    def _squares_fit(self) -> bool:
-        """Whether the errors are integers whose squares can be summed without rounding, so that equal metrics tie."""
-        if self.errors.dtype.kind not in "biu" or self.errors.dtype == np.uint64 or not self.errors.size:
-            return False
-        largest = max(abs(int(self.errors.min())), abs(int(self.errors.max())))
-        return (len(self.errors) * largest) ** 2 < 2**63
-
-
 BiasFunction: TypeAlias = Callable[[CaseStatistics], ArrayLike]
 Bias: TypeAlias = str | BiasFunction | ArrayLike
 
@@ -160,7 +76,7 @@ def check_bias(bias: Bias) -> None:
         raise ValueError(f"bias must be one number per case, got {np.ndim(bias)} dimensions")
 
 
-def case_weights(bias: Bias, statistics: CaseStatistics) -> Weights:
+def resolve_weights(bias: Bias, statistics: CaseStatistics) -> Weights:
     """The weight of every case.
 
     Args:
@@ -178,19 +94,23 @@ def case_weights(bias: Bias, statistics: CaseStatistics) -> Weights:
     n_cases = len(statistics.zeros)
     if isinstance(bias, str):
         check_bias(bias)
-        return check_weights(BIASES[bias.replace("-", "_")](statistics), n_cases, f"bias {bias!r}")
+        return check_weights(BIASES[bias.replace("-", "_")](statistics), n_cases, bias_name(bias))
     if callable(bias):
-        name = getattr(bias, "__name__", type(bias).__name__)
-        return check_weights(bias(statistics), n_cases, f"bias {name}()")
-    return given_weights(bias, n_cases)
+        return check_weights(bias(statistics), n_cases, bias_name(bias))
+    return check_explicit_weights(bias, n_cases)
 
 
-def is_given(bias: Bias) -> TypeGuard[ArrayLike]:
+def bias_name(bias: str | BiasFunction) -> str:
+    """What messages call a bias."""
+    return f"bias {bias!r}" if isinstance(bias, str) else f"bias {getattr(bias, '__name__', type(bias).__name__)}()"
+
+
+def is_explicit(bias: Bias) -> TypeGuard[ArrayLike]:
     """Whether these are the weights themselves, not a metric."""
     return not isinstance(bias, str) and not callable(bias)
 
 
-def given_weights(weights: ArrayLike, n_cases: int) -> Weights:
+def check_explicit_weights(weights: ArrayLike, n_cases: int) -> Weights:
     """Check weights that the user wrote down.
 
     Args:
@@ -206,54 +126,55 @@ def given_weights(weights: ArrayLike, n_cases: int) -> Weights:
     return checked
 
 
-PoolBias: TypeAlias = Literal["num_nonzeros", "num_zeros", "split"] | Callable[[NDArray[np.float64]], float]
-Default: TypeAlias = Literal["max", "min"]
-POOL_BIASES = ("num_nonzeros", "num_zeros", "split")
+DefaultWeight: TypeAlias = Literal["max", "min"]
 
 
 class CaseWeights:
-    """The weight of every case, its bounds, and the rule that renews it.
+    """The weight of every case, learnt from the pools that use it, within bounds.
+
+    A named bias is taken of the pool's errors, plus 1. ``"split"`` is multiplied by the size of the pool first: a case
+    that half of the pool solves weighs the pool's size + 1, one that all or none solve weighs 1. A function gives the
+    weight as it is.
 
     Args:
         n_cases: Number of cases.
-        bias: ``"num_nonzeros"`` or ``"num_zeros"``, counted over the pool, plus 1; ``"split"``,
-            4 · zeros · nonzeros / pool plus 1: pool + 1 for a case that half of the pool solves, 1
-            for one that all or none do; or a callable from the (pool,) errors to a number.
-        default: Whether cases nobody has looked at weigh ``"max"`` or ``"min"``.
+        bias: A bias's name, or a function of `CaseStatistics`.
+        default_weight: Whether unused cases weigh ``"max"`` or ``"min"``.
         w_min: Smallest weight, above 0.
-        w_max: Largest weight; None until `settle` sets it to the number of individuals + 1.
+        w_max: Largest weight; None until `with_bounds_for` sets it to the number of individuals + 1.
 
     Attributes:
         values: (n_cases,) the weights.
-        version: By which a native run knows that it left ``values`` as they are; 0 if none did.
+        revision: Lets a native run recognise the ``values`` that it left; 0 if none did.
 
     Example:
         >>> import numpy as np
         >>> from flexicase.selection.weights import CaseWeights
         >>> weights = CaseWeights(3, "num_nonzeros", "min", 1.0, 5.0)
-        >>> weights.values[1] = weights.of(np.array([0.0, 2.0, 7.0]))
+        >>> weights.values[1] = weights.weight_of(np.array([0.0, 2.0, 7.0]))
         >>> weights.values.tolist()
         [1.0, 3.0, 1.0]
     """
 
-    __slots__ = ("bias", "default", "values", "version", "w_max", "w_min")
+    __slots__ = ("bias", "default_weight", "revision", "values", "w_max", "w_min")
 
-    def __init__(self, n_cases: int, bias: PoolBias, default: Default, w_min: float, w_max: float | None) -> None:
-        """Check the bounds and give every case the default weight."""
-        self.bias = check_pool_bias(bias)
-        self.default = check_choice(default, "default", ("max", "min"))
+    def __init__(
+        self, n_cases: int, bias: str | BiasFunction, default_weight: DefaultWeight, w_min: float, w_max: float | None
+    ) -> None:
+        self.bias = bias.replace("-", "_") if isinstance(bias, str) else bias
+        self.default_weight = check_choice(default_weight, "default_weight", ("max", "min"))
         self.w_min = check_number(w_min, "w_min")
         self.w_max = None if w_max is None else check_number(w_max, "w_max")
         if not 0.0 < self.w_min < math.inf:
             raise ValueError(f"w_min must be positive and finite, got {shown(w_min)}")
         if self.w_max is not None:
             check_upper_bound(self.w_max, self.w_min, n_cases)
-        unseen = self.w_min if self.default == "min" else (math.inf if self.w_max is None else self.w_max)
-        self.values: NDArray[np.float64] = room_for(n_cases, np.float64, "n_cases")
+        unseen = self.w_min if self.default_weight == "min" else (math.inf if self.w_max is None else self.w_max)
+        self.values: Weights = room_for(n_cases, np.float64, "n_cases")
         self.values.fill(unseen)
-        self.version = 0
+        self.revision = 0
 
-    def settled(self, n_individuals: int) -> CaseWeights:
+    def with_bounds_for(self, n_individuals: int) -> CaseWeights:
         """These weights, or, if ``w_max`` is not known yet, a copy in which it is."""
         if self.w_max is not None:
             return self
@@ -264,42 +185,30 @@ class CaseWeights:
         return copy
 
     def copy(self) -> CaseWeights:
-        """The same weights, to be renewed apart from these."""
+        """An independent copy."""
         copy = object.__new__(CaseWeights)
-        copy.bias, copy.default, copy.w_min, copy.w_max = self.bias, self.default, self.w_min, self.w_max
-        copy.values, copy.version = self.values.copy(), 0
+        copy.bias, copy.default_weight, copy.w_min, copy.w_max = self.bias, self.default_weight, self.w_min, self.w_max
+        copy.values, copy.revision = self.values.copy(), 0
         return copy
 
-    def of(self, errors: NDArray[np.float64]) -> float:
+    def weight_of(self, errors: NDArray[np.float64]) -> float:
         """The new weight of a case.
 
         Args:
-            errors: (pool,) results of the candidates in the pool.
+            errors: (pool,) errors of the pool on the case.
         """
-        if self.bias == "num_nonzeros":
-            weight = float(np.count_nonzero(errors)) + 1.0
-        elif self.bias == "num_zeros":
-            weight = float(len(errors) - np.count_nonzero(errors)) + 1.0
-        elif self.bias == "split":
-            nonzeros = int(np.count_nonzero(errors))
-            weight = 4.0 * ((len(errors) - nonzeros) * nonzeros) / len(errors) + 1.0
+        zeros = len(errors) - int(np.count_nonzero(errors))
+        if self.bias == "split":  # scaled before the division, so that no bit of it is lost
+            weight = 4.0 * (zeros * (len(errors) - zeros)) / len(errors) + 1.0
+        elif isinstance(self.bias, str):
+            weight = float(np.asarray(BIASES[self.bias](CaseStatistics(errors[:, None], np.array([zeros]))))[0]) + 1.0
         else:
-            weight = self._by_callable(errors)
+            pool = CaseStatistics(errors[:, None].copy(), np.array([zeros]))
+            weight = float(per_case(self.bias(pool), 1, bias_name(self.bias))[0])
+        if math.isnan(weight):
+            raise ValueError(f"{bias_name(self.bias)} must be a number, got NaN for a pool of {len(errors)}")
         assert self.w_max is not None
         return min(max(weight, self.w_min), self.w_max)
-
-    def _by_callable(self, errors: NDArray[np.float64]) -> float:
-        assert callable(self.bias)
-        return check_number(self.bias(errors.copy()), "what bias returns")
-
-
-def check_pool_bias(bias: Any) -> PoolBias:
-    """A built-in metric's name, or a callable."""
-    if callable(bias):
-        return check_function(bias, "bias", 1)  # type: ignore[no-any-return]
-    if not isinstance(bias, str):
-        raise TypeError(f"bias must be one of {', '.join(map(repr, POOL_BIASES))} or a callable, got {shown(bias)}")
-    return check_choice(bias, "bias", POOL_BIASES)  # type: ignore[return-value]
 
 
 def check_upper_bound(w_max: float, w_min: float, n_cases: int) -> None:
