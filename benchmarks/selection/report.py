@@ -77,7 +77,7 @@ class Report:
         return "\n".join(parts)
 
     def as_markdown(self) -> str:
-        """A fragment for a README: speed beside the peers, then the orders, then the costs."""
+        """A fragment of a page: speed beside the peers, then the orders, then the costs."""
         parts = [self._speed_table(), self._order_table(), self._cost_table(), self._caption()]
         return "\n\n".join(part for part in parts if part)
 

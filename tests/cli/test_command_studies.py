@@ -201,16 +201,17 @@ def test_the_live_display_shows_the_bar_the_running_runs_and_the_successes(half_
 
 
 def test_names_and_notes_from_data_are_shown_as_they_are():
-    """`[/b]` in a note or in a method's name was taken for markup and stopped the study."""
+    """`[/b]` in a note or in a method's name was taken for markup, and a lone surrogate cannot be written."""
     task = RunSpec("0" * 16, "gp", "[/problem]", "[bold]m", "[/v]", 1, {})
     entry = LedgerEntry(
         task, "done", 1, 0.0, 0.0, 1.0, 1.0, Progress(1, 2), None, None, RunResult("c", "d", {"success": True})
     )
     entries = [entry, replace(entry, task=replace(task, variant="[red]"))]
-    console = Console(file=io.StringIO(), width=200)
-    console.print(picture(study_status(entries), entries, {task.id: Progress(1, 2, "[/b] [bold]note")}))
-    drawn = console.file.getvalue()
-    for text in ("[/problem]", "[bold]m", "[/v]", "[red]", "[/b] [bold]note"):
+    console = Console(file=io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), width=200)
+    console.print(picture(study_status(entries), entries, {task.id: Progress(1, 2, "[/b] [bold]note \udcff")}))
+    console.file.seek(0)
+    drawn = console.file.read()
+    for text in ("[/problem]", "[bold]m", "[/v]", "[red]", r"[/b] [bold]note \udcff"):
         assert text in drawn
 
 

@@ -29,7 +29,7 @@ def test_rows_are_the_records_of_the_run(tmp_path):
     study = Study(tmp_path / "regression")
     assert run_study(tmp_path, parse_spec(STUDY), StudyOptions(workers=2)) == "complete"
     for entry in entries(study):
-        run = evolve("simple-regression", entry.task.method, 60, 6, seed=3, threads=2)
+        run = evolve("simple-regression", entry.task.method, population=60, generations=6, seed=3, threads=2)
         rows = read_rows(study.rows(entry.task.id), entry.result.checksum)
         names = ("generation", "best_error", "evaluations", "evaluations_distinct", "pairs", "push_steps", "mean_error")
         for name in names:
@@ -99,7 +99,7 @@ def test_kill_9_of_the_coordinator_and_its_gp_runs(flexicase, tmp_path):
     again.communicate(timeout=120)
     assert again.returncode == 0
     for entry in entries(study):
-        run = evolve("mirror-image", entry.task.method, 300, 12, seed=3, threads=1)
+        run = evolve("mirror-image", entry.task.method, population=300, generations=12, seed=3, threads=1)
         rows = read_rows(study.rows(entry.task.id), entry.result.checksum)
         assert np.array_equal(rows["evaluations"], [record.evaluations for record in run.records])
         assert entry.result.summary["simplified"] == (None if run.simplified is None else str(run.simplified))

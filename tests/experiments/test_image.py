@@ -11,7 +11,7 @@ from .conftest import entries
 STUDY = """
 name = "tiny"
 kind = "image"
-problems = ["fake"]
+problems = ["digits"]
 methods = ["lexicase", { method = "weighted-split", default_weight = "max" }]
 seeds = [3]
 [settings]
@@ -30,7 +30,7 @@ def test_rows_are_the_records_of_the_training(tmp_path):
     study, spec = Study(tmp_path / "tiny"), parse_spec(STUDY)
     assert run_study(tmp_path, spec, StudyOptions(workers=1)) == "complete"
     for entry in entries(study):
-        _, search = prepare("fake", entry.task.method, ImageSettings(**entry.task.settings), 3)
+        _, search = prepare("digits", entry.task.method, ImageSettings(**entry.task.settings), 3)
         records = search.fit(3)
         rows = read_rows(study.rows(entry.task.id), entry.result.checksum)
         for name in ("generation", "evaluations", "cases_used", "pairs", "loss", "lr"):
@@ -42,9 +42,9 @@ def test_rows_are_the_records_of_the_training(tmp_path):
 
 def test_names_and_settings_are_checked_before_anything_runs():
     for old, new, message in (
-        ('"fake"', '"mnist"', "unknown data set 'mnist'"),
+        ('["digits"]', '["mnist"]', "unknown data set 'mnist'"),
         ("weighted-split", "weighted-splt", "unknown method 'weighted-splt'; did you mean 'weighted-split'?"),
-        ('"digits"', '"resnet"', "settings: arch: "),
+        ('arch = "digits"', 'arch = "resnet"', "settings: arch: "),
         ("batch_size", "batch", "unknown key 'batch'; did you mean 'batch_size'?"),
     ):
         with pytest.raises(SpecError) as caught:

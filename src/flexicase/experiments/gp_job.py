@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -89,23 +89,9 @@ class GpJob:
             save=save,
             save_every=SAVE_SECONDS,
             resume=True,
-            **_arguments(task.settings),
+            **task.settings,
         )
         return JobResult(GenerationRecord.to_columns(run.records), summary_of(run))
-
-
-def _arguments(settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings by the names that `evolve` has for them."""
-    arguments = dict(settings)
-    default = arguments.pop("default_weight", None)
-    if arguments.get("partial") and default is not None:
-        arguments["partial"] = default
-    for name, old in (("n_selections", "parents"), ("instruction_set", "profile")):
-        if name in arguments:
-            arguments[old] = arguments.pop(name)
-    if "profile" in arguments:
-        arguments["profile"] = {"2019": "W", "2021": "M", "2023": "L"}[arguments["profile"]]
-    return arguments
 
 
 def summary_of(run: EvolutionResult) -> dict[str, Scalar]:
