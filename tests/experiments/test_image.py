@@ -4,7 +4,7 @@ import pytest
 
 from flexicase.experiments import SpecError, Study, StudyOptions, load_spec, parse_spec, preset_path, run_study
 from flexicase.experiments._tables import read_rows
-from flexicase.experiments.image_job import METHODS, ImageSettings, prepare
+from flexicase.experiments.image_job import ImageSettings, prepare
 
 from .conftest import entries
 
@@ -56,7 +56,8 @@ def test_names_and_settings_are_checked_before_anything_runs():
 def test_presets_hold_the_paper_s_methods(preset):
     spec = load_spec(preset_path("image", preset))
     assert spec.kind == "image"
-    assert {method for method, _ in spec.method_settings()} == set(METHODS)
+    weighted = [f"weighted-{bias}" for bias in ("num-nonzeros", "num-nonzeros", "num-zeros", "num-zeros", "split")]
+    assert [method for method, _ in spec.method_settings()] == ["lexicase", *weighted]
     weights = [settings.get("default_weight") for _, settings in spec.method_settings()]
     assert weights == [None, "max", "min", "max", "min", "max"]
     assert len(load_spec(preset_path("cifar", "laptop")).methods) == 6

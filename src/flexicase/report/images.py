@@ -15,6 +15,7 @@ from flexicase.report import paper
 from flexicase.report.curves import LAST, WINDOW, last_curve, mean_curve, totals
 from flexicase.report.sections import Section, charts_of, curve_lines, quartiles, table_of
 from flexicase.report.statistics import Interval, z_test
+from flexicase.selection.protocol import Ended
 
 BASELINE = "lexicase"
 
@@ -161,7 +162,7 @@ def _published(method: str) -> str:
 
 
 def _endings(results: StudyResults) -> Section:
-    endings = {0: "one candidate left", 1: "cases exhausted", 4: "all failed"}
+    endings = {ended: ended.label for ended in (Ended.ONE_LEFT, Ended.CASES_EXHAUSTED, Ended.ALL_FAILED)}
 
     def cells(_problem: str, _method: str, runs: list[FinishedRun]) -> list[str]:
         codes = np.concatenate([run.columns["ended"] for run in runs])
