@@ -23,7 +23,7 @@ def test_settings_are_complete_with_the_defaults_of_the_kind():
         ("seeds = 3", "seeds = 0", "seeds: should be at least 1 and at most 100000, got 0"),
         ("seeds = 3", "seeds = 9_000_000_000_000", "seeds: should be at least 1 and at most 100000, got 9000000000000"),
         ("seeds = 3", "seeds = 60_000", "study: expected at most 100000 runs, got 120000"),
-        ("seeds = 3", "seeds = [1, 2, 1]", "seeds: 1 stands there twice"),
+        ("seeds = 3", "seeds = [1, 2, 1]", "seeds: duplicate value 1"),
         ("seeds = 3", "seeds = true", "seeds: should be a valid list, got True"),
         ("seeds = 3", "seeds = [-1]", "seeds.0: should be greater than or equal to 0, got -1"),
         ("seeds = 3", "", "'seeds' is missing"),

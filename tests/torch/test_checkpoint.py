@@ -1,4 +1,4 @@
-"""Nothing finished is lost, and resumed training ends as if it had never stopped."""
+"""Checkpoints: nothing finished is lost, and resumed training ends as if it had never stopped."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from torch.utils.data import TensorDataset
 
 import flexicase.torch as ft
 from flexicase._checkpoint import MAGIC, NEWEST, PREVIOUS, CheckpointError, pack, unpack
-from flexicase.torch._checkpoint import read as load
+from flexicase.torch._checkpoint import read
 from flexicase.torch._training import Trainer, TrainingError, sgd
-from tests.torch.training_runs import Averaging, cases, fingerprint, search, small
+from tests.torch._helpers import Averaging, cases, fingerprint, search, small
 
 CHANGES = [
     {},
-    {"selection": "lexicase", "optimizer_state": "inherit"},
-    {"bias": "split", "default": "min", "on_all_fail": "stop"},
+    {"method": "lexicase", "optimizer_state": "inherit"},
+    {"method": "weighted-split", "default_weight": "min", "stop_on_all_fail": True},
 ]
 
 
@@ -80,7 +80,7 @@ import os, signal, sys
 import torch
 from flexicase.torch._evaluation import CandidateErrors
 from flexicase.torch._training import Trainer
-from tests.torch.training_runs import search
+from tests.torch._helpers import search
 
 def die_at(owner, name, call):
     inner, seen = getattr(owner, name), []
@@ -105,7 +105,7 @@ def test_training_that_was_killed_ends_bit_identical(tmp_path):
     for place, method, call, done in (("training", "train", 7, 1), ("selection", "__call__", 2, 1)):
         child = [sys.executable, "-c", KILLED, str(tmp_path), place, method, str(call)]
         assert subprocess.run(child, check=False).returncode == -signal.SIGKILL
-        assert len(load(tmp_path)["records"]) == done
+        assert len(read(tmp_path)["records"]) == done
     resumed, whole = search(), search()
     resumed.fit(6, save=tmp_path, resume=True)
     whole.fit(6)
@@ -116,15 +116,15 @@ def test_a_damaged_checkpoint_is_noticed_and_the_previous_one_used(tmp_path):
     whole = search()
     whole.fit(4)
     search().fit(2, save=tmp_path, save_every=0.0)
-    search(generations=4).load_state_dict(load(tmp_path))
+    search(generations=4).load_state_dict(read(tmp_path))
     newest = tmp_path / NEWEST
     content = bytearray(newest.read_bytes())
     content[len(content) // 2] ^= 1
     newest.write_bytes(content)
-    assert len(load(tmp_path)["records"]) == 1
+    assert len(read(tmp_path)["records"]) == 1
     (tmp_path / PREVIOUS).write_bytes(b"")
     with pytest.raises(CheckpointError, match=r"run.checkpoint: the file is damaged"):
-        load(tmp_path)
+        read(tmp_path)
 
 
 def test_a_checkpoint_needs_no_trust_to_be_read(tmp_path):
@@ -139,8 +139,8 @@ def test_a_checkpoint_needs_no_trust_to_be_read(tmp_path):
     [
         ({"population": 3}, "the state is of a run with population=4, this run has population=3"),
         ({"seed": 6}, "the state is of a run with seed=5, this run has seed=6"),
-        ({"train": 100}, "the state is of a run with cases=96, this run has cases=100"),
-        ({"bias": "split"}, "settings of a selector with bias='num_nonzeros', this one has bias='split'"),
+        ({"train": 100}, "the state is of a run with n_cases=96, this run has n_cases=100"),
+        ({"method": "weighted-split"}, "settings of a selector with .*num_nonzeros.*, this one has .*split"),
     ],
 )
 def test_a_checkpoint_of_other_settings_is_refused(tmp_path, changes, message):
@@ -191,9 +191,9 @@ def test_another_run_in_the_folder_is_not_overwritten(tmp_path):
         small(seed=2).fit(3, save=tmp_path)
     assert (tmp_path / NEWEST).read_bytes() == before
     first.fit(3, save=tmp_path)  # its own
-    assert len(load(tmp_path)["records"]) == 3
+    assert len(read(tmp_path)["records"]) == 3
     small().fit(4, save=tmp_path, resume=True)
-    assert len(load(tmp_path)["records"]) == 4
+    assert len(read(tmp_path)["records"]) == 4
 
 
 def test_a_folder_that_cannot_be_made_is_noticed_before_training(tmp_path):
@@ -405,7 +405,7 @@ def test_a_checkpoint_never_runs_code(tmp_path, form):
         torch.save(payload, body, _use_new_zipfile_serialization=form == "torch")
     (tmp_path / NEWEST).write_bytes(sealed(body.getvalue()))
     with pytest.raises(CheckpointError, match=r"run.checkpoint: .*cannot be read"):
-        load(tmp_path)
+        read(tmp_path)
     assert not target.exists()
 
 
@@ -443,4 +443,4 @@ def test_the_checkpoint_that_replaced_a_damaged_one_outlives_the_next(tmp_path):
     (tmp_path / NEWEST).write_bytes(b"")
     small().fit(2, save=tmp_path, resume=True)
     (tmp_path / NEWEST).unlink()
-    assert len(load(tmp_path)["records"]) == 1
+    assert len(read(tmp_path)["records"]) == 1

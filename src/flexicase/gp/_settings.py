@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -11,6 +10,7 @@ from typing import Any, get_args
 import numpy as np
 
 from flexicase._checks import MAX_COUNT, check_choice, check_count, check_flag, check_threads, shown
+from flexicase._provenance import usable_cores
 from flexicase.problems import Problem, load
 from flexicase.problems.settings import MAX_POPULATION, Variation, check_variation
 from flexicase.push.instructions import InstructionSetName, check_instruction_set
@@ -65,7 +65,7 @@ class EvolveSettings:
         given["problem"] = problem
         given["seed"] = _seed_number(given["seed"])
         given["partial"] = check_flag(given["partial"], "partial")
-        given["threads"] = os.cpu_count() or 1 if given["threads"] is None else check_threads(given["threads"])
+        given["threads"] = usable_cores() if given["threads"] is None else check_threads(given["threads"])
         return cls(**given)
 
     @property

@@ -111,7 +111,7 @@ def evolve(
     if check_flag(resume, "resume") and folder is None:
         raise ValueError("resume=True needs the folder of the checkpoint as save")
     evolution = Evolution(settings)
-    writer = CheckpointWriter(folder, evolution.identity(), lambda: dump(evolution.state()), load, save_every)
+    writer = CheckpointWriter(folder, evolution.identity(), lambda: dump(evolution.state()), load, every=save_every)
     state = writer.open(resume=resume)
     if state is not None:
         evolution.load(state)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import threading
 import warnings
 from collections.abc import Callable, Sequence
@@ -14,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexicase import _native
 from flexicase._checks import check_number, check_threads, shown
+from flexicase._provenance import usable_cores
 from flexicase.push.interpreter import Limits, check_limits
 from flexicase.push.measures import CaseError, ErrorMeasure, ErrorName, check_error, check_stack
 from flexicase.push.program import Program, Value, check_sequence
@@ -322,7 +322,7 @@ def _check_all(values: Any, name: str, kind: type) -> tuple[Any, ...]:
 
 
 def _thread_count(threads: int | None) -> int:
-    return os.cpu_count() or 1 if threads is None else check_threads(threads)
+    return usable_cores() if threads is None else check_threads(threads)
 
 
 def _pairs(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from flexicase._native import FastRun
 from flexicase.evaluation._cache import ErrorCache
-from flexicase.evaluation._lookahead import BYTES_PER_PAIR, MAX_CASES, BlockSizer, Growing, LookAhead, SequentialBlocks
+from flexicase.evaluation._lookahead import MAX_CASES, BlockSizer, Growing, LookAhead, SequentialBlocks
 from flexicase.evaluation._pipelined import PipelinedEvaluator
 from flexicase.evaluation._prefetch import InFlight, PrefetchedBlocks
 from flexicase.evaluation._protocol import CaseEvaluator, check_block, raise_evaluation_error
@@ -200,7 +200,7 @@ def native_events(rule: EventSettings, weights: CaseWeights) -> FastRun:
         rule.epsilon,
         rule.mad,
         *_native_lookahead(rule.lookahead),
-        rule.block_bytes // BYTES_PER_PAIR,
+        BlockSizer(rule.lookahead, rule.block_bytes).most_pairs,
     )
 
 

@@ -1,12 +1,10 @@
-"""What training tells: one record per generation."""
+"""The record of one generation of a training."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from flexicase.records import Record
-from flexicase.selection.fast_lexicase import FastSelection
 from flexicase.selection.protocol import Ended
 
 
@@ -51,10 +49,3 @@ class TrainingRecord(Record):
     seconds_train: float = field(default=0.0, compare=False)
     seconds_select: float = field(default=0.0, compare=False)
     seconds_test: float = field(default=0.0, compare=False)
-
-
-def selection_facts(selected: FastSelection) -> dict[str, Any]:
-    """What a record tells of a selection of one parent."""
-    counts = (selected.evaluations, selected.cases_used, selected.ended, selected.pairs)
-    evaluations, cases, ended, pairs = (int(values[0]) for values in counts)
-    return {"evaluations": evaluations, "cases_used": cases, "ended": Ended(ended), "pairs": pairs}

@@ -1,6 +1,7 @@
 """``flexicase train``."""
 
 import importlib.util
+import inspect
 import json
 import os
 import signal
@@ -14,7 +15,8 @@ pytestmark = pytest.mark.slow
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed (the torch extra)")
 
-SMALL = ["--data", "fake", "--generations", "3", "--threads", "1", "--batch-size", "16", "--eval-every", "2"]
+FEW_CASES = ["--train-cases", "128", "--threads", "1", "--batch-size", "16", "--seed", "3"]
+SMALL = [*FEW_CASES, "--generations", "3", "--eval-every", "2"]
 
 
 def child(*arguments, **streams):
@@ -25,16 +27,17 @@ def child(*arguments, **streams):
 def test_a_training_is_told_and_summed_up(run):
     done = run("train", *SMALL)
     assert done.exit_code == 0
-    assert done.stdout.startswith("3 generations: accuracy ")
-    assert " forward passes, " in done.stdout
+    assert done.stdout.startswith("digits, lexicase, seed 3: 3 generations, accuracy ")
+    assert " pairs computed, " in done.stdout
     assert "generation 2: loss " in done.stderr
     assert "accuracy" in done.stderr
 
 
 def test_json_is_one_object_and_quiet(run):
-    done = run("train", *SMALL, "--selection", "lexicase", "--json")
+    done = run("train", *SMALL, "--method", "weighted-split", "--default-weight", "min", "--json")
     found = json.loads(done.stdout)
-    assert (found["selection"], found["generations"], len(found["records"])) == ("lexicase", 3, 3)
+    assert (found["method"], found["default_weight"], found["seed"]) == ("weighted-split", "min", 3)
+    assert (found["generations"], len(found["records"])) == (3, 3)
     assert found["records"][1]["accuracy"] is not None
     assert done.stderr == ""
 
@@ -49,10 +52,14 @@ def test_the_picture_is_written(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--data", "digit"], "unknown value 'digit'; did you mean 'digits'?"),
-        (["--bias", "variance"], "unknown value 'variance'"),
+        (["--dataset", "digit"], "unknown value 'digit'; did you mean 'digits'?"),
+        (["--dataset", "fake"], "unknown value 'fake'"),
+        (["--arch", "vgg12"], "unknown value 'vgg12'; did you mean 'vgg1"),
+        (["--method", "weighted-num-nonzero"], "did you mean 'weighted-num-nonzeros'?"),
+        (["--method", "tournament"], "method must be"),
+        (["--default-weight", "mean"], "unknown value 'mean'"),
         (["--resume"], "needs --save, the folder of the checkpoint"),
-        (["--data", "cifar10"], "--data cifar10 needs it: the folder with CIFAR-10"),
+        (["--dataset", "cifar10"], "must be given with --dataset cifar10"),
         (["--device", "cuda:99"], "device must be one that torch can use here, got 'cuda:99'"),
         (["--generations", "0"], "--generations"),
         (["--lr", "0"], "must be above 0, got 0"),
@@ -65,23 +72,23 @@ def test_wrong_calls_end_with_code_2(run, arguments, message):
 
 
 def test_missing_data_ends_with_code_1_and_says_what_to_download(run, tmp_path):
-    done = run("train", "--data", "cifar10", "--directory", tmp_path)
+    done = run("train", "--dataset", "cifar10", "--cifar-dir", tmp_path)
     assert done.exit_code == 1
     assert "download cifar-10-python.tar.gz" in done.stderr
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are different there")
 def test_ctrl_c_saves_and_resume_ends_the_same(run, tmp_path):
-    arguments = ["train", "--data", "fake", "--generations", "400", "--threads", "1", "--json", "--save", str(tmp_path)]
+    arguments = ["train", *FEW_CASES, "--generations", "400", "--json", "--save", str(tmp_path)]
     stopped = child(*(a for a in arguments if a != "--json"), stderr=subprocess.PIPE)
     stopped.stderr.readline()
     stopped.send_signal(signal.SIGINT)
     _, told = stopped.communicate(timeout=60)
     assert stopped.returncode == 130
-    assert f"saved in {tmp_path}; the same command with --resume goes on" in told
-    from flexicase.torch._checkpoint import read as load
+    assert f"saved in {tmp_path}; the same command with --resume continues" in told
+    from flexicase.torch._checkpoint import read
 
-    reached = len(load(tmp_path)["records"])
+    reached = len(read(tmp_path)["records"])
     assert 1 <= reached < 400
     short = [str(reached + 2) if a == "400" else a for a in arguments]
     resumed = json.loads(run(*short, "--resume").stdout)
@@ -90,7 +97,7 @@ def test_ctrl_c_saves_and_resume_ends_the_same(run, tmp_path):
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no kill -9")
 def test_kill_9_in_the_middle_of_a_generation_and_resume_end_the_same(run, tmp_path):
-    settings = ["train", "--data", "fake", "--cases", "1500", "--batch-size", "8", "--generations", "4"]
+    settings = ["train", "--batch-size", "8", "--generations", "4", "--seed", "3"]
     settings += ["--eval-every", "1", "--threads", "1"]
     saving = [*settings, "--save-every", "0", "--save"]
     killed = child(*saving, tmp_path / "killed", stderr=subprocess.PIPE)
@@ -100,14 +107,14 @@ def test_kill_9_in_the_middle_of_a_generation_and_resume_end_the_same(run, tmp_p
     killed.send_signal(signal.SIGKILL)
     _, rest = killed.communicate(timeout=60)
     assert killed.returncode == -signal.SIGKILL
-    from flexicase.torch._checkpoint import read as load
+    from flexicase.torch._checkpoint import read
 
     done = 1 + rest.count("generation")
-    assert len(load(tmp_path / "killed")["records"]) == done < 4  # the next one was under way
+    assert len(read(tmp_path / "killed")["records"]) == done < 4  # the next one was under way
     resumed = json.loads(run(*saving, tmp_path / "killed", "--resume", "--json").stdout)
     whole = json.loads(run(*saving, tmp_path / "whole", "--json").stdout)
     assert without_times(resumed) == without_times(whole)
-    one, two = (load(tmp_path / name) for name in ("killed", "whole"))
+    one, two = (read(tmp_path / name) for name in ("killed", "whole"))
     assert all(torch.equal(one["parent"][name], value) for name, value in two["parent"].items())
     assert torch.equal(one["selector"]["weights"], two["selector"]["weights"])
 
@@ -117,28 +124,16 @@ def test_kill_9_in_the_middle_of_a_generation_and_resume_end_the_same(run, tmp_p
 def test_signals_that_end_a_program_save_like_ctrl_c(run, tmp_path, name):
     """systemd, Slurm and closed terminals: all generations since the last checkpoint were lost."""
     number = getattr(signal, name)
-    arguments = [
-        "train",
-        "--data",
-        "fake",
-        "--cases",
-        "40",
-        "--generations",
-        "400",
-        "--threads",
-        "1",
-        "--save",
-        tmp_path,
-    ]
+    arguments = ["train", "--train-cases", "40", "--generations", "400", "--threads", "1", "--save", tmp_path]
     stopped = child(*arguments, stderr=subprocess.PIPE)
     stopped.stderr.readline()
     stopped.send_signal(number)
     _, told = stopped.communicate(timeout=60)
     assert stopped.returncode == 128 + number
-    assert f"saved in {tmp_path}; the same command with --resume goes on" in told
-    from flexicase.torch._checkpoint import read as load
+    assert f"saved in {tmp_path}; the same command with --resume continues" in told
+    from flexicase.torch._checkpoint import read
 
-    reached = len(load(tmp_path)["records"])
+    reached = len(read(tmp_path)["records"])
     assert 1 <= reached < 400
     short = [str(reached + 1) if a == "400" else a for a in arguments]
     assert json.loads(run(*short, "--resume", "--json").stdout)["generations"] == reached + 1
@@ -201,23 +196,53 @@ def test_a_disk_that_fills_up_costs_a_warning_and_not_the_training(run, tmp_path
     assert done.exit_code == 0
     assert done.stderr.count("flexicase: warning: no checkpoint was written") == 1
     assert "No space left on device" in done.stderr
-    assert done.stdout.startswith("3 generations")
+    assert ": 3 generations" in done.stdout
 
 
-def test_what_has_changed_since_the_checkpoint_is_refused_or_allowed(run, tmp_path):
+def test_what_has_changed_since_the_checkpoint_is_refused_or_allowed(run, tmp_path, monkeypatch):
+    from flexicase.torch import data
+
     assert run("train", *SMALL, "--save", tmp_path).exit_code == 0
-    longer = ["5" if a == "3" else a for a in SMALL]
-    arguments = ["train", *longer, "--save", tmp_path, "--resume", "--population", "4"]
-    other = [a if a != "fake" else "digits" for a in arguments]
-    done = run(*other, "--cases", "256")
-    assert done.exit_code == 1
-    assert "run with train_set=" in done.stderr
-    assert "allow_changed=['train_set'] continues anyway" in done.stderr
-    done = run(*other, "--cases", "256", "--allow-changed", "train_set", "--allow-changed", "transform", "--json")
-    assert json.loads(done.stdout)["generations"] == 5
+    longer = ["5" if a == "3" and b == "--generations" else a for b, a in zip(["", *SMALL], SMALL, strict=False)]
+    arguments = ["train", *longer, "--save", tmp_path, "--resume"]
     done = run(*arguments, "--allow-changed", "population")
     assert done.exit_code == 2
     assert "--allow-changed" in done.stderr
+    monkeypatch.setattr(data, "_digits", lambda train, test: data._fake(train, 500))  # as many other images
+    done = run(*arguments)
+    assert done.exit_code == 1
+    assert "run with train_set=" in done.stderr
+    assert "allow_changed=['train_set'] continues anyway" in done.stderr
+    done = run(*arguments, "--allow-changed", "train_set", "--allow-changed", "transform", "--json")
+    assert json.loads(done.stdout)["generations"] == 5
+
+
+def test_options_have_the_names_and_defaults_of_the_python_arguments():
+    import flexicase.torch as ft
+    from flexicase.cli.train import train
+
+    python = {}
+    for function in (ft.data.load, ft.GradientLexicase, ft.GradientLexicase.fit):
+        python |= {name: each.default for name, each in inspect.signature(function).parameters.items()}
+    options = {name: each.default for name, each in inspect.signature(train).parameters.items()}
+    own = {"arch", "lr", "augment", "threads", "plot", "as_json"}  # of networks, optimisers and the process
+    needed = {"dataset", "generations"}  # without a default in Python
+    assert options.keys() - own <= python.keys()
+    assert {n: options[n] or None for n in options.keys() - own - needed} == {
+        n: python[n] or None for n in options.keys() - own - needed
+    }
+    order = [name for name in inspect.signature(ft.GradientLexicase).parameters if name in options]
+    assert order[:3] == ["population", "method", "default_weight"]
+    assert [name for name in options if name in order[:6]] == order[:6]
+
+
+def test_without_a_seed_one_is_drawn_printed_and_found_again(run, tmp_path):
+    arguments = ["train", "--train-cases", "40", "--threads", "1", "--json"]
+    first = json.loads(run(*arguments, "--generations", "2", "--save", tmp_path).stdout)
+    resumed = json.loads(run(*arguments, "--generations", "3", "--save", tmp_path, "--resume").stdout)
+    whole = json.loads(run(*arguments, "--generations", "2", "--seed", first["seed"]).stdout)
+    assert resumed["seed"] == first["seed"]
+    assert without_times(first) == without_times(whole)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are different there")
@@ -230,7 +255,7 @@ def test_stopped_before_the_first_generation_nothing_is_said_to_be_saved(run, tm
     monkeypatch.setattr(Trainer, "train", stop)
     done = run("train", *SMALL, "--save", tmp_path)
     assert done.exit_code == 130
-    assert "stopped before the first generation was done; nothing is saved" in done.stderr
+    assert "stopped before the first generation was finished; nothing is saved" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
@@ -244,24 +269,3 @@ def test_divergence_ends_with_code_1_and_names_the_candidate(run):
     assert done.exit_code == 1
     assert "the loss of candidate 0 in generation " in done.stderr
     assert "a lower learning rate may help" in done.stderr
-
-
-def test_tensorboard_gets_the_records(run, tmp_path):
-    pytest.importorskip("tensorboard", reason="TensorBoard is not installed")
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
-    records = json.loads(run("train", *SMALL, "--json", "--tensorboard", tmp_path).stdout)["records"]
-    found = EventAccumulator(str(tmp_path))
-    found.Reload()
-    for name in ("loss", "lr", "evaluations", "cases_used", "pairs"):
-        values = [(event.step, event.value) for event in found.Scalars(name)]
-        assert values == [(record["generation"], pytest.approx(record[name])) for record in records]
-    tested = [record["generation"] for record in records if record["accuracy"] is not None]
-    assert [event.step for event in found.Scalars("accuracy")] == tested == [1, 2]
-
-
-def test_without_tensorboard_the_option_says_what_to_install(run, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
-    done = run("train", *SMALL, "--tensorboard", tmp_path)
-    assert done.exit_code == 1
-    assert "--tensorboard needs TensorBoard: pip install tensorboard" in done.stderr

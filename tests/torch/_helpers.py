@@ -1,33 +1,103 @@
-"""What the ranks of a torchrun job do in tests: ``torchrun … -m tests.torch.rank_jobs FOLDER JOB …``."""
+"""Short trainings that several tests share, and jobs of ranks: ``torchrun … -m tests.torch._helpers FOLDER JOB …``."""
 
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
 import sys
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 from torch import nn
 from torch.utils.data import TensorDataset
 
+import flexicase as fx
 import flexicase.torch as ft
 from flexicase._checkpoint import NEWEST
-from tests.torch.training_runs import Averaging, Poison, cases, fingerprint, network, search, small
+from flexicase.torch.data import _fake as fake_images
+
+
+def network():
+    return ft.vgg("digits", channels=1, size=8)
+
+
+def search(train=96, network=network, **changes):
+    """Gradient lexicase on made-up images, a fraction of a second per generation."""
+    settings = {"seed": 5, "batch_size": 16, "method": "weighted-num-nonzeros", **changes}
+    data = fake_images(train, 32)
+    return ft.GradientLexicase(network, data.train, **settings)
+
+
+def small(model=lambda: nn.Linear(4, 3), data=None, **changes):
+    """Gradient lexicase on 20 cases of 4 numbers, milliseconds per generation."""
+    settings = {"population": 4, "batch_size": 5, "seed": 1, "generations": 9, **changes}
+    return ft.GradientLexicase(model, cases() if data is None else data, **settings)
+
+
+def cases(n=20, targets=None, dtype=torch.float32, shift=0.0):
+    inputs = (torch.linspace(-1, 1, 4 * n).reshape(n, 4) + shift).to(dtype)
+    return TensorDataset(inputs, torch.arange(n) % 3 if targets is None else targets)
+
+
+class Poison(torch.autograd.Function):
+    """Passes outputs on unchanged, and gives NaN as their gradient."""
+
+    @staticmethod
+    def forward(ctx, outputs):
+        return outputs.clone()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * float("nan")
+
+
+class Averaging(nn.Linear):
+    """Subtracts a running mean, kept in a buffer that is no part of state_dict."""
+
+    def __init__(self):
+        super().__init__(4, 3)
+        self.register_buffer("mean", torch.zeros(4), persistent=False)
+
+    def forward(self, inputs):
+        if self.training:
+            self.mean.lerp_(inputs.mean(0), 0.3)
+        return super().forward(inputs - self.mean)
+
+
+def fingerprint(found: ft.GradientLexicase) -> str:
+    """Everything that must not depend on interruptions: parameters, case weights, records without times."""
+    state = hashlib.sha256(found.weights.tobytes())
+    for name, value in found.parent.state_dict().items():
+        state.update(name.encode() + value.numpy().tobytes())
+    for record in found.records:
+        state.update(repr(replace(record, seconds_train=0, seconds_select=0, seconds_test=0)).encode())
+    return state.hexdigest()
+
 
 RANK = int(os.environ.get("RANK", "0"))
+
+
 RESTART = int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0"))
 
 
 def in_float64(**changes):
     """One candidate per rank if there are two, everything in float64."""
-    data = ft.data.load("fake", train=96, test=32)
+    data = fake_images(96, 32)
     cases = [
         TensorDataset(part.batch(torch.arange(len(part)))[0].double(), part.labels) for part in (data.train, data.test)
     ]
-    settings = {"population": 2, "selection": "fast", "batch_size": 16, "seed": 3, "test_set": cases[1], **changes}
+    settings = {
+        "population": 2,
+        "method": "weighted-num-nonzeros",
+        "batch_size": 16,
+        "seed": 3,
+        "test_set": cases[1],
+        **changes,
+    }
     return ft.GradientLexicase(lambda: network().double(), cases[0], **settings)
 
 
@@ -40,7 +110,7 @@ def regression(**changes):
         population=5,
         error_fn=lambda output, target: (output - target).abs().squeeze(1),
         loss=nn.functional.mse_loss,
-        epsilon=0.05,
+        method=fx.Lexicase(epsilon=0.05),
         batch_size=4,
         seed=1,
         **changes,
@@ -49,7 +119,7 @@ def regression(**changes):
 
 def alike(**changes):
     """From the second generation on no learning rate: candidates tie on all cases, in blocks of several batches."""
-    data = ft.data.load("fake", train=1500, test=8)
+    data = fake_images(1500, 8)
     return ft.GradientLexicase(
         lambda: nn.Sequential(nn.Flatten(), nn.Linear(64, 10)),
         data.train,
@@ -75,10 +145,14 @@ TRAININGS = {
     "float64": in_float64,
     "four": search,
     "three, inheriting": functools.partial(
-        search, population=3, selection="lexicase", optimizer_state="inherit", transform=ft.PadCropFlip(1)
+        search, population=3, method="lexicase", optimizer_state="inherit", transform=ft.PadCropFlip(1)
     ),
     "all failed": functools.partial(
-        search, bias="split", default="min", on_all_fail="stop", selection_transform=ft.PadCropFlip(1)
+        search,
+        method="weighted-split",
+        default_weight="min",
+        stop_on_all_fail=True,
+        selection_transform=ft.PadCropFlip(1),
     ),
     "regression": regression,
     "alike": alike,
