@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.gp._settings import EvolveSettings
-from flexicase.gp.evolve import Evolution
+from flexicase.gp.evolve import Evolution, evolve_settings
 from flexicase.gp.records import GenerationRecord
 
 
@@ -73,13 +72,13 @@ class Stopwatch:
 
 
 def measure(
-    problem: str, method: str, generations: int, seed: int, *, partial: bool, parents: int | None
+    problem: str, method: str, generations: int, seed: int, *, partial: bool, n_selections: int | None
 ) -> tuple[list[GenerationRecord], float]:
     """The records of a run in CPU seconds, and the seconds spent in running programs."""
-    setup = EvolveSettings.of(
-        problem, method=method, generations=generations, seed=seed, partial=partial, parents=parents, threads=1
+    settings = evolve_settings(
+        problem, method, generations=generations, seed=seed, partial=partial, n_selections=n_selections, threads=1
     )
-    evolution = Evolution(setup, clock=time.process_time)
+    evolution = Evolution(settings, clock=time.process_time)
     running = Stopwatch(evolution.train.errors)
     evolution.train.errors = running  # type: ignore[method-assign]
     records, seconds = [], 0.0
@@ -125,7 +124,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=2)
     parser.add_argument("--partial", action="store_true", help="evaluate what selection asks for")
     parser.add_argument(
-        "--parents", type=int, help="selections per generation, as many as there are parents if left out"
+        "--selections", type=int, help="selections per generation, as many as there are parents if left out"
     )
     arguments = parser.parse_args()
     for problem in arguments.problems:
@@ -136,7 +135,7 @@ def main() -> None:
                 arguments.generations,
                 arguments.seed,
                 partial=arguments.partial,
-                parents=arguments.parents,
+                n_selections=arguments.selections,
             )
             for _ in range(arguments.repeats)
         ]

@@ -25,6 +25,7 @@ def needed(evaluate, n_individuals, n_cases, n, method):
     return sum(calls) / (n_individuals * n_cases)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["lexicase", "weighted-num-nonzeros", "ranked-num-nonzeros"])
 @pytest.mark.parametrize("n", [10, 100, 1000])
 def test_share_is_near_what_a_generation_needs(method, n):

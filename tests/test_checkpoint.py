@@ -33,7 +33,9 @@ def test_a_folder_with_a_checkpoint_is_refused(tmp_path, name):
 def writer(folder, seed=1, every=30.0):
     """Saves the number of generations, which its list counts."""
     count = [0]
-    return CheckpointWriter(folder, {"seed": seed}, lambda: ({"n": count[0]}, b"x"), lambda h, _: h["n"], every), count
+    return CheckpointWriter(
+        folder, {"seed": seed}, lambda: ({"n": count[0]}, b"x"), lambda h, _: h["n"], every=every
+    ), count
 
 
 def test_the_last_two_checkpoints_are_kept_and_the_newest_whole_one_is_read(tmp_path):

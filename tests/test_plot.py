@@ -9,7 +9,9 @@ import pytest
 import flexicase as fx
 from flexicase import plot
 from flexicase.data import example_errors
+from flexicase.plot import _style
 from flexicase.rng import key_from_seed
+from flexicase.selection.methods import PAPER_METHODS
 from flexicase.selection.orders import OrderKind, first_case_probabilities, ranked_order
 from flexicase.selection.trace import trace
 
@@ -32,13 +34,13 @@ def errors():
 @pytest.mark.slow
 def test_funnel_draws_the_mean_pools_and_names_the_mean_evaluations(ax, errors):
     assert plot.funnel(errors, n=300, seed=4, ax=ax) is ax
-    lines = dict(zip(plot.PAPER_METHODS, ax.get_lines(), strict=True))
+    lines = dict(zip(PAPER_METHODS, ax.get_lines(), strict=True))
     for name, line in lines.items():
         np.testing.assert_allclose(line.get_ydata(), trace(errors, 200, name, seed=4).mean_pool())
         mean = fx.select(errors, 300, name, seed=4).evaluations.mean()
         assert line.get_label() == f"{name}  ({mean:,.0f} evaluations)"
-    assert lines["lexicase"].get_color() == plot.BLACK
-    assert lines["ranked-num-nonzeros"].get_color() == lines["weighted-num-nonzeros"].get_color() == plot.RED
+    assert lines["lexicase"].get_color() == _style.BLACK
+    assert lines["ranked-num-nonzeros"].get_color() == lines["weighted-num-nonzeros"].get_color() == _style.RED
     assert lines["ranked-num-zeros"].get_linestyle() == "-" != lines["weighted-num-zeros"].get_linestyle()
     assert ax.get_yscale() == "log"
 

@@ -138,6 +138,7 @@ class CheckpointWriter(Generic[State]):
         settings: dict[str, Any],
         dump: Callable[[], Parts],
         load: Callable[[dict[str, Any], bytes], State],
+        *,
         every: float = 30.0,
         done: int | None = None,
     ) -> None:

@@ -76,7 +76,7 @@ class FileLock:
     Args:
         path: The lock file; made if need be.
         what: What is locked, for messages.
-        patience: Seconds to wait for the lock.
+        timeout: Seconds to wait for the lock.
 
     Example:
         >>> import tempfile
@@ -91,9 +91,9 @@ class FileLock:
         the study is locked by process ... on ... since ...
     """
 
-    def __init__(self, path: Path, what: str, patience: float = 0.0) -> None:
+    def __init__(self, path: Path, what: str, timeout: float = 0.0) -> None:
         """Remember; nothing is locked yet."""
-        self.path, self.what, self.patience = path, what, patience
+        self.path, self.what, self.timeout = path, what, timeout
         self.previous: dict[str, Any] | None = None
         self._handles: list[int] = []
 
@@ -103,7 +103,7 @@ class FileLock:
         Raises:
             LockedError: Another process has it.
         """
-        deadline = time.monotonic() + self.patience
+        deadline = time.monotonic() + self.timeout
         while not self._try():
             if time.monotonic() >= deadline:
                 raise LockedError(f"{self.what} is locked by {describe(_owner(self.path))}")

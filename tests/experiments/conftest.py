@@ -20,7 +20,7 @@ class Notes(Monitor):
     def __init__(self):
         self.notes = []
 
-    def noted(self, text):
+    def on_message(self, text):
         self.notes.append(text)
 
 

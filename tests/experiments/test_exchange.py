@@ -54,7 +54,7 @@ def test_an_export_can_be_imported_elsewhere_and_exports_the_same(style, finishe
 @pytest.mark.slow
 def test_a_study_goes_on_from_an_export_of_what_was_done(walks, undisturbed, tmp_path, monkeypatch, visits):
     monkeypatch.setenv(TROUBLE, "always_die")
-    ending, _, study = walks(StudyOptions(workers=2, attempts=1))
+    ending, _, study = walks(StudyOptions(workers=2, max_attempts=1))
     assert ending == "incomplete"
     monkeypatch.delenv(TROUBLE)
     assert export_study(study, tmp_path / "export").done == 2
@@ -103,7 +103,7 @@ def test_an_export_that_does_not_fit_its_study_is_refused(finished, tmp_path):
         ledger.check_same(parse_spec(study_text(length=6), allow_code=True))
     manifest = json.loads((tmp_path / "export" / "manifest.json").read_text())
     (tmp_path / "export" / "manifest.json").write_text(json.dumps({**manifest, "format": 7}))
-    with pytest.raises(ValueError, match="expected format 1, got 7"):
+    with pytest.raises(ValueError, match="expected format 2, got 7"):
         import_study(tmp_path / "export", tmp_path / "elsewhere", allow_code=True)
 
 
@@ -191,11 +191,10 @@ def test_runs_with_other_columns_are_refused():
 def test_long_runs_take_little_space(tmp_path):
     """500 runs of 300 generations must stay below 20 MB, so 50 of them below 2 MB, even if everything in them is noise
     and counts are those of a population a hundred times as large."""
-    from flexicase.experiments.gp_job import rows_of
-    from flexicase.gp import evolve
+    from flexicase.gp import GenerationRecord, evolve
 
     records = evolve("mirror-image", population=30, generations=30, seed=1, threads=1).records
-    rows = rows_of([records[i % len(records)] for i in range(300)])
+    rows = GenerationRecord.to_columns([records[i % len(records)] for i in range(300)])
     noise = np.random.default_rng(0)
     runs = []
     for number in range(50):

@@ -47,7 +47,7 @@ def test_a_dead_owner_is_noticed_and_not_in_the_way(tmp_path, holder):
 def test_waiting_for_a_predecessor(tmp_path, holder):
     os.kill(holder.pid, 9)
     started = time.monotonic()
-    with FileLock(tmp_path / "lock", "it", patience=30.0):
+    with FileLock(tmp_path / "lock", "it", timeout=30.0):
         assert time.monotonic() - started < 30.0
 
 

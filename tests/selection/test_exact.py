@@ -99,7 +99,7 @@ def test_more_individuals_than_bits_of_a_word(kind: str) -> None:
         errors[errors.sum(axis=1) < 6, 0] += 3
         expected = exact_outcome(errors, enumerate_orders(kind, weights))[0]
         np.testing.assert_allclose(fx.probabilities(errors, method_of(kind, weights, {})), expected, atol=1e-12)
-        expected = exact_outcome(errors, enumerate_orders(kind, weights), depth=2)[0]
+        expected = exact_outcome(errors, enumerate_orders(kind, weights), max_cases=2)[0]
         found = fx.probabilities(errors, method_of(kind, weights, {"max_cases": 2}))
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
@@ -318,7 +318,7 @@ def test_intervals_hold_the_exact_probabilities_as_often_as_they_say(method: str
     held = []
     for seed in range(repetitions):
         estimate = fx.estimate_probabilities(errors, method, draws, seed=seed)
-        assert estimate.draws == draws
+        assert estimate.n_draws == draws
         assert estimate.probabilities.sum() == pytest.approx(1.0)
         assert (estimate.low[~possible] == 0.0).all()
         held.append((estimate.low <= exact) & (exact <= estimate.high))

@@ -81,7 +81,7 @@ def test_a_name_can_be_given_once() -> None:
 
 @pytest.mark.usefixtures("registered")
 def test_only_methods_can_be_given_a_name() -> None:
-    with pytest.raises(TypeError, match=r"^method must be a name or a method object, got 3$"):
+    with pytest.raises(TypeError, match=r"^method must be a name or an object with prepare"):
         fx.register("three", 3)
     with pytest.raises(TypeError, match=r"^name must be a string, got 3$"):
         fx.register(3, fx.Lexicase())

@@ -24,9 +24,7 @@ app.command(epilog="\b\nExample:\n  flexicase select errors.csv -n 100 --method 
     select.select
 )
 app.command(epilog="\b\nExample:\n  flexicase methods")(select.methods)
-app.command(name="evolve", epilog="\b\nExample:\n  flexicase evolve mirror-image --seed 7 --plot run.png")(
-    evolve.command
-)
+app.command(epilog="\b\nExample:\n  flexicase evolve mirror-image --seed 7 --plot run.png")(evolve.evolve)
 app.command(epilog="\b\nExample:\n  flexicase train --method weighted-split --seed 7 --plot training.png")(train.train)
 app.command(epilog="\b\nExample:\n  flexicase demo --out out")(demo.demo)
 app.command(epilog="\b\nExample:\n  flexicase reproduce table2 fig1 fig2 --preset smoke")(reproduce.reproduce)

@@ -102,11 +102,11 @@ class PlainMonitor(Monitor):
         self.workers, self.stream = workers, Display(stream)
         self._next, self._last = 0.0, ""
 
-    def noted(self, text: str) -> None:
+    def on_message(self, text: str) -> None:
         """Print it."""
         self._print(text)
 
-    def beat(self, ledger: Ledger, running: dict[str, Progress]) -> None:
+    def on_tick(self, ledger: Ledger, running: dict[str, Progress]) -> None:
         """Print a line, if the last one is a while ago or this is the end."""
         if running and time.monotonic() < self._next:
             return
@@ -141,11 +141,11 @@ class LiveMonitor(Monitor):
         """Stop drawing, and remove the picture."""
         self._live.stop()
 
-    def noted(self, text: str) -> None:
+    def on_message(self, text: str) -> None:
         """Print it above the display."""
         self.console.print(_plain(text))
 
-    def beat(self, ledger: Ledger, running: dict[str, Progress]) -> None:
+    def on_tick(self, ledger: Ledger, running: dict[str, Progress]) -> None:
         """Draw."""
         entries = ledger.entries()
         self._live.update(picture(study_status(entries, self.workers), entries, running), refresh=True)

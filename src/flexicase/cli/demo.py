@@ -108,7 +108,7 @@ def draw(errors: NDArray[Any], out: Path, n: int, seed: int) -> list[Path]:
         if path.name == "funnel.png":
             plot.funnel(errors, n=n, seed=seed, ax=figure.subplots())
         else:
-            plot.case_weights(errors, "num_nonzeros", ax=figure.subplots())
+            plot.case_weights(errors, "weighted-num-nonzeros", ax=figure.subplots())
         figure.savefig(path, dpi=160)
     return paths
 

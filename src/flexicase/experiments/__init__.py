@@ -6,7 +6,7 @@ require_package("studies need", "pydantic", "pyarrow")
 
 from flexicase._files import LockedError
 from flexicase.experiments._database import DamagedLedgerError
-from flexicase.experiments._tables import DamagedRowsError
+from flexicase.experiments._tables import DamagedTableError
 from flexicase.experiments.executors import ExecutorFactory, open_cluster
 from flexicase.experiments.export import ExportSummary, export_study, import_study
 from flexicase.experiments.jobs import Job, JobResult, Progress, RunSpec
@@ -20,7 +20,7 @@ from flexicase.experiments.study import Study, StudyStatus, studies_in, study_st
 __all__ = [
     "ChangedSpecError",
     "DamagedLedgerError",
-    "DamagedRowsError",
+    "DamagedTableError",
     "ExecutorFactory",
     "ExportSummary",
     "FullDiskError",

@@ -81,7 +81,7 @@ class RemoteRun:
 
     def news(self) -> RemoteUpdate:
         """Wait a second at most for something to happen, and tell."""
-        events = [self._told(event) for event in self._runner.events(WAIT_SECONDS)]
+        events = [self._localize(event) for event in self._runner.events(WAIT_SECONDS)]
         rows = None
         if any(isinstance(event, Finished) for event in events):
             rows = self._study.rows(self._id).read_bytes()
@@ -95,7 +95,7 @@ class RemoteRun:
         self._runner.stop()
         self._scratch.remove()
 
-    def _told(self, event: Event) -> Event:
+    def _localize(self, event: Event) -> Event:
         if isinstance(event, Failed) and event.full_disk:  # here, not where the study is
             return replace(event, reason=f"no space left on {os.uname().nodename}: {event.reason}", full_disk=False)
         return event

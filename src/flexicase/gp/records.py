@@ -1,4 +1,4 @@
-"""What a run tells: one record per generation, and its outcome."""
+"""Records of a run: one `GenerationRecord` per generation, and the `EvolutionResult`."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from flexicase.records import Record
 
 @dataclass(frozen=True, kw_only=True)
 class GenerationRecord(Record):
-    """One generation of a run of genetic programming. None: the method does not count or know it.
+    """One generation of a run of genetic programming. None: the method does not count or know the number.
 
     Attributes:
-        best_error: Smallest total error.
-        solved_cases: Errors of the best individual that are zero.
+        best_error: Total error of the best individual.
+        solved_cases: Number of zero errors of the best individual.
         median_error: Median of the total errors.
-        mean_error: Their mean.
-        n_distinct_errors: Different error vectors.
+        mean_error: Mean of the total errors.
+        n_distinct_errors: Number of distinct error vectors.
         evaluations_distinct: As ``evaluations``, with one individual per distinct error vector.
-        push_steps: Push steps that the evaluation took.
-        genome_size: Mean number of genes.
-        program_size: Mean number of points.
-        seconds_translate: Time of making programs of genomes.
-        seconds_evaluate: Time of running programs.
-        seconds_select: Time of selection.
-        seconds_vary: Time of making children.
-        seconds_other: The rest.
+        push_steps: Number of steps of the Push programs.
+        genome_size: Mean number of genes of a genome.
+        program_size: Mean size of a program in points.
+        seconds_translate: Seconds of translating genomes to programs.
+        seconds_evaluate: Seconds of running programs.
+        seconds_select: Seconds of selection.
+        seconds_vary: Seconds of making children.
+        seconds_other: Seconds of the rest.
 
     >>> GenerationRecord(generation=3, best_error=7.0, solved_cases=93).events
     0
@@ -55,21 +55,21 @@ class GenerationRecord(Record):
 
 @dataclass(frozen=True, eq=False)
 class EvolutionResult:
-    """The outcome of a run.
+    """The result of a run.
 
     Attributes:
         problem: Name of the problem.
         method: Name of the selection method.
-        seed: The seed; with it and the settings the run can be repeated.
-        settings: All settings.
+        seed: The seed, with which the run can be repeated.
+        settings: All settings, as plain values.
         records: One `GenerationRecord` per generation.
         best: Program of the best individual of the last generation.
         genome: Its genome.
-        simplified: The same program without what it does not need; None if the run did not solve the training cases.
+        simplified: The simplified program; None if the run did not solve the training cases.
         train_errors: (n_errors,) errors of the best program on the training cases.
-        test_errors: (n_errors,) errors of the simplified program on the test cases; of the best one if there is none.
+        test_errors: (n_errors,) errors of the simplified program, or else of the best one, on the test cases.
         solved: Whether the training cases are solved.
-        success: Whether the simplified program solves the test cases as well; None if it solves the training cases and
+        success: Whether the simplified program also solves the test cases; None if the training cases are solved and
             the problem has no test cases.
     """
 
@@ -93,11 +93,11 @@ class EvolutionResult:
 
     @property
     def seconds(self) -> float:
-        """Time of all generations."""
+        """Seconds of all generations."""
         return sum(record.seconds for record in self.records)
 
     def as_dict(self) -> dict[str, Any]:
-        """The outcome as plain values."""
+        """The result as plain values."""
         return {
             "problem": self.problem,
             "method": self.method,

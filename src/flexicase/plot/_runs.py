@@ -25,7 +25,7 @@ Lines: TypeAlias = "tuple[tuple[str, Callable[[GenerationRecord], float | None],
 
 
 def _if_bred(name: str) -> Callable[[GenerationRecord], float | None]:
-    """A count of a generation's selection; the last generation has none."""
+    """A count of a generation's selection; None in the last generation."""
     return lambda record: getattr(record, name) if record.events else None
 
 
@@ -41,13 +41,13 @@ PANELS: tuple[tuple[str, Lines, str], ...] = (
         "symlog",
     ),
     ("zero errors of the best (of {cases})", (("best", lambda r: r.solved_cases, BLACK),), "linear"),
-    ("different error vectors", (("all", lambda r: r.n_distinct_errors, BLUE),), "linear"),
+    ("distinct error vectors", (("all", lambda r: r.n_distinct_errors, BLUE),), "linear"),
     (
         "evaluations",
         (
             ("selection, population pool", _if_bred("evaluations"), RED),
             ("selection, one per error vector", _if_bred("evaluations_distinct"), BLUE),
-            ("really run", lambda r: r.pairs, BLACK),
+            ("evaluated pairs", lambda r: r.pairs, BLACK),
         ),
         "log",
     ),
@@ -65,17 +65,17 @@ PANELS: tuple[tuple[str, Lines, str], ...] = (
 
 
 def run_picture(run: EvolutionResult) -> Figure:
-    """Draw a run generation by generation: errors, diversity, evaluations, sizes and time.
+    """Draw the errors, diversity, evaluations, sizes and times of a run, generation by generation.
 
     Args:
-        run: What `flexicase.gp.evolve` returned.
+        run: The result of `flexicase.gp.evolve`.
 
     Returns:
         A figure with six panels; ``savefig`` writes it.
 
     >>> from flexicase.gp import evolve
     >>> from flexicase.plot import run_picture
-    >>> figure = run_picture(evolve("simple-regression", population=30, generations=2, threads=1))
+    >>> figure = run_picture(evolve("simple-regression", population=30, generations=2, seed=1, threads=1))
     >>> len(figure.axes)
     6
     """
@@ -99,7 +99,7 @@ def run_picture(run: EvolutionResult) -> Figure:
 
 
 def _lines(ax: Axes, run: EvolutionResult, lines: Lines) -> None:
-    """One line per number that is known."""
+    """Draw each line at the generations where its value is known."""
     for label, value, colour in lines:
         known = [(record.generation, value(record)) for record in run.records if value(record) is not None]
         if known:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from flexicase.experiments.results import StudyResults
 from flexicase.plot._style import style
 from flexicase.report import paper
-from flexicase.report.curves import LARGEST, Curve, last_curve, mean_curve
+from flexicase.report.curves import COUNTS, LARGEST, Curve, last_curve, mean_curve
 from flexicase.report.sections import unique_name
 from flexicase.report.variants import by_selections
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COUNTS = {"evaluations": "population pool", "evaluations_distinct": "distinct error vectors"}
 DOTTED = (0, (1.0, 1.2))
 #: How far bands may reach above the highest line, as a factor.
 BAND_ROOM = 1.5
@@ -40,7 +39,8 @@ def draw_evaluations(results: StudyResults, folder: Path) -> list[Path]:
     files, taken = [], set[str]()
     for problem in results.problems:
         for count, words in COUNTS.items():
-            curves = {m: mean_curve(results.of(problem, m), count) for m in paper.paper_order(results.methods(problem))}
+            methods = paper.paper_order(results.methods(problem))
+            curves = {method: mean_curve(results.runs_of(problem, method), count) for method in methods}
             if not any(curve.mean.size for curve in curves.values()):
                 continue
             for scale in ("linear", "log"):
@@ -67,7 +67,7 @@ def draw_image_evaluations(results: StudyResults, folder: Path) -> list[Path]:
             ("evaluations", mean_curve, "evaluations per generation"),
             ("last-generations", last_curve, "last generations, moving average of 20"),
         ):
-            curves = {method: curve_of(results.of(problem, method), "evaluations") for method in methods}
+            curves = {method: curve_of(results.runs_of(problem, method), "evaluations") for method in methods}
             files += _draw(
                 curves, f"{paper.title(problem)}: {words}", "linear", folder / unique_name(f"{stem}-{problem}", taken)
             )

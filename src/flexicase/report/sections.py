@@ -153,7 +153,7 @@ def table_of(
 def each(results: StudyResults) -> list[tuple[str, str, list[FinishedRun]]]:
     """All problems and methods of a study, the paper's order first, with their runs."""
     return [
-        (problem, method, results.of(problem, method))
+        (problem, method, results.runs_of(problem, method))
         for problem in results.problems
         for method in paper.paper_order(results.methods(problem))
     ]
@@ -169,8 +169,9 @@ def lines_of(results: StudyResults, problem: str, values: Callable[[list[Finishe
     """
     lines = []
     for place, method in enumerate(paper.paper_order(results.methods(problem))):
-        looks = style(method, place)._asdict()
-        lines.append({"name": method, "title": paper.title(method), **looks, **values(results.of(problem, method))})
+        drawn = style(method, place)._asdict()
+        points = values(results.runs_of(problem, method))
+        lines.append({"name": method, "title": paper.title(method), **drawn, **points})
     return lines
 
 
@@ -241,7 +242,7 @@ def quartiles(values: NDArray[np.float64]) -> str:
 def format_si(value: float) -> str:
     """A number with three digits, as tables print it.
 
-    >>> format_si(0.01234), format_si(52_345), short(3_069_123_456), short(float("nan"))
+    >>> format_si(0.01234), format_si(52_345), format_si(3_069_123_456), format_si(float("nan"))
     ('0.0123', '52.3 k', '3,069 M', '–')
     """
     if math.isnan(value):

@@ -24,8 +24,8 @@ from flexicase.experiments._tables import is_timing
 from flexicase.experiments.results import FinishedRun, StudyResults, read_results
 from flexicase.report import paper
 from flexicase.report.claims import Claim, claims, image_claims
-from flexicase.report.curves import LARGEST, mean_curve
-from flexicase.report.figures import COUNTS, draw_evaluations, draw_image_evaluations, draw_shares
+from flexicase.report.curves import COUNTS, LARGEST, mean_curve
+from flexicase.report.figures import draw_evaluations, draw_image_evaluations, draw_shares
 from flexicase.report.images import image_sections
 from flexicase.report.programs import program_sections
 from flexicase.report.sections import Section, View, charts_of, curve_lines, unique_name
@@ -57,7 +57,7 @@ def render(results: StudyResults) -> str:
     charts = [asdict(chart) for part in parts for chart in part.charts]
     environment = Environment(loader=FileSystemLoader(RESOURCES), autoescape=True, trim_blocks=True)
     return environment.get_template("page.html.j2").render(
-        name=results.name,
+        name=results.spec.name,
         title=f"Lexicase selection at scale: {layout.title}",
         done=len(results.runs),
         planned=results.planned,
@@ -66,7 +66,7 @@ def render(results: StudyResults) -> str:
         success_tables=success_tables,
         claims=layout.claims(results),
         sections=parts,
-        spec=results.spec.strip(),
+        spec=results.spec.text.strip(),
         charts=Markup(_script_safe(json.dumps(_finite(charts), separators=(",", ":"), allow_nan=False))),
         script=Markup((RESOURCES / "charts.js").read_text(encoding="utf-8")),
         css=Markup((RESOURCES / "page.css").read_text(encoding="utf-8")),
@@ -88,7 +88,7 @@ def _script_safe(text: str) -> str:
     return text.replace("<", "\\u003c")
 
 
-def own_sections(results: StudyResults) -> list[Section]:
+def generic_sections(results: StudyResults) -> list[Section]:
     """All parts of the page, in order.
 
     Args:
@@ -137,7 +137,7 @@ IMAGES = Layout(
     image_sections,
     image_claims,
     draw_image_evaluations,
-    columns=("evaluations", "ended", "forward_passes", "forward_calls", "seconds_select", "seconds_train"),
+    columns=("evaluations", "ended", "pairs", "forward_calls", "seconds_select", "seconds_train"),
     facts={"accuracy": int | float, "correct": int, "test_cases": int},
 )
 VARIANTS = Layout(
@@ -148,8 +148,8 @@ VARIANTS = Layout(
     columns=("events", "pairs", "evaluations", *WORK),
     facts={"success": bool},
 )
-OWN = Layout("runs of their own kind", own_sections, lambda _: [], lambda *_: [])
-OWN_SUCCESS = "What a success is, the runs say themselves."
+GENERIC = Layout("runs of their own kind", generic_sections, lambda _: [], lambda *_: [])
+GENERIC_SUCCESS = "What a success is, the runs say themselves."
 
 
 def layout_of(results: StudyResults) -> Layout:
@@ -161,13 +161,13 @@ def layout_of(results: StudyResults) -> Layout:
     Raises:
         ValueError: A run has not what the layout shows.
     """
-    if results.kind == "image":
+    if results.spec.kind == "image":
         layout = IMAGES
-    elif results.kind == "gp":
+    elif results.spec.kind == "gp":
         layout = VARIANTS if len(results.variants) > 1 else PROGRAMS
     else:
-        tell = all(run.facts.get("success") is not None for run in results.runs)
-        layout = replace(OWN, success=OWN_SUCCESS if tell else "")
+        tell = all(run.summary.get("success") is not None for run in results.runs)
+        layout = replace(GENERIC, success=GENERIC_SUCCESS if tell else "")
     for run in results.runs:
         _check(run, layout)
     return layout
@@ -178,8 +178,8 @@ def _check(run: FinishedRun, layout: Layout) -> None:
     if missing:
         raise ValueError(f"run {run.id!r}: its rows must have a column {missing[0]!r}")
     for name, kind in layout.facts.items():
-        if not isinstance(run.facts.get(name), kind):
-            raise ValueError(f"run {run.id!r}: expected a value for {name!r}, got {run.facts.get(name)!r}")
+        if not isinstance(run.summary.get(name), kind):
+            raise ValueError(f"run {run.id!r}: expected a value for {name!r}, got {run.summary.get(name)!r}")
 
 
 PACKAGES = ("jinja2", "matplotlib", "pyarrow", "pydantic", "scipy")
@@ -297,7 +297,7 @@ def _evaluation_lines(results: StudyResults) -> list[list[Any]]:
     for problem in results.problems:
         for method in paper.paper_order(results.methods(problem)):
             for count in COUNTS:
-                curve = mean_curve(results.of(problem, method), count)
+                curve = mean_curve(results.runs_of(problem, method), count)
                 columns = (curve.generation, curve.mean, curve.low, curve.high, curve.active)
                 points = zip(*(column.tolist() for column in columns), strict=True)
                 lines += [[problem, method, count, *point] for point in points]

@@ -1,6 +1,6 @@
 """Algorithm 1 replayed over a block of errors that were computed together.
 
-The native twin is native/select/replay.cpp.
+The native twin is native/select/fast/replay.cpp.
 """
 
 from __future__ import annotations

@@ -227,8 +227,8 @@ class GradientLexicase:
             {},
             lambda: checkpoint.dump(self.state_dict()),
             checkpoint.load,
-            seconds,
-            self.generation,
+            every=seconds,
+            done=self.generation,
         )
         if folder is not None:
             is_own = self._folder == folder.resolve()
