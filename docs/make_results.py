@@ -16,6 +16,7 @@ from pathlib import Path
 
 from flexicase.experiments.results import StudyResults, read_results
 from flexicase.report import paper
+from flexicase.report.figures import draw_figures
 from flexicase.report.sections import Table
 from flexicase.report.successes import success_groups
 from flexicase.report.write import PROGRAMS, layout_of, write_tables
@@ -69,7 +70,7 @@ def draw(results: StudyResults, folder: Path) -> list[Path]:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     with tempfile.TemporaryDirectory() as everything:
-        drawn = layout_of(results).draw(results, Path(everything))
+        drawn = draw_figures(layout_of(results).sections(results), Path(everything))
         return [Path(shutil.copy(path, folder)) for path in drawn if is_shown(path)]
 
 

@@ -13,7 +13,9 @@ from rich.console import Console
 from flexicase._provenance import Provenance
 from flexicase.cli._output import StatusLine
 from flexicase.cli._study_display import LiveMonitor, PlainMonitor, duration, monitor_for, picture
-from flexicase.experiments import Ledger, LedgerEntry, Progress, RunResult, RunSpec, parse_spec, presets, study_status
+from flexicase.experiments import Progress, RunSpec, parse_spec, presets
+from flexicase.experiments.ledger import Ledger, LedgerEntry, RunResult
+from flexicase.experiments.study import study_status
 
 STUDY = """
 name = "tiny"

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from flexicase._provenance import usable_cores
-from flexicase.experiments import Study, StudyOptions, open_cluster, parse_spec, run_study
+from flexicase.experiments import Study, StudyOptions, parse_spec, run_study
 from flexicase.experiments._ray import RayExecutor, RemoteRun, read_files
 from flexicase.experiments._slurm import SlurmExecutor
+from flexicase.experiments.executors import open_cluster
 from flexicase.experiments.spec import plan
 from tests.processes import wait_until
 

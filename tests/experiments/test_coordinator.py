@@ -2,16 +2,11 @@
 
 import pytest
 
-from flexicase.experiments import (
-    ChangedSpecError,
-    DamagedLedgerError,
-    DamagedTableError,
-    FullDiskError,
-    StudyOptions,
-    export_study,
-    parse_spec,
-)
-from flexicase.experiments.runner import run_study
+from flexicase.experiments import StudyOptions, export_study, parse_spec
+from flexicase.experiments._database import DamagedLedgerError
+from flexicase.experiments._tables import DamagedTableError
+from flexicase.experiments.ledger import ChangedSpecError
+from flexicase.experiments.runner import FullDiskError, run_study
 
 from .conftest import entries, results
 from .walk import TROUBLE, study_text

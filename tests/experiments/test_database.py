@@ -8,8 +8,9 @@ import subprocess
 import pytest
 
 from flexicase._provenance import Provenance
-from flexicase.experiments import DamagedLedgerError, Ledger, Progress, RunResult, parse_spec
-from flexicase.experiments._database import connect, transaction
+from flexicase.experiments import Progress, parse_spec
+from flexicase.experiments._database import DamagedLedgerError, connect, transaction
+from flexicase.experiments.ledger import Ledger, RunResult
 
 from .walk import study_text
 

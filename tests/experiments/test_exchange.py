@@ -9,19 +9,11 @@ import sys
 import numpy as np
 import pytest
 
-from flexicase.experiments import (
-    ChangedSpecError,
-    Ledger,
-    LockedError,
-    Study,
-    StudyOptions,
-    export_study,
-    import_study,
-    parse_spec,
-    run_study,
-)
+from flexicase._files import LockedError
+from flexicase.experiments import Study, StudyOptions, export_study, import_study, parse_spec, run_study
 from flexicase.experiments._tables import FORMATS, write_tables
 from flexicase.experiments.export import _stacked
+from flexicase.experiments.ledger import ChangedSpecError, Ledger
 
 from .conftest import entries, results
 from .walk import KIND, TROUBLE, study_text

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from flexicase.experiments import Ledger, Study, parse_spec
+from flexicase.experiments import Study, parse_spec
+from flexicase.experiments.ledger import Ledger
 from tests.processes import is_alive, wait_until
 
 from .conftest import entries, results

@@ -7,9 +7,10 @@ import time
 import numpy as np
 import pytest
 
-from flexicase.experiments import Progress, RunSpec, SpecError, Study, StudyOptions, parse_spec, plan, run_study
+from flexicase.experiments import Progress, RunSpec, SpecError, Study, StudyOptions, parse_spec, run_study
 from flexicase.experiments._tables import read_rows, rows_digest
 from flexicase.experiments.gp_job import GpJob
+from flexicase.experiments.spec import plan
 from flexicase.gp import evolve
 
 from .conftest import entries

@@ -10,7 +10,8 @@ import time
 import pytest
 
 from flexicase._provenance import Provenance
-from flexicase.experiments import ChangedSpecError, Ledger, Progress, RunResult, parse_spec
+from flexicase.experiments import Progress, parse_spec
+from flexicase.experiments.ledger import ChangedSpecError, Ledger, RunResult
 
 from .walk import study_text
 
@@ -108,7 +109,8 @@ def test_a_ledger_of_another_format_is_refused(ledger):
 WRITER = """
 import sys
 from pathlib import Path
-from flexicase.experiments import Ledger, Progress, RunResult
+from flexicase.experiments import Progress
+from flexicase.experiments.ledger import Ledger, RunResult
 from flexicase._provenance import Provenance
 with Ledger(Path(sys.argv[1])) as ledger:
     ledger.requeue("running")

@@ -6,8 +6,7 @@ import time
 
 import pytest
 
-from flexicase._files import FileLock, describe
-from flexicase.experiments import LockedError
+from flexicase._files import FileLock, LockedError, describe
 
 HOLD = """
 import sys, time

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
-from flexicase.experiments import Ledger, Study, find_run, parse_spec, rerun
+from flexicase.experiments import Study, parse_spec
 from flexicase.experiments._tables import write_rows
-from flexicase.experiments.rerun import differences_of
+from flexicase.experiments.ledger import Ledger
+from flexicase.experiments.rerun import differences_of, find_run, rerun
 
 from .conftest import entries
 from .walk import study_text

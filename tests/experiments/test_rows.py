@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from flexicase.experiments import DamagedTableError
-from flexicase.experiments._tables import check_rows, read_rows, rows_digest, write_rows
+from flexicase.experiments._tables import DamagedTableError, check_rows, read_rows, rows_digest, write_rows
 
 ROWS = {
     "step": np.arange(3),

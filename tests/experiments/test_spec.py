@@ -1,8 +1,8 @@
 import pytest
 
-from flexicase.experiments import SpecError, load_spec, parse_spec, plan, preset_path
+from flexicase.experiments import SpecError, load_spec, parse_spec, preset_path
 from flexicase.experiments.presets import PRESETS
-from flexicase.experiments.spec import diff_specs
+from flexicase.experiments.spec import diff_specs, plan
 from flexicase.selection.methods import PAPER_METHODS
 
 from .walk import KIND, study_text

@@ -94,7 +94,7 @@ def test_tables_hold_the_known_numbers(results):
     assert [row[2:] for row in parts["endings"].table.rows] == [["640", "624", "16", "0"]] * 4
     assert {row[3] for row in parts["passes"].table.rows} == {"2.00"}
     assert {row[5] for row in parts["passes"].table.rows} == {"25 %"}
-    assert [chart.id for chart in parts["evaluations"].charts] == ["evaluations-digits", "last-digits"]
+    assert [chart.id for chart in parts["evaluations"].charts] == ["evaluations-digits", "last-generations-digits"]
 
 
 def test_claims_say_what_agrees(results):

@@ -111,7 +111,9 @@ def own(tmp_path):
     folder = tmp_path / "export"
     folder.mkdir()
     write_tables(folder, tables, "parquet")
-    (folder / "study.toml").write_text('name = "walks"\nkind = "mine:Walk"\n')
+    (folder / "study.toml").write_text(
+        'name = "walks"\nkind = "mine:Walk"\nproblems = ["a"]\nmethods = ["b"]\nseeds = 2\n'
+    )
     return folder
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from flexicase.experiments.results import FinishedRun, StudyResults
 from flexicase.experiments.spec import read_spec
-from flexicase.report.figures import draw_shares
+from flexicase.report.figures import draw_figures
 from flexicase.report.variants import by_selections, full_matrix, of_variant, shares, variant_sections
 from flexicase.report.write import IMAGES, PROGRAMS, VARIANTS, layout_of
 
@@ -112,14 +112,14 @@ def test_each_kind_of_study_has_its_report(results):
 
 def test_the_figure_is_drawn(results, tmp_path):
     pytest.importorskip("matplotlib")
-    files = VARIANTS.draw(results, tmp_path)
-    assert [path.name for path in files] == ["pairs-by-selections.png", "pairs-by-selections.svg"]
+    files = draw_figures(VARIANTS.sections(results), tmp_path)
+    assert [path.name for path in files] == [f"pairs-by-selections-mirror-image.{suffix}" for suffix in ("png", "svg")]
     assert files[0].read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_study_whose_runs_all_ended_at_once_has_an_empty_figure(results, tmp_path):
+def test_a_study_whose_runs_all_ended_at_once_has_no_figure(results, tmp_path):
     """Nothing was bred, so that there is nothing to put on a logarithmic axis."""
     runs = (replace(run, columns={name: values[-1:] for name, values in run.columns.items()}) for run in results.runs)
     ended = replace(results, runs=tuple(runs))
     assert by_selections(ended, "mirror-image", "lexicase") == []
-    assert [path.suffix for path in draw_shares(ended, tmp_path)] == [".png", ".svg"]
+    assert draw_figures(VARIANTS.sections(ended), tmp_path) == []

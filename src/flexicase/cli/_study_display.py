@@ -15,11 +15,13 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from flexicase.experiments import Monitor, StudyStatus, study_status
+from flexicase.experiments import Monitor
 from flexicase.experiments._outcomes import one_line
+from flexicase.experiments.study import StudyStatus, study_status
 
 if TYPE_CHECKING:
-    from flexicase.experiments import Ledger, LedgerEntry, Progress
+    from flexicase.experiments import Progress
+    from flexicase.experiments.ledger import Ledger, LedgerEntry
 
 PLAIN_SECONDS = 60.0
 LINE_CHARACTERS = 10_000

@@ -18,16 +18,12 @@ from flexicase.cli._output import FAILED, aligned, emit_json, explain, terminati
 from flexicase.experiments._tables import MANIFEST, locate
 
 if TYPE_CHECKING:
-    from flexicase.experiments import (
-        ExecutorFactory,
-        ExportSummary,
-        LedgerEntry,
-        RerunComparison,
-        Study,
-        StudyOptions,
-        StudySpec,
-        StudyStatus,
-    )
+    from flexicase.experiments import Study, StudyOptions, StudySpec
+    from flexicase.experiments.executors import ExecutorFactory
+    from flexicase.experiments.export import ExportSummary
+    from flexicase.experiments.ledger import LedgerEntry
+    from flexicase.experiments.rerun import RerunComparison
+    from flexicase.experiments.study import StudyStatus
 
 
 Studies = Annotated[Path, typer.Option("--studies", help="Folder of all studies.")]
@@ -92,7 +88,7 @@ def run(
 
 def place_for(cluster: str | None, settings: list[str] | None) -> AbstractContextManager[ExecutorFactory]:
     """Where runs are made, from the command line's words."""
-    from flexicase.experiments import open_cluster
+    from flexicase.experiments.executors import open_cluster
 
     options: dict[str, Any] = {}
     for setting in settings or ():
@@ -110,8 +106,9 @@ def run_with_display(
     spec: StudySpec, options: StudyOptions, root: Path, place: ExecutorFactory, *, quiet: bool = False
 ) -> int:
     """Run a study with a display; gives the exit code, 128 and the signal if it was stopped."""
+    from flexicase._files import LockedError
     from flexicase.cli._study_display import monitor_for
-    from flexicase.experiments import LockedError, run_study
+    from flexicase.experiments import run_study
 
     with monitor_for(options.workers, quiet=quiet) as monitor:
         try:
@@ -138,7 +135,7 @@ def status(
 
     A study that cannot be read is named with the reason; the exit code is then 1.
     """
-    from flexicase.experiments import studies_in
+    from flexicase.experiments.study import studies_in
 
     found: list[tuple[dict[str, Any], str]] = []
     code = 0
@@ -211,7 +208,8 @@ def import_(
     as_json: AsJson = False,
 ) -> None:
     """Take over the finished runs of an export, to go on with the study here."""
-    from flexicase.experiments import LockedError, import_study
+    from flexicase._files import LockedError
+    from flexicase.experiments import import_study
 
     try:
         study, new = import_study(folder, studies, allow_code=allow_code)
@@ -236,8 +234,9 @@ def rerun(
 
     Exit code 1 if anything but times differs.
     """
-    from flexicase.experiments import DamagedLedgerError, find_run
+    from flexicase.experiments._database import DamagedLedgerError
     from flexicase.experiments._outcomes import one_line
+    from flexicase.experiments.rerun import find_run
 
     try:
         found = [find_run(studies, run_id) for run_id in ids]
@@ -265,7 +264,7 @@ def _rerun_with_status(
 ) -> RerunComparison:
     """The comparison with a repeated run, which is followed while it goes on."""
     from flexicase.cli._output import StatusLine
-    from flexicase.experiments import rerun as make_again
+    from flexicase.experiments.rerun import rerun as make_again
 
     with StatusLine(quiet) as line:
         return make_again(
@@ -275,7 +274,7 @@ def _rerun_with_status(
 
 def find_study(root: Path, name: str) -> Study:
     """A study by its name."""
-    from flexicase.experiments import studies_in
+    from flexicase.experiments.study import studies_in
 
     known = {study.folder.name: study for study in studies_in(root)}
     if name not in known:
@@ -285,14 +284,15 @@ def find_study(root: Path, name: str) -> Study:
 
 
 def _entries(folder: Path) -> list[LedgerEntry]:
-    from flexicase.experiments import Ledger, Study
+    from flexicase.experiments import Study
+    from flexicase.experiments.ledger import Ledger
 
     with Ledger(Study(folder).ledger, read_only=True) as ledger:
         return ledger.entries()
 
 
 def _view(folder: Path) -> StudyStatus:
-    from flexicase.experiments import study_status
+    from flexicase.experiments.study import study_status
 
     entries = _entries(folder)
     return study_status(entries, max(1, sum(entry.state == "running" for entry in entries)))

@@ -39,17 +39,7 @@ TABLE_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 
 
 class DamagedTableError(ValueError):
-    """A table that is missing or does not hold what was written; the message names the file.
-
-    Example:
-        >>> from pathlib import Path
-        >>> from flexicase.experiments._tables import DamagedTableError, read_rows
-        >>> try:
-        ...     read_rows(Path("no-such-file.parquet"), "00")
-        ... except DamagedTableError as error:
-        ...     print(error)
-        no-such-file.parquet is missing
-    """
+    """A table that is missing or does not hold what was written; the message names the file."""
 
 
 def is_timing(column: str) -> bool:
@@ -308,11 +298,6 @@ def check_rows(rows: Mapping[str, Any]) -> Rows:
 
     Raises:
         ValueError: A column has another type or another length.
-
-    Example:
-        >>> from flexicase.experiments._tables import check_rows
-        >>> check_rows({"generation": [0, 1]})["generation"].dtype
-        dtype('int64')
     """
     columns = {name: _contiguous(values) for name, values in rows.items()}
     if not columns:
@@ -376,18 +361,7 @@ def file_checksum(content: bytes) -> str:
 
 
 def write_rows(path: Path, rows: Rows) -> str:
-    """Write rows to a Parquet file, all or nothing.
-
-    Args:
-        path: The file.
-        rows: Columns by name, each (n_steps,).
-
-    Returns:
-        The file's checksum.
-
-    Raises:
-        OSError: It could not be written.
-    """
+    """Write rows to a Parquet file, all or nothing; gives the file's checksum."""
     import pyarrow as pa
 
     content = _encoded(pa.table(check_rows(rows)), "parquet")

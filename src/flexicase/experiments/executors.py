@@ -268,7 +268,7 @@ class ExecutorFactory:
         executor: Makes the executor of a study, as for `run_study`.
 
     Example:
-        >>> from flexicase.experiments import open_cluster
+        >>> from flexicase.experiments.executors import open_cluster
         >>> with open_cluster() as here:
         ...     here.workers >= 1
         True
@@ -293,7 +293,7 @@ def open_cluster(cluster: str | None = None, options: dict[str, Any] | None = No
         ConnectionError: There is no Ray at that address.
 
     Example:
-        >>> from flexicase.experiments import open_cluster
+        >>> from flexicase.experiments.executors import open_cluster
         >>> with open_cluster("cloud") as place:
         ...     pass
         Traceback (most recent call last):

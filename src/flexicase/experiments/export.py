@@ -76,7 +76,8 @@ def export_study(study: Study, folder: Path, format: Format = "parquet") -> Expo
     Example:
         >>> import tempfile
         >>> from pathlib import Path
-        >>> from flexicase.experiments import Ledger, Study, export_study, parse_spec
+        >>> from flexicase.experiments import Study, export_study, parse_spec
+        >>> from flexicase.experiments.ledger import Ledger
         >>> spec = parse_spec('name = "t"\nproblems = ["mirror-image"]\nmethods = ["lexicase"]\nseeds = 3')
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     study = Study(Path(folder))

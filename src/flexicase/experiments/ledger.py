@@ -108,7 +108,8 @@ class Ledger:
     Example:
         >>> import tempfile
         >>> from pathlib import Path
-        >>> from flexicase.experiments import Ledger, parse_spec
+        >>> from flexicase.experiments import parse_spec
+        >>> from flexicase.experiments.ledger import Ledger
         >>> spec = parse_spec('name = "t"\nproblems = ["mirror-image"]\nmethods = ["lexicase"]\nseeds = 3')
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     with Ledger.create(Path(folder) / "ledger.sqlite", spec) as ledger:

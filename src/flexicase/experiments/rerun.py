@@ -28,7 +28,7 @@ class RerunComparison:
         differences: What is not the same to the last bit, one line per column; empty if nothing.
 
     Example:
-        >>> from flexicase.experiments import RerunComparison
+        >>> from flexicase.experiments.rerun import RerunComparison
         >>> RerunComparison("0123456789abcdef", rows=2, columns=["generation"], differences=[]).identical
         True
     """
@@ -52,7 +52,7 @@ def find_run(root: Path, prefix: str) -> tuple[Study, LedgerEntry]:
 
     Example:
         >>> from pathlib import Path
-        >>> from flexicase.experiments import find_run
+        >>> from flexicase.experiments.rerun import find_run
         >>> find_run(Path("no-such-folder"), "0123")
         Traceback (most recent call last):
         ...

@@ -283,7 +283,8 @@ def plan(spec: StudySpec) -> list[RunSpec]:
     r"""All runs of a study, seed by seed, so that the first results cover every problem and method evenly.
 
     Example:
-        >>> from flexicase.experiments import parse_spec, plan
+        >>> from flexicase.experiments import parse_spec
+        >>> from flexicase.experiments.spec import plan
         >>> spec = parse_spec('name = "t"\nproblems = ["mirror-image"]\nmethods = ["lexicase", "random"]\nseeds = 2')
         >>> [(task.seed, task.method) for task in plan(spec)]
         [(0, 'lexicase'), (0, 'random'), (1, 'lexicase'), (1, 'random')]

@@ -95,7 +95,7 @@ def _evaluations(results: StudyResults) -> Section:
     for place, what, curve_of, x in (
         ("evaluations", "evaluations of each generation's selection", mean_curve, "generation"),
         (
-            "last",
+            "last-generations",
             f"the last {LAST}, moving average of {WINDOW}, aligned at the end",
             last_curve,
             "generation, from the end",
@@ -107,7 +107,7 @@ def _evaluations(results: StudyResults) -> Section:
         "Sizes of the pool summed over the cases that a generation's selection looked at, mean over the runs with 95 % "
         "intervals. When candidates have become alike, a selection runs out of cases and costs all of them."
     )
-    return Section("evaluations", "Evaluations per generation", text, charts)
+    return Section("evaluations", "Evaluations per generation", text, charts, scales=("linear",))
 
 
 def _ratios(results: StudyResults) -> Section:

@@ -50,7 +50,7 @@ def _evaluations(results: StudyResults) -> Section:
         "look at one case after another have no such number."
     )
     charts = charts_of(results, "evaluations", "mean evaluations per generation", "evaluations", views)
-    return Section("evaluations", "Evaluations per generation", text, charts)
+    return Section("evaluations", "Evaluations per generation", text, charts, scales=("linear", "log"))
 
 
 def _totals(results: StudyResults) -> Section:

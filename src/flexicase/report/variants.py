@@ -153,7 +153,7 @@ def _cells(runs: list[FinishedRun], share: Share | None) -> list[str]:
 def _selections(results: StudyResults) -> Section:
     charts = charts_of(
         results,
-        "share",
+        "pairs-by-selections",
         "pairs computed per generation, by the number of selections; medians over the runs with quartiles",
         "% of the full matrix",
         lambda problem: [
@@ -167,7 +167,7 @@ def _selections(results: StudyResults) -> Section:
         "Every selection starts from the whole population, so that its first case costs one evaluation of everybody. "
         "Selections of one generation share what they compute: the more there are, the more of the matrix is known."
     )
-    return Section("selections", "Pairs computed, by the number of selections", text, charts)
+    return Section("selections", "Pairs computed, by the number of selections", text, charts, scales=("linear",))
 
 
 def _points(found: list[Share]) -> Line:

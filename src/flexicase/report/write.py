@@ -25,7 +25,7 @@ from flexicase.experiments.results import FinishedRun, StudyResults, read_result
 from flexicase.report import paper
 from flexicase.report.claims import Claim, claims, image_claims
 from flexicase.report.curves import COUNTS, LARGEST, mean_curve
-from flexicase.report.figures import draw_evaluations, draw_image_evaluations, draw_shares
+from flexicase.report.figures import draw_figures
 from flexicase.report.images import image_sections
 from flexicase.report.programs import program_sections
 from flexicase.report.sections import Section, View, charts_of, curve_lines, unique_name
@@ -109,7 +109,6 @@ class Layout:
         title: What the study is of.
         sections: Charts and tables.
         claims: Statements of the paper, and whether the data agree.
-        draw: Writes the figures to a folder; gives the files.
         success: What a success is, where methods are compared by their successes; empty elsewhere.
         columns: Columns that the rows of every run must have.
         facts: Facts that every run must have, with their types.
@@ -118,7 +117,6 @@ class Layout:
     title: str
     sections: Callable[[StudyResults], list[Section]]
     claims: Callable[[StudyResults], list[Claim]]
-    draw: Callable[[StudyResults, Path], list[Path]]
     success: str = ""
     columns: tuple[str, ...] = ()
     facts: dict[str, type | UnionType] = field(default_factory=dict)
@@ -128,7 +126,6 @@ PROGRAMS = Layout(
     "the program-synthesis study",
     program_sections,
     claims,
-    draw_evaluations,
     success="A success solves every held-out test case.",
     facts={"success": bool},
 )
@@ -136,7 +133,6 @@ IMAGES = Layout(
     "the image-classification study",
     image_sections,
     image_claims,
-    draw_image_evaluations,
     columns=("evaluations", "ended", "pairs", "forward_calls", "seconds_select", "seconds_train"),
     facts={"accuracy": int | float, "correct": int, "test_cases": int},
 )
@@ -144,11 +140,10 @@ VARIANTS = Layout(
     "partial evaluation",
     variant_sections,
     lambda _: [],
-    draw_shares,
     columns=("events", "pairs", "evaluations", *WORK),
     facts={"success": bool},
 )
-GENERIC = Layout("runs of their own kind", generic_sections, lambda _: [], lambda *_: [])
+GENERIC = Layout("runs of their own kind", generic_sections, lambda _: [])
 GENERIC_SUCCESS = "What a success is, the runs say themselves."
 
 
@@ -223,7 +218,7 @@ def write_report(export: Path, folder: Path) -> Report:
     try:
         results = read_results(export)
         with np.errstate(all="ignore"):  # infinite values are gaps in charts
-            files = [*write_tables(results, partial), *layout_of(results).draw(results, partial)]
+            files = [*write_tables(results, partial), *draw_figures(layout_of(results).sections(results), partial)]
             write_atomically(partial / PAGE, render(results).encode())
         names = [path.name for path in files]
         _refuse_foreign(folder, names)
