@@ -15,10 +15,10 @@ OTHER_MODULE = $(WITH_VENV) $(PY) -m pip install --quiet --disable-pip-version-c
 	--target build/$@ . --upgrade --config-settings=build-dir=build/$(@:python=module)
 HIDE_EDITABLE = echo 'import sys; sys.meta_path[:] = [f for f in sys.meta_path if "ScikitBuild" not in type(f).__name__]' \
 	> build/$@/sitecustomize.py
-NATIVE := $(wildcard native/*/*.cpp native/*/*.inl native/*/*.hpp native/include/flexicase/*.hpp)
+NATIVE := $(wildcard $(foreach kind,cpp hpp inl,native/*/*.$(kind) native/*/*/*.$(kind)))
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint format native-tests pytest bench docs results asan asan-python tsan hostile libcxx libcxx-python aarch64 fuzz clean
+.PHONY: help venv demo test test-fast lint format native-tests pytest bench docs results asan asan-python tsan hostile libcxx libcxx-python aarch64 fuzz clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-22s%s\n", $$1, $$2 }'
@@ -32,6 +32,9 @@ test: ## everything that must pass: lint, types, native tests, pytest
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory native-tests
 	@$(MAKE) --no-print-directory pytest
+
+test-fast: .venv/.built ## the Python tests that are not marked slow
+	$(PY) -m pytest $(PYTEST_ARGS) -m "not slow"
 
 lint: .venv/.built ## ruff, mypy and clang-format, changing nothing
 	$(PY) -m ruff check .
@@ -51,7 +54,7 @@ pytest: .venv/.built ## the Python tests
 	$(PY) -m pytest $(PYTEST_ARGS)
 
 bench: .venv/.built ## measure selection against its peers
-	$(PY) benchmarks/selection.py $(BENCH_ARGS)
+	$(PY) benchmarks/selection $(BENCH_ARGS)
 
 docs: .venv/.docs ## build the documentation into docs/_build/html
 	$(PY) -m sphinx -W --keep-going -q -b html docs docs/_build/html
@@ -107,7 +110,7 @@ fuzz: .venv/.built ## a million random Push programs under the sanitizers
 
 clean: ## remove .venv and everything that was built
 	rm -rf .venv build dist docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
-	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+	find src tests benchmarks tools -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 # The build runs without isolation, so that the pinned tools are used and a rebuild is incremental.
 .venv/.tools: constraints.txt tools/preflight.sh

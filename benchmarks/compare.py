@@ -153,7 +153,7 @@ def main() -> None:
     chosen: list[str] = arguments.work
     if arguments.serve is not None:
         return serve(arguments.serve, chosen)
-    from flexicase.benchmark.workloads import WORKLOADS
+    from selection.workloads import WORKLOADS
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

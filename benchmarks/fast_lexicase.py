@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 
 import flexicase as fx
 from flexicase.adapters import deap as adapter
-from flexicase.benchmark.report import environment, text_table
-from flexicase.plot import BLACK, BLUE, DOTTED, RED
-from flexicase.synthetic import Population
+from flexicase.data import SyntheticPopulation
+from flexicase.plot._style import BLACK, BLUE, DOTTED, RED
+from fragments import text_table
 from own_cost import overhead, overhead_table, timed
+from selection.report import environment
 
 Evaluate = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[Any]]
 
@@ -47,6 +48,10 @@ def label(order: str, bias: str) -> str:
     return "uniform" if order == "uniform" else f"{order}, {bias}"
 
 
+def method_of(order: str, bias: str) -> str:
+    return "lexicase" if order == "uniform" else f"{order}-{bias.replace('_', '-')}"
+
+
 # (a) share of the pairs ------------------------------------------------------------------------
 
 
@@ -54,17 +59,17 @@ def share_curve(
     n_individuals: int, n_cases: int, most: int, *, order: str, bias: str, copies: float
 ) -> dict[int, float]:
     """Share of all pairs computed after 1, 2, 5, 10, … selections of one generation."""
-    population = Population(n_individuals, n_cases, copies=copies, seed=1)
-    fast = fx.FastLexicase(n_cases, order=order, bias=bias, memory=3 * 2**30, seed=2)  # type: ignore[arg-type]
+    population = SyntheticPopulation(n_individuals, n_cases, copies=copies, seed=1)
+    fast = fx.FastLexicase(n_cases, method_of(order, bias), cache_bytes=3 * 2**30, seed=2)
     fast.select(population, n_individuals, WARM_UP)
     whole = n_individuals * n_cases
     shorts = []
     for _ in range(SHORT_RUNS):
-        fast.new_generation()
-        shorts.append(np.cumsum(fast.select(population, n_individuals, SHORT).pairs_evaluated) / whole)
+        fast.clear_cache()
+        shorts.append(np.cumsum(fast.select(population, n_individuals, SHORT).pairs) / whole)
     curve = dict(enumerate(np.mean(shorts, axis=0), start=1))
-    fast.new_generation()
-    long = np.cumsum(fast.select(population, n_individuals, most).pairs_evaluated) / whole
+    fast.clear_cache()
+    long = np.cumsum(fast.select(population, n_individuals, most).pairs) / whole
     curve.update({n: long[n - 1] for n in range(SHORT + 1, most + 1)})
     marks = [m * 10**e for e in range(6) for m in (1, 2, 5)]
     return {n: float(curve[n]) for n in marks if n <= most}
@@ -118,7 +123,7 @@ def costly(evaluate: Evaluate, per_call: float, per_pair: float, calls: list[int
 
 def look_ahead(n_individuals: int, n_cases: int, copies: float, n: int) -> dict[str, Any]:
     """Seconds for n selections when every call costs 1 ms: one case at a time, look-ahead, and 16 cases at a time."""
-    population = Population(n_individuals, n_cases, copies=copies, seed=1)
+    population = SyntheticPopulation(n_individuals, n_cases, copies=copies, seed=1)
     row: dict[str, Any] = {"individuals": n_individuals, "cases": n_cases, "copies": copies, "n": n}
     for name, ahead in (("one", 1), ("auto", "auto"), ("fixed", FIXED)):
         calls: list[int] = []
@@ -134,7 +139,7 @@ def look_ahead(n_individuals: int, n_cases: int, copies: float, n: int) -> dict[
 
 def against_full(n_individuals: int, n_cases: int, n: int, per_pair: float) -> dict[str, Any]:
     """Seconds for n selections, evaluating on demand and evaluating everything first."""
-    population = Population(n_individuals, n_cases, seed=1)
+    population = SyntheticPopulation(n_individuals, n_cases, seed=1)
     everybody, all_cases = np.arange(n_individuals), np.arange(n_cases)
     start = time.perf_counter()
     errors = costly(population, 0.0, per_pair, [])(everybody, all_cases)
@@ -143,7 +148,7 @@ def against_full(n_individuals: int, n_cases: int, n: int, per_pair: float) -> d
     start = time.perf_counter()
     s = fx.FastLexicase(n_cases, seed=5).select(costly(population, 0.0, per_pair, []), n_individuals, n)
     partial = time.perf_counter() - start
-    share = float(s.pairs_evaluated.sum()) / errors.size
+    share = float(s.pairs.sum()) / errors.size
     return {"individuals": n_individuals, "cases": n_cases, "n": n, "share": share, "full": full, "partial": partial}
 
 
@@ -214,7 +219,7 @@ def beside_deap(options: argparse.Namespace) -> list[dict[str, Any]]:
     from deap import base, tools
 
     kind = type("FitnessOfBenchmark", (base.Fitness,), {"weights": (-1.0,) * 100})
-    errors = Population(options.individuals, 100, seed=1)(np.arange(options.individuals), np.arange(100))
+    errors = SyntheticPopulation(options.individuals, 100, seed=1)(np.arange(options.individuals), np.arange(100))
     population = []
     for row in errors:
         population.append(type("Individual", (), {})())

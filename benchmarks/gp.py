@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.gp.evolution import Evolution
-from flexicase.gp.records import Generation, Seconds
-from flexicase.gp.setup import Setup
+from flexicase.gp._settings import EvolveSettings
+from flexicase.gp.evolve import Evolution
+from flexicase.gp.records import GenerationRecord, PhaseSeconds
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,9 @@ class Stopwatch:
 
 def measure(
     problem: str, method: str, generations: int, seed: int, *, partial: bool, parents: int | None
-) -> tuple[list[Generation], float]:
+) -> tuple[list[GenerationRecord], float]:
     """The records of a run in CPU seconds, and the seconds spent in running programs."""
-    setup = Setup.of(
+    setup = EvolveSettings.of(
         problem, method=method, generations=generations, seed=seed, partial=partial, parents=parents, threads=1
     )
     evolution = Evolution(setup, clock=time.process_time)
@@ -90,9 +90,9 @@ def measure(
         seconds = running.seconds
 
 
-def report(problem: str, records: list[Generation], running: float, partial: bool) -> None:
+def report(problem: str, records: list[GenerationRecord], running: float, partial: bool) -> None:
     n = len(records)
-    phases = Seconds(*(sum(record.seconds[i] for record in records) / n for i in range(len(Seconds._fields))))
+    phases = PhaseSeconds(*(sum(record.seconds[i] for record in records) / n for i in range(len(PhaseSeconds._fields))))
     steps, pairs = sum(r.steps for r in records) / n, sum(r.pairs for r in records) / n
     events = sum(r.events for r in records) / n
     print(

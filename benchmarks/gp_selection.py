@@ -27,13 +27,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import flexicase as fx
-from flexicase.benchmark.report import environment, markdown_table, replace_fragment, text_table
-from flexicase.gp.evolution import Evolution
-from flexicase.gp.judging import FullJudge
-from flexicase.gp.setup import Setup
+from flexicase.gp._settings import EvolveSettings
+from flexicase.gp.evolve import Evolution
+from flexicase.gp.parents import FullEvaluation
 from flexicase.rng import key_from_seed
+from flexicase.selection.methods import PAPER_METHODS
 from flexicase.selection.orders import ranked_order, uniform_order, weighted_order
-from flexicase.selection.registry import PAPER_METHODS
+from fragments import markdown_table, replace_fragment, text_table
+from selection.report import environment
 
 Errors = NDArray[np.float64]
 PROBLEMS = ("mirror-image", "last-index-of-zero")
@@ -64,13 +65,13 @@ class Figures(NamedTuple):
 
 def populations(problem: str, generations: Sequence[int], seed: int) -> Iterator[tuple[int, Errors]]:
     """The errors of a run's population at some of its generations, as far as it gets."""
-    evolution = Evolution(Setup.of(problem, generations=max(generations) + 1, seed=seed, threads=1))
+    evolution = Evolution(EvolveSettings.of(problem, generations=max(generations) + 1, seed=seed, threads=1))
     while True:
         record, finished = evolution.step()
         if finished:
             return
         if record.generation in generations:
-            assert isinstance(evolution._judge, FullJudge)
+            assert isinstance(evolution._judge, FullEvaluation)
             yield record.generation, evolution._judge._matrix.values.astype(np.float64)
 
 
@@ -115,12 +116,11 @@ def measure(errors: Errors, events: int, repeats: int, seed: int) -> dict[str, F
             spent = seconds(lambda: [case_by_case(columns, order) for order in drawn[method]])  # noqa: B023
             loop[method] = min(loop[method], spent / LOOP_EVENTS)
             for _ in range(NATIVE_CALLS):
-                spent = seconds(lambda: fx.select(errors, events, method, seed=seed, counts=False))  # noqa: B023
+                spent = seconds(lambda: fx.select_indices(errors, events, method, seed=seed))  # noqa: B023
                 native[method] = min(native[method], spent / events)
     figures = {}
     for method in PAPER_METHODS:
         counted = fx.select(errors, events, method, seed=seed).evaluations
-        assert counted is not None
         check(columns, drawn[method], counted)
         figures[method] = Figures(float(counted.mean()), loop[method], native[method])
     return figures

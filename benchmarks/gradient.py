@@ -18,6 +18,7 @@ import numpy as np
 import torch
 
 import flexicase.torch as ft
+from flexicase.evaluation._lookahead import Growing
 
 LENGTHS = ((0, 20), (20, 100), (100, 1000), (1000, 10**6))
 
@@ -32,7 +33,7 @@ def compare(search: ft.GradientLexicase, before: dict, generation: int, repeats:
         selector.lookahead = (1, used)[turn % 2]
         evaluate = search._evaluator(search._forward)
         start = time.process_time()
-        s = selector.select(evaluate, search.population, population=generation)
+        s = selector.select(evaluate, search.population, cache_key=generation)
         seconds[turn % 2].append(time.process_time() - start)
         outcomes.append((s.indices.tolist(), s.evaluations.tolist(), s.ended.tolist(), selector.weights.tolist()))
     assert all(outcome == outcomes[0] for outcome in outcomes), "the outcomes differ"
@@ -72,7 +73,7 @@ def main() -> None:
         record = search.step()
         one, blocks = compare(search, before, generation, arguments.repeats)
         times = record.seconds_train, record.seconds_select
-        looks = search._state.selector.lookahead != "patient"
+        looks = search._state.selector.lookahead != Growing(delayed=True)
         rows.append((record.evaluations, one, blocks, *times, record.forward_passes, looks))
     table = np.array(rows)
     print(f"{arguments.network}, {arguments.selection}: {len(rows)} selections, all outcomes equal")

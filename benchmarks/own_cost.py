@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import flexicase as fx
-from flexicase.benchmark.report import text_table
+from fragments import text_table
 
 Indices = NDArray[np.int64]
 
@@ -70,7 +70,7 @@ def own_cost(regime: Regime, seed: int, repeat: int) -> dict[str, float]:
         fast = fx.FastLexicase(regime.cases, lookahead=regime.lookahead, seed=seed)  # type: ignore[arg-type]
         for _ in range(rounds):
             yield fast
-            fast.new_generation()
+            fast.clear_cache()
 
     def select() -> None:
         for fast in generations():

@@ -7,7 +7,7 @@ import random
 import time
 
 from flexicase.push import Evaluator, Gene, Genome, InstructionSet, Limits, Program, Symbol, run
-from flexicase.push.values import Value
+from flexicase.push.program import Value
 from push_peer import pyshgp_rate
 
 CLOSE = ([0, 1, 2, 3], [0.772, 0.206, 0.021, 0.001])

@@ -26,9 +26,9 @@ from pathlib import Path
 import numpy as np
 
 import flexicase as fx
+from cluster_model import Costs, estimate, pool_sizes, simulate
+from flexicase.data import SyntheticPopulation
 from flexicase.evaluation import RayEvaluator
-from flexicase.scaling import Costs, estimate, pool_sizes, simulate
-from flexicase.synthetic import Population
 
 PARTS = ("overhead", "efficiency", "local", "figure")
 WORKERS = (1, 2, 10, 30, 100, 300, 1000, 3000, 10_000)
@@ -50,7 +50,7 @@ for n_individuals, calls in ((1, 2000), (100, 200)):
 """
 
 
-def burn(rounds: int, population: Population, individuals: np.ndarray, cases: np.ndarray) -> np.ndarray:
+def burn(rounds: int, population: SyntheticPopulation, individuals: np.ndarray, cases: np.ndarray) -> np.ndarray:
     """The errors, after so much hashing per pair."""
     block = bytes(4096)
     for _ in range(rounds * len(individuals) * len(cases)):
@@ -60,7 +60,7 @@ def burn(rounds: int, population: Population, individuals: np.ndarray, cases: np
 
 def calibrated(seconds: float) -> int:
     """How many rounds of hashing take so long, at their fastest."""
-    tiny, rounds = Population(1, 1), 2000
+    tiny, rounds = SyntheticPopulation(1, 1), 2000
     best = min(_timed(partial(burn, rounds, tiny, np.zeros(1, int), np.zeros(1, int))) for _ in range(5))
     return round(rounds * seconds / best)
 
@@ -87,7 +87,7 @@ def start_ray() -> None:
 
 def overhead(repeats: int) -> None:
     """What a piece costs besides its work: one at a time, and with the workers kept busy."""
-    population = Population(64, 64)
+    population = SyntheticPopulation(64, 64)
     with RayEvaluator(population, workers=1) as evaluate:
         evaluate(range(64), range(64))
         singles, cpu, stream = [], [], []
@@ -109,7 +109,7 @@ def overhead(repeats: int) -> None:
 
 def ceiling(repeats: int) -> None:
     """What two processes gain on this machine, as it is now, with no Ray and nothing to wait for."""
-    work = partial(burn, calibrated(1.0), Population(1, 1), np.zeros(1, int), np.zeros(1, int))
+    work = partial(burn, calibrated(1.0), SyntheticPopulation(1, 1), np.zeros(1, int), np.zeros(1, int))
     gains = []
     for _ in range(repeats):
         seconds = []
@@ -129,11 +129,11 @@ def ceiling(repeats: int) -> None:
 def efficiency(repeats: int, pair_seconds: float, n_individuals: int) -> None:
     """One worker against two, on real work; and what the simulation and the formula say."""
     shape = (n_individuals, 200)
-    population = Population(*shape, copies=0.0)
+    population = SyntheticPopulation(*shape, copies=0.0)
     rounds = calibrated(pair_seconds)
     pools = pool_sizes(population, *shape, n=4, seed=1)
     expected = fx.FastLexicase(shape[1], seed=1)
-    parents = [expected.select(population, shape[0], population=k).indices.tolist() for k in range(4)]
+    parents = [expected.select(population, shape[0], cache_key=k).indices.tolist() for k in range(4)]
     seconds: dict[int, list[float]] = {1: [], 2: []}
     speculated = {}
     for repeat in range(repeats):
@@ -149,7 +149,7 @@ def efficiency(repeats: int, pair_seconds: float, n_individuals: int) -> None:
                         evaluate.new_population(population)
                         s = fast.select(evaluate, shape[0])
                         found.append(s.indices.tolist())
-                        speculated += int(s.pairs_speculated.sum())
+                        speculated += int(s.pairs_unused.sum())
                     return speculated
 
                 start = time.perf_counter()
@@ -200,7 +200,7 @@ def local(before: Path | None, repeats: int) -> None:
 def figure(path: Path | None) -> None:
     """Expected time and waste for 1 to 10,000 workers, by simulation (dots) and formula (lines)."""
     shape = (1000, 1000)
-    population = Population(*shape, copies=0.0)
+    population = SyntheticPopulation(*shape, copies=0.0)
     pools = pool_sizes(population, *shape, n=4, seed=1)
     table = {}
     print("pair cost   workers    seconds  formula  efficiency  evaluated in vain per pair needed")

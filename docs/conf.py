@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import flexicase
-from flexicase.selection.registry import resolve_method
+from flexicase.selection.methods import resolve_method
 
 project = "flexicase"
 author = "The flexicase developers"

@@ -10,10 +10,10 @@ import re
 import tempfile
 from pathlib import Path
 
+from flexicase.experiments.results import StudyResults, read_results
+from flexicase.report.claims import image_claims
 from flexicase.report.figures import draw_image_evaluations
-from flexicase.report.image import image_sections
-from flexicase.report.image_claims import image_claims
-from flexicase.report.results import Results, read_results
+from flexicase.report.images import image_sections
 
 DOCS = Path(__file__).resolve().parent
 PAGE = DOCS / "image-results.md"
@@ -21,7 +21,7 @@ FIGURE = "last-generations"
 BLOCK = re.compile(r"<!-- (?P<study>[\w-]+) (?P<table>\w+) -->\n.*?<!-- end -->", re.DOTALL)
 
 
-def study(name: str) -> Results:
+def study(name: str) -> StudyResults:
     """The results of a study."""
     return read_results(DOCS.parent / "results" / name)
 
@@ -32,7 +32,7 @@ def markdown(header: list[str], rows: list[list[str]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def table(results: Results, name: str) -> str:
+def table(results: StudyResults, name: str) -> str:
     """One of the report's tables, without the column that names the data."""
     if name == "runs":
         return f"{len(results.runs)} of {results.planned} runs are done, in the order of the seeds.\n"

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from flexicase.push import Instruction, instruction_table
-from flexicase.push.descriptions import STACKS, descriptions
+from flexicase.push.instructions import STACKS, descriptions
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

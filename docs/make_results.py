@@ -14,15 +14,17 @@ import sys
 import tempfile
 from pathlib import Path
 
-from flexicase.benchmark.report import markdown_table, replace_fragment
+from flexicase.experiments.results import StudyResults, read_results
 from flexicase.report import paper
-from flexicase.report.layouts import PROGRAMS, layout_of
-from flexicase.report.results import Results, read_results
 from flexicase.report.sections import Table
 from flexicase.report.successes import success_groups
-from flexicase.report.write import write_tables
+from flexicase.report.write import PROGRAMS, layout_of, write_tables
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "benchmarks"))
+
+from fragments import markdown_table, replace_fragment  # noqa: E402
+
 PAGE = Path("docs/results.md")
 LIST = Path("results/README.md")
 IMAGES = Path("docs/images/results")
@@ -62,7 +64,7 @@ def refresh(root: Path) -> list[Path]:
     return files
 
 
-def draw(results: Results, folder: Path) -> list[Path]:
+def draw(results: StudyResults, folder: Path) -> list[Path]:
     """The figures that the page shows, drawn into a folder that holds nothing else."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -76,7 +78,7 @@ def is_shown(path: Path) -> bool:
     return path.suffix == ".png" and "distinct" not in path.stem and not path.stem.endswith("-log")
 
 
-def fragment(results: Results, pictures: list[Path]) -> str:
+def fragment(results: StudyResults, pictures: list[Path]) -> str:
     """A study as Markdown: how far it is, successes, verdicts, figures and tables."""
     layout = layout_of(results)
     parts = [standing(results)]
@@ -94,7 +96,7 @@ def fragment(results: Results, pictures: list[Path]) -> str:
     return "\n\n".join(parts)
 
 
-def standing(results: Results) -> str:
+def standing(results: StudyResults) -> str:
     """How far a study is, and what made it."""
     origin, done = results.origin(), len(results.runs)
     far = f"all {done} runs" if done == results.planned else f"{done} of {results.planned} runs so far"
@@ -102,7 +104,7 @@ def standing(results: Results) -> str:
     return f"{far[:1].upper()}{far[1:]}; {sizes}. Made by flexicase {origin['versions']} on {origin['machines']}."
 
 
-def successes(results: Results) -> str:
+def successes(results: StudyResults) -> str:
     """The table of successes, with the paper's beside them where it has them."""
     groups = success_groups(results)
     published = any(group["published"] for group in groups)
@@ -135,7 +137,7 @@ def table_text(table: Table) -> str:
     return "\n\n".join(parts)
 
 
-def list_of(studies: list[Results]) -> str:
+def list_of(studies: list[StudyResults]) -> str:
     """A line for each study."""
     rows = []
     for results in studies:

@@ -4,7 +4,7 @@ import numpy as np
 
 import flexicase as fx
 from flexicase.data import example_errors
-from flexicase.selection.registry import PAPER_METHODS
+from flexicase.selection.methods import PAPER_METHODS
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from flexicase.checkpoint import CheckpointError, prepare_folder, require_free
+from flexicase._checkpoint import CheckpointError, prepare_folder, require_free
 
 
 @pytest.mark.parametrize("name", ["run.checkpoint", "training.checkpoint", "run.checkpoint.previous"])

@@ -4,9 +4,9 @@ from dataclasses import fields
 
 import pytest
 
-from flexicase.experiments.provenance import Provenance
-from flexicase.exported import CIRCUMSTANCES, IDENTITY, MADE_BY, read_runs
-from flexicase.tables import write_tables
+from flexicase._provenance import Provenance
+from flexicase.experiments._tables import write_tables
+from flexicase.experiments.results import MADE_BY, PROVENANCE_COLUMNS, RUN_COLUMNS, read_runs
 
 pa = pytest.importorskip("pyarrow")
 
@@ -19,9 +19,9 @@ def tables():
     """A study of three runs, two of them done."""
     return {
         "runs": pa.table(
-            {name: ["a", "b", "c"] for name in IDENTITY} | {"seed": [1, 2, 3], "state": ["done", "done", "planned"]}
+            {name: ["a", "b", "c"] for name in RUN_COLUMNS} | {"seed": [1, 2, 3], "state": ["done", "done", "planned"]}
         ),
-        "provenance": pa.table({name: VALUES[kind] for name, kind in CIRCUMSTANCES.items()}),
+        "provenance": pa.table({name: VALUES[kind] for name, kind in PROVENANCE_COLUMNS.items()}),
         "rows": pa.table({"id": ["a", "a", "b"], "generation": [0, 1, 0]}),
         "timings": pa.table({"id": ["a", "a", "b"], "seconds": [0.5, 0.25, 1.0]}),
     }

@@ -5,16 +5,12 @@ import sys
 
 import pytest
 
-from flexicase.extras import require
-
-
-def test_what_is_there_is_no_reason_to_complain():
-    require("this needs", "numpy", "json")
+from flexicase._checks import require_package
 
 
 def test_every_missing_package_is_named():
     with pytest.raises(ImportError, match=r"^this needs no_such_one and no_other: pip install 'flexicase\[torch\]'$"):
-        require("this needs", "no_such_one", "numpy", "no_other", extra="torch")
+        require_package("this needs", "no_such_one", "numpy", "no_other", extra="torch")
 
 
 @pytest.mark.parametrize(("package", "cluster"), [("ray", "ray"), ("submitit", "slurm")])
@@ -40,7 +36,7 @@ def test_evaluation_on_ray_says_what_to_install():
 
 @pytest.mark.parametrize("package", ["ray", "submitit", "torch"])
 def test_nothing_of_a_cluster_is_imported_unless_it_is_used(package):
-    code = "import sys, flexicase, flexicase.evaluation, flexicase.scaling, flexicase.cli\n"
+    code = "import sys, flexicase, flexicase.evaluation, flexicase.cli\n"
     code += f"assert {package!r} not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 

@@ -7,7 +7,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from flexicase.files import read_errors
+from flexicase.cli._error_files import read_errors
 
 
 def text(content, **options):
@@ -308,7 +308,7 @@ class Endless(io.RawIOBase):
 
 @pytest.mark.parametrize("piece", [b"\0", b"\xff", b"1\n"])
 def test_an_endless_stream_is_refused(piece, monkeypatch):
-    monkeypatch.setattr("flexicase.files.MAX_STREAM_BYTES", 2**20, raising=False)
+    monkeypatch.setattr("flexicase.cli._error_files.MAX_STREAM_BYTES", 2**20, raising=False)
     source = Endless(piece)
     with pytest.raises(ValueError, match=r"^x: (not a text|must have at most 1,048,576 bytes)"):
         read_errors(source, name="x")

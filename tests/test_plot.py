@@ -9,8 +9,10 @@ import pytest
 import flexicase as fx
 from flexicase import plot
 from flexicase.data import example_errors
+from flexicase.plot import _style
 from flexicase.rng import key_from_seed
-from flexicase.selection.orders import ranked_order
+from flexicase.selection.methods import PAPER_METHODS
+from flexicase.selection.orders import OrderKind, first_case_probabilities, ranked_order
 from flexicase.selection.trace import trace
 
 mpl = pytest.importorskip("matplotlib")
@@ -29,15 +31,16 @@ def errors():
     return example_errors()[:80, :30]
 
 
+@pytest.mark.slow
 def test_funnel_draws_the_mean_pools_and_names_the_mean_evaluations(ax, errors):
     assert plot.funnel(errors, n=300, seed=4, ax=ax) is ax
-    lines = dict(zip(plot.PAPER_METHODS, ax.get_lines(), strict=True))
+    lines = dict(zip(PAPER_METHODS, ax.get_lines(), strict=True))
     for name, line in lines.items():
-        np.testing.assert_allclose(line.get_ydata(), trace(errors, name, 200, seed=4).mean_pool())
+        np.testing.assert_allclose(line.get_ydata(), trace(errors, 200, name, seed=4).mean_pool())
         mean = fx.select(errors, 300, name, seed=4).evaluations.mean()
         assert line.get_label() == f"{name}  ({mean:,.0f} evaluations)"
-    assert lines["lexicase"].get_color() == plot.BLACK
-    assert lines["ranked-num-nonzeros"].get_color() == lines["weighted-num-nonzeros"].get_color() == plot.RED
+    assert lines["lexicase"].get_color() == _style.BLACK
+    assert lines["ranked-num-nonzeros"].get_color() == lines["weighted-num-nonzeros"].get_color() == _style.RED
     assert lines["ranked-num-zeros"].get_linestyle() == "-" != lines["weighted-num-zeros"].get_linestyle()
     assert ax.get_yscale() == "log"
 
@@ -65,20 +68,21 @@ def test_case_weights_are_sorted_heaviest_first_unless_told(ax):
     np.testing.assert_allclose(unsorted.get_lines()[0].get_ydata(), [0, 1 / 3, 2 / 3])
 
 
-def test_first_by_rank_is_how_often_ranked_orders_begin():
+def test_first_case_probabilities_are_how_often_ranked_orders_begin():
     """Ties share their ranks; a wrong share would show as a deviation of many standard errors."""
     weights = np.array([5.0, 1.0, 5.0, 3.0, 1.0, 1.0])
     key, n = key_from_seed(9), 20_000
     first = np.bincount([next(ranked_order(key, event, weights)) for event in range(n)], minlength=6)
-    expected = plot.first_by_rank(weights)
+    expected = first_case_probabilities(OrderKind.RANKED, weights)
     assert expected.sum() == pytest.approx(1)
     chi_square = ((first - n * expected) ** 2 / (n * expected)).sum()
     assert chi_square < 20.5  # 0.999 quantile, 5 degrees of freedom
 
 
 def test_weights_all_zero_are_uniform():
-    np.testing.assert_allclose(plot.first_by_weight(np.zeros(4)), 0.25)
-    np.testing.assert_allclose(plot.first_by_rank(np.zeros(4)), 0.25)
+    for kind in OrderKind:
+        np.testing.assert_allclose(first_case_probabilities(kind, np.zeros(4)), 0.25)
+        assert first_case_probabilities(kind, np.empty(0)).shape == (0,)
 
 
 def test_evaluations_is_the_empirical_distribution(ax, errors):
@@ -89,7 +93,7 @@ def test_evaluations_is_the_empirical_distribution(ax, errors):
     middle = np.median(selection.evaluations)
     assert y[np.searchsorted(x, middle, side="right") - 1] == pytest.approx((selection.evaluations <= middle).mean())
     with pytest.raises(ValueError, match="selections must have counts, but 'bare' has none"):
-        plot.evaluations({"bare": fx.select(errors, 3, counts=False)}, ax=ax)
+        plot.evaluations({"bare": fx.select(errors, 3, "tournament")}, ax=ax)
 
 
 def test_matplotlib_is_imported_only_when_drawing():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from flexicase.gp import evolve
-from flexicase.plot_run import run_picture
+from flexicase.plot import run_picture
 
 pytest.importorskip("matplotlib")
 

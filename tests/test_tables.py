@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from flexicase.tables import FORMATS, MANIFEST, SUFFIXES, read_tables, write_tables
+from flexicase.experiments._tables import FORMATS, MANIFEST, SUFFIXES, read_tables, write_tables
 
 pa = pytest.importorskip("pyarrow")
 
@@ -127,6 +127,7 @@ def content(folder):
     return {name: table.to_pylist() for name, table in read_tables(folder, "runs").items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [Killed, OSError(errno.ENOSPC, "No space left on device")], ids=["kill", "full"])
 @pytest.mark.parametrize("styles", [("parquet", "parquet"), ("parquet", "csv"), ("csv", "parquet")])
 @pytest.mark.parametrize("numbers", [(1, 2), (2, 1)])

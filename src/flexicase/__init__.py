@@ -9,76 +9,88 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from flexicase.advice import Advice, advise
-    from flexicase.evaluation.protocol import EvaluationError
-    from flexicase.selection.api import Method, Selection, Selector, select
+    from flexicase.evaluation._protocol import EvaluationError
+    from flexicase.selection.advise import Advice, advise
     from flexicase.selection.baselines import BatchTournament, FitnessProportionate, RandomSelection, Tournament
-    from flexicase.selection.bias import CaseStatistics, biases
     from flexicase.selection.dalex import DALex
-    from flexicase.selection.epsilon import Mad
-    from flexicase.selection.exact import Estimate, ProblemTooLarge, probabilities
-    from flexicase.selection.fast import FastLexicase
-    from flexicase.selection.fast_outcome import FastSelection, MemoReport
-    from flexicase.selection.informed import InformedDownSample
+    from flexicase.selection.epsilon import MadEpsilon
+    from flexicase.selection.fast_lexicase import CacheInfo, FastLexicase, FastSelection
     from flexicase.selection.lexicase import Lexicase
+    from flexicase.selection.matrix import CaseStatistics
+    from flexicase.selection.methods import methods, register
     from flexicase.selection.orders import Ranked, Uniform, Weighted
     from flexicase.selection.plexicase import Plexicase
-    from flexicase.selection.registry import methods, register
-    from flexicase.selection.sampling import Cohorts, DownSample
+    from flexicase.selection.probabilities import (
+        ProbabilityEstimate,
+        TooManyStatesError,
+        estimate_probabilities,
+        probabilities,
+    )
+    from flexicase.selection.protocol import Ended, Method, Selection
+    from flexicase.selection.sampling import Cohorts, DownSample, InformedDownSample
+    from flexicase.selection.select import Selector, select, select_indices
+    from flexicase.selection.trace import Trace, trace
+    from flexicase.selection.weights import biases
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Advice",
     "BatchTournament",
+    "CacheInfo",
     "CaseStatistics",
     "Cohorts",
     "DALex",
     "DownSample",
-    "Estimate",
+    "Ended",
     "EvaluationError",
     "FastLexicase",
     "FastSelection",
     "FitnessProportionate",
     "InformedDownSample",
     "Lexicase",
-    "Mad",
-    "MemoReport",
+    "MadEpsilon",
     "Method",
     "Plexicase",
-    "ProblemTooLarge",
+    "ProbabilityEstimate",
     "RandomSelection",
     "Ranked",
     "Selection",
     "Selector",
+    "TooManyStatesError",
     "Tournament",
+    "Trace",
     "Uniform",
     "Weighted",
     "advise",
     "biases",
+    "estimate_probabilities",
     "methods",
     "probabilities",
     "register",
     "select",
+    "select_indices",
+    "trace",
 ]
 
 _MODULES = {
-    "advice": "Advice advise",
-    "evaluation.protocol": "EvaluationError",
-    "selection.api": "Method Selection Selector select",
+    "selection.advise": "Advice advise",
+    "evaluation._protocol": "EvaluationError",
+    "selection.protocol": "Ended Method Selection",
+    "selection.select": "Selector select select_indices",
     "selection.baselines": "BatchTournament FitnessProportionate RandomSelection Tournament",
-    "selection.bias": "CaseStatistics biases",
+    "selection.weights": "biases",
     "selection.dalex": "DALex",
-    "selection.epsilon": "Mad",
-    "selection.exact": "Estimate ProblemTooLarge probabilities",
-    "selection.fast": "FastLexicase",
-    "selection.fast_outcome": "FastSelection MemoReport",
-    "selection.informed": "InformedDownSample",
+    "selection.matrix": "CaseStatistics",
+    "selection.trace": "Trace trace",
+    "selection.epsilon": "MadEpsilon",
+    "selection.probabilities": "ProbabilityEstimate TooManyStatesError estimate_probabilities probabilities",
+    "selection.fast_lexicase": "FastLexicase FastSelection CacheInfo",
     "selection.lexicase": "Lexicase",
     "selection.orders": "Ranked Uniform Weighted",
     "selection.plexicase": "Plexicase",
-    "selection.registry": "methods register",
-    "selection.sampling": "Cohorts DownSample",
+    "selection.methods": "methods register",
+    "selection.sampling": "Cohorts DownSample InformedDownSample",
 }
 _MODULE_OF = {name: f"flexicase.{module}" for module, names in _MODULES.items() for name in names.split()}
 

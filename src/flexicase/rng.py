@@ -12,17 +12,17 @@ event ever share a key.
 
 from __future__ import annotations
 
+import math
+import re
 import secrets
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.checks import shown
-
-Seed = int | np.integer | np.random.Generator | np.random.SeedSequence | None
+from flexicase._checks import shown
 
 MASK32 = (1 << 32) - 1
 MASK64 = (1 << 64) - 1
@@ -56,10 +56,35 @@ class Lane(IntEnum):
 
 
 class Key(NamedTuple):
-    """The 128 random bits that a seed stands for."""
+    """The 128 random bits that a seed stands for.
+
+    Example:
+        >>> from flexicase.rng import Key, key_from_seed
+        >>> key = key_from_seed(7)
+        >>> Key.from_hex(key.hex()) == key
+        True
+    """
 
     k0: int
     k1: int
+
+    def hex(self) -> str:
+        """The key as 32 hexadecimal digits."""
+        return f"{self.k0:016x}{self.k1:016x}"
+
+    @classmethod
+    def from_hex(cls, digits: str) -> Key:
+        """The key that `hex` wrote.
+
+        Raises:
+            ValueError: ``digits`` is anything but 32 hexadecimal digits.
+        """
+        if not (isinstance(digits, str) and re.fullmatch("[0-9a-fA-F]{32}", digits)):
+            raise ValueError(f"a key must be 32 hexadecimal digits, got {shown(digits)}")
+        return cls(int(digits[:16], 16), int(digits[16:], 16))
+
+
+Seed: TypeAlias = int | np.integer | np.random.Generator | np.random.SeedSequence | Key | None
 
 
 def mix64(x: int) -> int:
@@ -74,14 +99,17 @@ def check_seed(seed: Seed) -> Seed:
 
     Raises:
         TypeError: ``seed`` is of a type that no function accepts.
-        ValueError: ``seed`` is a negative integer.
+        ValueError: ``seed`` is a negative integer, or a key of other than two 64-bit words.
     """
     if type(seed) is int or isinstance(seed, np.integer):
         if seed < 0:
             raise ValueError(f"seed must not be negative, got {shown(int(seed))}")
+    elif isinstance(seed, Key):
+        if not all(type(word) is int and 0 <= word <= MASK64 for word in seed):
+            raise ValueError(f"seed must be a Key of two 64-bit integers, got {shown(seed)}")
     elif not (seed is None or isinstance(seed, np.random.Generator | np.random.SeedSequence)):
         raise TypeError(
-            "seed must be an int, a numpy.random.Generator, a numpy.random.SeedSequence or None, "
+            "seed must be an int, a numpy.random.Generator, a numpy.random.SeedSequence, a Key or None, "
             f"not {type(seed).__name__}"
         )
     return seed
@@ -97,6 +125,8 @@ def key_from_seed(seed: Seed) -> Key:
         ValueError: ``seed`` is a negative integer.
     """
     check_seed(seed)
+    if isinstance(seed, Key):
+        return seed
     if seed is None:
         return Key(secrets.randbits(64), secrets.randbits(64))
     if isinstance(seed, np.random.Generator):
@@ -230,3 +260,63 @@ def exponential_keys(state: int, n_cases: int) -> NDArray[np.float64]:
     low = case_keys(lane_state(state, Lane.LOW_BITS), n_cases).astype(np.uint64) >> np.uint64(12)
     numerator = (high << np.uint64(21)) | (low << np.uint64(1)) | np.uint64(1)
     return negative_log((np.uint64(1 << 53) - numerator).astype(np.float64) * 2.0**-53)
+
+
+SINE_SERIES = tuple((-1) ** k / math.factorial(2 * k + 1) for k in range(8, -1, -1))
+COSINE_SERIES = tuple((-1) ** k / math.factorial(2 * k) for k in range(9, -1, -1))
+EXP_SERIES = tuple(1 / math.factorial(k) for k in range(14, -1, -1))
+HALF_PI = 1.5707963267948966
+LN2_HIGH = 0.693147180369123816490  # 32 bits, so that its multiples are exact
+LN2_LOW = 1.90821492927058770002e-10
+UNDERFLOW = -800.0
+
+
+def normals(stream: Stream, count: int) -> NDArray[np.float64]:
+    """Standard normal variables (Box and Muller, 1958).
+
+    Returns:
+        (count,) independent draws.
+    """
+    pairs = (count + 1) // 2
+    words = np.array([stream.word() >> 12 for _ in range(2 * pairs)], dtype=np.float64)
+    uniform = (words + 0.5) * 2.0**-52
+    radius = np.sqrt(2.0 * negative_log(uniform[:pairs]))
+    cosine, sine = cosine_and_sine(uniform[pairs:])
+    return np.concatenate((radius * cosine, radius * sine))[:count]
+
+
+def cosine_and_sine(turns: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Cosine and sine of angles given in turns.
+
+    Args:
+        turns: (...,) numbers from 0 to 1; 1 is the full circle.
+    """
+    quarters = turns * 4.0
+    quadrant = np.rint(quarters)
+    x = (quarters - quadrant) * HALF_PI
+    square = x * x
+    cosine, sine = _polynomial(COSINE_SERIES, square), x * _polynomial(SINE_SERIES, square)
+    odd = quadrant % 2 == 1
+    cosine, sine = np.where(odd, -sine, cosine), np.where(odd, cosine, sine)
+    half_turn = np.where((quadrant == 2) | (quadrant == 3), -1.0, 1.0)
+    return half_turn * cosine, half_turn * sine
+
+
+def decay(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """exp(x) for x ≤ 0, down to the smallest subnormal number and then 0.
+
+    Args:
+        x: (...,) numbers not above 0.
+    """
+    x = np.maximum(x, UNDERFLOW)
+    power = np.rint(x * (1.0 / LN2))
+    rest = (x - power * LN2_HIGH) - power * LN2_LOW
+    return np.ldexp(_polynomial(EXP_SERIES, rest), power.astype(np.int32))
+
+
+def _polynomial(coefficients: tuple[float, ...], x: NDArray[np.float64]) -> NDArray[np.float64]:
+    value = np.full_like(x, coefficients[0])
+    for coefficient in coefficients[1:]:
+        value *= x
+        value += coefficient
+    return value

@@ -19,6 +19,7 @@ def test_a_run_that_solves_nothing_says_so(run):
     assert "generation 0: best error" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_solution_is_printed_with_its_verdict(run):
     done = run("evolve", "mirror-image", "--population", "1000", "--generations", "30", "--seed", "0")
     assert done.exit_code == 0
@@ -36,6 +37,7 @@ def test_json_is_one_object_and_quiet(run):
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_the_picture_is_written(run, tmp_path):
     pytest.importorskip("matplotlib")
     done = run("evolve", "mirror-image", *SMALL, "--plot", tmp_path / "run.png")
@@ -149,7 +151,7 @@ def test_a_full_disk_at_the_end_does_not_lose_the_run(run, tmp_path, monkeypatch
     def fail(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("flexicase.gp.checkpoint.write_atomically", fail)
+    monkeypatch.setattr("flexicase.gp._state.write_atomically", fail)
     done = run("evolve", "mirror-image", *SMALL, "--save", tmp_path / "run")
     assert done.exit_code == 0
     assert done.stdout.startswith("mirror-image, lexicase, seed 0: 2 generations in ")
@@ -172,7 +174,7 @@ def test_a_second_interrupted_run_without_save_gets_a_folder_of_its_own(run, tmp
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("flexicase.cli.evolve_progress.Progress.update", interrupt)
+    monkeypatch.setattr("flexicase.cli.evolve.Progress.update", interrupt)
     first, second = run("evolve", "mirror-image", *SMALL), run("evolve", "mirror-image", *SMALL)
     assert (first.exit_code, second.exit_code) == (130, 130)
     assert first.stderr.endswith("go on with: flexicase evolve --resume mirror-image-lexicase-seed-0\n")
@@ -203,6 +205,7 @@ def started(folder, *options):
     return process
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_saves_and_says_how_to_go_on(run, tmp_path, number):
@@ -215,6 +218,7 @@ def test_a_signal_saves_and_says_how_to_go_on(run, tmp_path, number):
     assert (tmp_path / "checkpoints" / "run.checkpoint").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 def test_ctrl_c_saves_and_the_resumed_run_ends_as_usual(run, tmp_path):
     process = started(tmp_path)

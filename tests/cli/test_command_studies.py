@@ -10,10 +10,10 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from flexicase.cli.live_line import LiveLine
-from flexicase.cli.study_progress import LiveMonitor, PlainMonitor, duration, monitor_for, picture
-from flexicase.experiments import Entry, Ledger, Progress, Result, Task, overview, parse_spec, presets
-from flexicase.experiments.provenance import Provenance
+from flexicase._provenance import Provenance
+from flexicase.cli._output import StatusLine
+from flexicase.cli._study_display import LiveMonitor, PlainMonitor, duration, monitor_for, picture
+from flexicase.experiments import Ledger, LedgerEntry, Progress, RunResult, RunSpec, parse_spec, presets, study_status
 
 STUDY = """
 name = "tiny"
@@ -33,6 +33,7 @@ def spec(tmp_path, monkeypatch):
     return tmp_path / "tiny.toml"
 
 
+@pytest.mark.slow
 def test_from_spec_to_results_and_back(run, spec, tmp_path):
     done = run("run", spec, "--workers", 2)
     assert (done.exit_code, done.stderr.count("2 of 2 runs done")) == (0, 1)
@@ -78,6 +79,7 @@ def test_mistakes_are_one_line_and_the_right_exit_code(run, spec, tmp_path):
     assert "there are no studies in studies" in run("rerun", "abc").stderr
 
 
+@pytest.mark.slow
 def test_a_damaged_study_does_not_hide_the_others(run, spec, tmp_path):
     """`status` and `rerun` failed for every study of the folder."""
     assert run("run", spec).exit_code == 0
@@ -111,6 +113,7 @@ def test_a_file_is_no_folder_of_studies(run, spec):
         assert "not a directory" in refused.stderr.lower(), command
 
 
+@pytest.mark.slow
 def test_a_changed_study_is_refused_with_what_changed(run, spec):
     assert run("run", spec, "--json").exit_code == 0
     spec.write_text(STUDY.replace("generations = 2", "generations = 3"))
@@ -119,6 +122,7 @@ def test_a_changed_study_is_refused_with_what_changed(run, spec):
     assert "settings.generations: 2 -> 3 (give the changed study another name)" in refused.stderr
 
 
+@pytest.mark.slow
 def test_reproduce_runs_the_preset_and_says_where_the_report_is(run, spec, tmp_path, monkeypatch):
     monkeypatch.setattr(presets, "preset_path", lambda study, preset: spec)
     monkeypatch.setattr("flexicase.experiments.preset_path", lambda study, preset: spec)
@@ -151,7 +155,7 @@ def half_done(tmp_path):
         first, second = (entry.task.id for entry in ledger.entries())
         for run_id in (first, second):
             ledger.start(run_id, Provenance("1", "m", "c"))
-        ledger.finish(first, Result("c", "d", {"success": True}), Progress(2, 2), Provenance("1", "m", "c"))
+        ledger.finish(first, RunResult("c", "d", {"success": True}), Progress(2, 2), Provenance("1", "m", "c"))
         yield ledger, {second: Progress(1, 2, "best error 0.5")}
 
 
@@ -183,7 +187,7 @@ def test_plain_lines_say_how_far_it_is_and_not_too_often(half_done):
 def test_the_live_display_shows_the_bar_the_running_runs_and_the_successes(half_done):
     ledger, running = half_done
     console = Console(file=io.StringIO(), width=120)
-    console.print(picture(overview(ledger.entries()), ledger.entries(), running))
+    console.print(picture(study_status(ledger.entries()), ledger.entries(), running))
     drawn = console.file.getvalue()
     assert "━" in drawn
     for text in ("1 of 2 runs done, 1 running", "seed 1  1/2  best error 0.5", "1 of 1", "0 of 0"):
@@ -198,11 +202,13 @@ def test_the_live_display_shows_the_bar_the_running_runs_and_the_successes(half_
 
 def test_names_and_notes_from_data_are_shown_as_they_are():
     """`[/b]` in a note or in a method's name was taken for markup, and a lone surrogate cannot be written."""
-    task = Task("0" * 16, "gp", "[/problem]", "[bold]m", "[/v]", 1, {})
-    entry = Entry(task, "done", 1, 0.0, 0.0, 1.0, 1.0, Progress(1, 2), None, None, Result("c", "d", {"success": True}))
+    task = RunSpec("0" * 16, "gp", "[/problem]", "[bold]m", "[/v]", 1, {})
+    entry = LedgerEntry(
+        task, "done", 1, 0.0, 0.0, 1.0, 1.0, Progress(1, 2), None, None, RunResult("c", "d", {"success": True})
+    )
     entries = [entry, replace(entry, task=replace(task, variant="[red]"))]
     console = Console(file=io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), width=200)
-    console.print(picture(overview(entries), entries, {task.id: Progress(1, 2, "[/b] [bold]note \udcff")}))
+    console.print(picture(study_status(entries), entries, {task.id: Progress(1, 2, "[/b] [bold]note \udcff")}))
     console.file.seek(0)
     drawn = console.file.read()
     for text in ("[/problem]", "[bold]m", "[/v]", "[red]", r"[/b] [bold]note \udcff"):
@@ -213,21 +219,26 @@ def test_a_line_that_is_kept_up_to_date_is_no_markup(monkeypatch):
     stream = io.StringIO()
     stream.isatty = lambda: True
     monkeypatch.setattr("sys.stderr", stream)
-    with LiveLine() as line:
+    with StatusLine() as line:
         line.show("run [/b] [bold]x")
+    assert "run [/b] [bold]x" in stream.getvalue()
 
 
 @pytest.mark.parametrize("display", [PlainMonitor, LiveMonitor])
 def test_a_display_that_cannot_be_written_does_not_stop_the_study(display, half_done):
     """A closed terminal, `2>&1 | head`, a full disk under the log file."""
 
+    written = []
+
     class Gone(io.StringIO):
         def write(self, text):
+            written.append(text)
             raise BrokenPipeError(32, "Broken pipe")
 
     with display(1, Gone()) as monitor:
         monitor.noted("something")
         monitor.beat(*half_done)
+    assert any("something" in text for text in written)
 
 
 def test_displays_fit_where_they_go():
@@ -250,7 +261,7 @@ def test_reproduce_and_report_check_their_folder_and_packages_before_the_work(ru
     """Hours of runs or a long export, and then no report."""
     made = []
     monkeypatch.setattr("flexicase.cli.reproduce.conduct", lambda spec, *_, **__: made.append(spec.name) or 0)
-    monkeypatch.setattr("flexicase.cli.report.write_results", made.append)
+    monkeypatch.setattr("flexicase.cli.studies.write_results", made.append)
     (tmp_path / "studies" / "tiny").mkdir(parents=True)
     Ledger.create(tmp_path / "studies" / "tiny" / "ledger.sqlite", parse_spec(STUDY)).close()
     (tmp_path / "file").write_text("")

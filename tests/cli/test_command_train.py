@@ -10,6 +10,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 torch = pytest.importorskip("torch", reason="PyTorch is not installed (the torch extra)")
 
 SMALL = ["--data", "fake", "--generations", "3", "--threads", "1", "--batch-size", "16", "--eval-every", "2"]
@@ -77,7 +79,7 @@ def test_ctrl_c_saves_and_resume_ends_the_same(run, tmp_path):
     _, told = stopped.communicate(timeout=60)
     assert stopped.returncode == 130
     assert f"saved in {tmp_path}; the same command with --resume goes on" in told
-    from flexicase.torch.checkpoint import load
+    from flexicase.torch._checkpoint import load
 
     reached = len(load(tmp_path)["records"])
     assert 1 <= reached < 400
@@ -98,7 +100,7 @@ def test_kill_9_in_the_middle_of_a_generation_and_resume_end_the_same(run, tmp_p
     killed.send_signal(signal.SIGKILL)
     _, rest = killed.communicate(timeout=60)
     assert killed.returncode == -signal.SIGKILL
-    from flexicase.torch.checkpoint import load
+    from flexicase.torch._checkpoint import load
 
     done = 1 + rest.count("generation")
     assert len(load(tmp_path / "killed")["records"]) == done < 4  # the next one was under way
@@ -134,7 +136,7 @@ def test_signals_that_end_a_program_save_like_ctrl_c(run, tmp_path, name):
     _, told = stopped.communicate(timeout=60)
     assert stopped.returncode == 128 + number
     assert f"saved in {tmp_path}; the same command with --resume goes on" in told
-    from flexicase.torch.checkpoint import load
+    from flexicase.torch._checkpoint import load
 
     reached = len(load(tmp_path)["records"])
     assert 1 <= reached < 400
@@ -189,7 +191,7 @@ def test_a_folder_that_cannot_be_used_is_noticed_before_training(run, tmp_path):
 
 
 def test_a_disk_that_fills_up_costs_a_warning_and_not_the_training(run, tmp_path, monkeypatch):
-    from flexicase.torch import checkpoint
+    from flexicase.torch import _checkpoint as checkpoint
 
     def full(*_, **__):
         raise OSError(28, "No space left on device")
@@ -220,7 +222,7 @@ def test_what_has_changed_since_the_checkpoint_is_refused_or_allowed(run, tmp_pa
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are different there")
 def test_stopped_before_the_first_generation_nothing_is_said_to_be_saved(run, tmp_path, monkeypatch):
-    from flexicase.torch.training import Trainer
+    from flexicase.torch._training import Trainer
 
     def stop(*_):
         raise KeyboardInterrupt

@@ -8,9 +8,8 @@ import pytest
 
 import flexicase as fx
 from flexicase import _native
-from flexicase.cli.methods import describe
 from flexicase.data import example_errors
-from flexicase.selection.registry import PAPER_METHODS, resolve_method
+from flexicase.selection.methods import PAPER_METHODS, resolve_method
 
 
 @pytest.mark.parametrize("command", ["select", "methods", "demo", "doctor"])
@@ -47,11 +46,11 @@ def test_methods_lists_every_name_once(run):
 
 
 def test_descriptions_tell_methods_apart():
-    descriptions = [describe(resolve_method(name)) for name in fx.methods()]
+    descriptions = [resolve_method(name).describe() for name in fx.methods()]
     assert len(set(descriptions)) == len(descriptions)
-    composed = fx.Lexicase(order=fx.Weighted([1, 2]), epsilon=0.5, depth=3, slippage=0.1, elitism=2)
-    assert describe(composed) == (
-        "cases by weighted shuffle, weight weights of its own; fixed epsilon; at most 3 cases; slippage 0.1; "
+    composed = fx.Lexicase(order=fx.Weighted([1, 2]), epsilon=0.5, max_cases=3, slippage=0.1, elitism=2)
+    assert composed.describe() == (
+        "cases by weighted shuffle, weight from a custom bias; fixed epsilon; at most 3 cases; slippage 0.1; "
         "the 2 best first"
     )
 
@@ -85,6 +84,7 @@ def test_doctor_knows_that_slurm_takes_more_than_a_package(run, monkeypatch):
     assert slurm["missing"] == ["the command sbatch", "the command srun"]
 
 
+@pytest.mark.slow
 def test_demo_shows_the_five_methods_and_draws(run, tmp_path):
     pytest.importorskip("matplotlib")
     result = run("demo", "--out", tmp_path / "a" / "b", "-n", 50, "--seed", 3)

@@ -7,7 +7,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from flexicase.cli.failures import Group, explain, terminations_as_interrupts
+from flexicase.cli._output import CliGroup, explain, terminations_as_interrupts
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_interrupt_is_quiet_and_exits_130(run, errors_csv, monkeypatch):
 
 
 def test_a_group_without_a_command_shows_its_help_and_exits_2():
-    app = typer.Typer(cls=Group, rich_markup_mode=None)
+    app = typer.Typer(cls=CliGroup, rich_markup_mode=None)
     inner = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
     inner.command("one")(lambda: None)
     inner.command("two")(lambda: None)
@@ -64,6 +64,7 @@ def test_a_group_without_a_command_shows_its_help_and_exits_2():
 def test_a_second_signal_does_not_disturb_the_saving_after_the_first():
     """Closing a terminal sends SIGHUP, and often SIGTERM right after it."""
     saved = []
+    hang_up = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     before = signal.getsignal(signal.SIGTERM)
 
     @terminations_as_interrupts()
@@ -74,8 +75,11 @@ def test_a_second_signal_does_not_disturb_the_saving_after_the_first():
             os.kill(os.getpid(), signal.SIGTERM)
             saved.append(True)
 
-    with pytest.raises(typer.Exit) as left:
-        work()
+    try:
+        with pytest.raises(typer.Exit) as left:
+            work()
+    finally:
+        signal.signal(signal.SIGHUP, hang_up)
     assert (left.value.exit_code, saved) == (129, [True])
     assert signal.getsignal(signal.SIGTERM) is before
 
@@ -85,6 +89,8 @@ def test_a_signal_that_nohup_ignores_stays_ignored():
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         with terminations_as_interrupts():
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
             os.kill(os.getpid(), signal.SIGHUP)
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGHUP, before)

@@ -1,6 +1,6 @@
 """Tables line up."""
 
-from flexicase.cli.output import aligned, tab_separated
+from flexicase.cli._output import aligned, tab_separated
 
 
 def test_numbers_go_right_and_words_left():

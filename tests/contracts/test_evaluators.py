@@ -16,16 +16,15 @@ import pytest
 
 import flexicase as fx
 from flexicase.evaluation import (
-    BlockEvaluator,
     CaseEvaluator,
     EvaluationError,
     PairEvaluator,
     ProcessEvaluator,
     RayEvaluator,
-    SimulatedCluster,
     ThreadEvaluator,
 )
-from flexicase.evaluation.pool import split_block
+from flexicase.evaluation._local import split_block
+from simulated_cluster import SimulatedCluster
 from tests.contracts import evaluators as functions
 from tests.processes import is_alive, wait_until
 
@@ -44,15 +43,14 @@ class SinglePairs:
 
 MAKERS = {
     "pairs": lambda function: PairEvaluator(SinglePairs(function)),
-    "blocks": BlockEvaluator,
     "threads": lambda function: ThreadEvaluator(function, 3),
     "processes": lambda function: ProcessEvaluator(function, 2),
     "ray": lambda function: RayEvaluator(function, workers=1),
-    "simulated": lambda function: SimulatedCluster(BlockEvaluator(function), 3, pair_seconds=0.02),
+    "simulated": lambda function: SimulatedCluster(function, 3, pair_seconds=0.02),
 }
 
 
-@pytest.fixture(params=MAKERS)
+@pytest.fixture(params=[pytest.param(kind, marks=pytest.mark.slow if kind == "ray" else ()) for kind in MAKERS])
 def make(request: pytest.FixtureRequest):
     """A maker of each kind of evaluator; what it made is closed afterwards."""
     made = []
@@ -128,7 +126,8 @@ def test_refuses_what_is_not_a_function(make) -> None:
         with pytest.raises(TypeError, match="function must be callable, got 3"):
             PairEvaluator(3)
     else:
-        with pytest.raises(TypeError, match="function must be callable, got 3"):
+        name = "evaluate" if make.kind == "simulated" else "function"
+        with pytest.raises(TypeError, match=f"{name} must be callable, got 3"):
             make(3)
 
 
@@ -168,6 +167,7 @@ def test_a_dead_process_is_an_error_and_the_next_call_works() -> None:
         assert fast.state_dict()["next_event"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent as on POSIX")
 @pytest.mark.parametrize("whom", ["process", "group"])
 def test_an_interrupt_stops_the_processes_at_once(whom: str, tmp_path) -> None:

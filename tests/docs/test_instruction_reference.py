@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 from flexicase.push import instruction_table
-from flexicase.push.descriptions import descriptions
+from flexicase.push.instructions import descriptions
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

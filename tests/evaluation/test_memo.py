@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from flexicase._native import PairStore
-from flexicase.evaluation.memo import Memo, rectangles
+from flexicase.evaluation._cache import ErrorCache, missing_rectangles
 
 
 def read(store: PairStore, individuals, cases) -> np.ndarray:
@@ -83,7 +83,7 @@ def test_rectangles_cover_every_missing_pair_once() -> None:
     for _ in range(300):
         missing = rng.random((int(rng.integers(1, 7)), int(rng.integers(0, 9)))) < rng.choice([0.0, 0.3, 0.9, 1.0])
         covered = np.zeros(missing.shape, dtype=int)
-        for rows, columns in rectangles(missing):
+        for rows, columns in missing_rectangles(missing):
             assert rows.size > 0
             assert columns.size > 0
             covered[np.ix_(rows, columns)] += 1
@@ -92,7 +92,7 @@ def test_rectangles_cover_every_missing_pair_once() -> None:
 
 def test_cases_with_the_same_unknown_individuals_are_asked_for_together() -> None:
     missing = np.array([[1, 0, 1, 1], [1, 0, 0, 1]], dtype=bool)
-    assert [(r.tolist(), c.tolist()) for r, c in rectangles(missing)] == [([0, 1], [0, 3]), ([0], [2])]
+    assert [(r.tolist(), c.tolist()) for r, c in missing_rectangles(missing)] == [([0, 1], [0, 3]), ([0], [2])]
 
 
 def test_fetch_computes_the_unknown_only() -> None:
@@ -103,7 +103,7 @@ def test_fetch_computes_the_unknown_only() -> None:
         asked.append((individuals.tolist(), cases.tolist()))
         return errors[np.ix_(individuals, cases)]
 
-    memo = Memo(4, 5, 10**5)
+    memo = ErrorCache(4, 5, 10**5)
     memo.fetch(evaluate, np.array([1, 2]), np.array([0, 4]))
     block, fresh = memo.fetch(evaluate, np.array([0, 1, 2]), np.array([4, 3]))
     assert block.tolist() == [[4.0, 3.0], [9.0, 8.0], [14.0, 13.0]]

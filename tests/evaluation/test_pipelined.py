@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from flexicase.evaluation import SimulatedCluster
-from flexicase.evaluation.pipelined import PieceSize, even_share, next_cut
+from flexicase.evaluation._pipelined import BatchSizer, even_chunk, next_batch
+from simulated_cluster import SimulatedCluster
 
 
 @pytest.mark.parametrize(("m", "b", "pairs"), [(1, 1, 1), (7, 9, 1), (7, 9, 4), (7, 9, 20), (7, 9, 1000), (100, 2, 30)])
@@ -14,7 +14,7 @@ def test_a_block_is_cut_without_gap_or_overlap(m: int, b: int, pairs: int) -> No
     covered = np.zeros((m, b), dtype=int)
     row = column = 0
     while column < b:
-        rows, columns = next_cut(m, b, row, column, pairs)
+        rows, columns = next_batch(m, b, row, column, pairs)
         covered[rows, columns] += 1
         row, column = (rows.stop, column) if rows.stop < m else (0, columns.stop)
     assert (covered == 1).all()
@@ -25,13 +25,13 @@ def test_shares_are_large_enough_and_leave_no_small_rest(whole: int) -> None:
     for least in (1, 3, 10):
         left = whole
         while left:
-            share = even_share(left, least)
+            share = even_chunk(left, least)
             assert share >= min(least, whole)
             left -= share
 
 
 def test_a_piece_grows_to_what_a_call_is_worth_and_shrinks_again() -> None:
-    size = PieceSize()
+    size = BatchSizer()
     for _ in range(30):
         size.observe(size.pairs, 0.002 + 1e-5 * size.pairs)  # a call has a cost of its own
     assert 1000 <= size.pairs <= 1600
@@ -41,7 +41,7 @@ def test_a_piece_grows_to_what_a_call_is_worth_and_shrinks_again() -> None:
 
 
 def test_a_large_piece_tells_more_about_the_cost_than_a_small_one() -> None:
-    large, small = PieceSize(), PieceSize()
+    large, small = BatchSizer(), BatchSizer()
     for size, pairs in ((large, 100), (small, 1)):
         size.observe(1, 0.02)
         size.observe(pairs, 0.001 * pairs)
@@ -52,7 +52,7 @@ def test_a_large_piece_tells_more_about_the_cost_than_a_small_one() -> None:
 @pytest.mark.parametrize("workers", [1, 2, 10, 500])
 def test_certain_work_is_shared_in_fewer_pieces_than_it_has_units_and_ends_with_small_ones(workers: int) -> None:
     """One message per 15 ms would make the caller the bottleneck; one piece per worker would make all wait for one."""
-    size = PieceSize()
+    size = BatchSizer()
     size.observe(1, 0.02)
     left, sizes = 1000, []
     while left:
@@ -65,7 +65,7 @@ def test_certain_work_is_shared_in_fewer_pieces_than_it_has_units_and_ends_with_
 
 
 def test_nothing_is_made_large_before_the_cost_is_known() -> None:
-    assert PieceSize().of(1000, 2) == 1
+    assert BatchSizer().of(1000, 2) == 1
 
 
 def test_what_may_not_be_needed_is_not_sent_faster_than_it_can_be() -> None:

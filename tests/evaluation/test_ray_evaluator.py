@@ -22,6 +22,8 @@ from tests.contracts.evaluators import difference
 from tests.evaluation import lingering
 from tests.processes import is_alive, wait_until
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 N_INDIVIDUALS, N_CASES, N_EVENTS = 12, 40, 8
 
@@ -141,8 +143,8 @@ def test_what_is_at_work_at_the_end_of_a_call_serves_the_next(tmp_path) -> None:
     with RayEvaluator(lingering.linger, str(tmp_path), workers=2) as evaluate:
         fast = fx.FastLexicase(N_CASES, seed=3)
         s = [fast.select(evaluate, N_INDIVIDUALS) for _ in range(N_EVENTS)]
-        evaluated = sum(int(each.pairs_evaluated.sum()) for each in s)
-        known = fast.memo.pairs + sum(len(i) * len(c) for i, c in evaluate.at_work())
+        evaluated = sum(int(each.pairs.sum()) for each in s)
+        known = fast.cache_info().pairs + sum(len(i) * len(c) for i, c in evaluate.at_work())
     assert evaluated == known
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import flexicase as package
-from flexicase.experiments import Ledger, Monitor, Options, Study, export_study, parse_spec, run_study
+from flexicase.experiments import Ledger, Monitor, Study, StudyOptions, export_study, parse_spec, run_study
 
 from .walk import TROUBLE, VISITS, study_text
 
@@ -56,7 +56,7 @@ def walks(tmp_path):
     def call(options=None, **study):
         spec = parse_spec(study_text(**study), allow_code=True)
         notes = Notes()
-        ending = run_study(tmp_path / "studies", spec, options or Options(workers=2), notes)
+        ending = run_study(tmp_path / "studies", spec, options or StudyOptions(workers=2), notes)
         return ending, notes.notes, Study(tmp_path / "studies" / spec.name)
 
     return call
@@ -85,7 +85,7 @@ def undisturbed(tmp_path_factory):
             with pytest.MonkeyPatch.context() as patch:
                 for disturbance in (TROUBLE, VISITS):
                     patch.delenv(disturbance, raising=False)
-                assert run_study(folder, spec, Options(workers=2)) == "complete"
+                assert run_study(folder, spec, StudyOptions(workers=2)) == "complete"
             known[text] = results(Study(folder / spec.name))
         return known[text]
 

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from flexicase.experiments import Outcome, Progress
+from flexicase.experiments import JobResult, Progress
 
 ROWS = {"step": np.arange(3), "seconds": np.zeros(3)}
 SURROGATE = "na\udcffme"
@@ -41,17 +41,17 @@ ENDS = {
     "surrogate file": lambda: fail(OSError(2, "No such file", SURROGATE)),
     "silent error": lambda: fail(SilentError()),
     "exit": lambda: sys.exit(7),
-    "seed in summary": lambda: Outcome(ROWS, {"seed": 0}),
-    "state in summary": lambda: Outcome(ROWS, {"state": "done"}),
-    "id in rows": lambda: Outcome({"id": np.arange(3)}, {}),
-    "no rows": lambda: Outcome({"step": np.arange(0)}, {}),
-    "list in summary": lambda: Outcome(ROWS, {"last": [1]}),
-    "huge summary": lambda: Outcome(ROWS, {"last": 2**63}),
-    "numpy summary": lambda: Outcome(ROWS, {"last": np.float64(1.5), "success": np.bool_(True)}),
-    "surrogate summary": lambda: Outcome(ROWS, {"words": SURROGATE}),
-    "other type": lambda: Outcome({**ROWS, "step": np.arange(3.0)}, {}),
-    "other column": lambda: Outcome({**ROWS, "more": np.arange(3)}, {}),
-    "other summary": lambda: Outcome(ROWS, {"success": "yes"}),
+    "seed in summary": lambda: JobResult(ROWS, {"seed": 0}),
+    "state in summary": lambda: JobResult(ROWS, {"state": "done"}),
+    "id in rows": lambda: JobResult({"id": np.arange(3)}, {}),
+    "no rows": lambda: JobResult({"step": np.arange(0)}, {}),
+    "list in summary": lambda: JobResult(ROWS, {"last": [1]}),
+    "huge summary": lambda: JobResult(ROWS, {"last": 2**63}),
+    "numpy summary": lambda: JobResult(ROWS, {"last": np.float64(1.5), "success": np.bool_(True)}),
+    "surrogate summary": lambda: JobResult(ROWS, {"words": SURROGATE}),
+    "other type": lambda: JobResult({**ROWS, "step": np.arange(3.0)}, {}),
+    "other column": lambda: JobResult({**ROWS, "more": np.arange(3)}, {}),
+    "other summary": lambda: JobResult(ROWS, {"success": "yes"}),
 }
 
 
@@ -63,7 +63,7 @@ class Odd:
 
     def run(self, task, save, report):
         report(PROGRESS.get(task.problem, Progress(1, 3)))
-        return ENDS.get(task.problem, lambda: Outcome(ROWS, {"success": True}))()
+        return ENDS.get(task.problem, lambda: JobResult(ROWS, {"success": True}))()
 
 
 def study_text(problems) -> str:

@@ -8,16 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from flexicase.experiments import Options, Study, parse_spec, place_of, run_study
-from flexicase.experiments.node import NodeRun, read_files
-from flexicase.experiments.plan import plan
-from flexicase.experiments.ray_executor import RayExecutor
-from flexicase.experiments.slurm_executor import SlurmExecutor
+from flexicase.experiments import Study, StudyOptions, open_cluster, parse_spec, run_study
+from flexicase.experiments._ray import RayExecutor, RemoteRun, read_files
+from flexicase.experiments._slurm import SlurmExecutor
+from flexicase.experiments.spec import plan
 from tests.processes import wait_until
 
 from . import slurm_stand_in
 from .conftest import Notes, entries, results
 from .walk import TROUBLE, study_text
+
+pytestmark = pytest.mark.slow
 
 SLOW = {"length": 8, "pause": 0.25, "seeds": 1}
 DEADLINE = 60.0
@@ -35,7 +36,7 @@ def run_on(tmp_path):
             made.append(executor(study, options))
             return made[-1]
 
-        ending = run_study(tmp_path / "studies", spec, options or Options(workers=2), notes, make)
+        ending = run_study(tmp_path / "studies", spec, options or StudyOptions(workers=2), notes, make)
         return ending, notes.notes, Study(tmp_path / "studies" / spec.name)
 
     return call
@@ -99,7 +100,7 @@ def test_a_hung_run_on_ray_is_ended(run_on, undisturbed, monkeypatch):
     """It hangs at its second step, in its first attempt only."""
     expected = undisturbed(seeds=1)
     monkeypatch.setenv(TROUBLE, "hang_until_saved")
-    ending, notes, study = run_on(ray_executor, Options(workers=2, patience=6.0), seeds=1)
+    ending, notes, study = run_on(ray_executor, StudyOptions(workers=2, patience=6.0), seeds=1)
     assert ending == "complete"
     assert any("gave no sign of life" in note for note in notes)
     assert results(study) == expected
@@ -108,7 +109,7 @@ def test_a_hung_run_on_ray_is_ended(run_on, undisturbed, monkeypatch):
 def test_what_a_run_saves_travels_both_ways(tmp_path):
     """Contents, names of folders and the lock that must stay behind."""
     task = plan(parse_spec(study_text(length=3), allow_code=True))[0]
-    run, events, saves = NodeRun(task, {"deep/down": b"kept"}, save_seconds=0.0), [], []
+    run, events, saves = RemoteRun(task, {"deep/down": b"kept"}, save_seconds=0.0), [], []
     while not events or type(events[-1]).__name__ == "Moved":
         news = run.news()
         events += news.events
@@ -151,16 +152,16 @@ def test_kill_9_through_submitit_changes_nothing(run_on, undisturbed, visits):
 
 
 def test_places():
-    with place_of() as here:
+    with open_cluster() as here:
         assert here.workers == os.cpu_count()
     with (
         pytest.raises(ValueError, match="options are for a cluster, got num_gpus and no cluster"),
-        place_of(None, {"num_gpus": 1}),
+        open_cluster(None, {"num_gpus": 1}),
     ):
         pass
     with (
         pytest.raises(ValueError, match="cluster must be ray, ray://HOST:PORT or slurm, got 'slurm://x'"),
-        place_of("slurm://x"),
+        open_cluster("slurm://x"),
     ):
         pass
 
@@ -172,15 +173,15 @@ def slurm(tmp_path, monkeypatch):
     monkeypatch.setattr(submitit.SlurmJob, "watcher", type(submitit.SlurmJob.watcher)(delay_s=600))  # ids repeat here
     slurm_stand_in.install(tmp_path / "slurm")
     monkeypatch.setenv("PATH", f"{tmp_path / 'slurm'}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr("flexicase.experiments.slurm_executor.SECONDS_BETWEEN_CHECKS", 1.0)
-    monkeypatch.setattr("flexicase.experiments.slurm_executor.SECONDS_TO_SPEAK", 1.0)
+    monkeypatch.setattr("flexicase.experiments._slurm.SECONDS_BETWEEN_CHECKS", 1.0)
+    monkeypatch.setattr("flexicase.experiments._slurm.SECONDS_TO_SPEAK", 1.0)
     return tmp_path / "slurm"
 
 
 def test_runs_on_slurm_are_handed_in_as_arrays(slurm, run_on, undisturbed, visits):
     """What submitit hands to sbatch does the work; the commands themselves are played by a script here."""
     study = {"seeds": 2, "length": 3}
-    ending, notes, made = run_on(lambda s, o: SlurmExecutor(s, o.workers), Options(workers=4), **study)
+    ending, notes, made = run_on(lambda s, o: SlurmExecutor(s, o.workers), StudyOptions(workers=4), **study)
     assert (ending, notes) == ("complete", [])
     assert (slurm / "jobs").read_text() == "4\n"
     assert results(made) == undisturbed(**study)
@@ -196,7 +197,7 @@ def test_a_job_that_slurm_loses_is_made_again(slurm, run_on, undisturbed, visits
 
     thread = threading.Thread(target=lose)
     thread.start()
-    ending, notes, study = run_on(lambda s, o: SlurmExecutor(s, o.workers), Options(workers=2), **SLOW)
+    ending, notes, study = run_on(lambda s, o: SlurmExecutor(s, o.workers), StudyOptions(workers=2), **SLOW)
     thread.join()
     assert ending == "complete"
     assert "job 1_0 was lost" in notes[0]
@@ -206,7 +207,7 @@ def test_a_job_that_slurm_loses_is_made_again(slurm, run_on, undisturbed, visits
 
 def test_a_job_that_slurm_does_not_know_is_given_up(slurm, run_on, undisturbed, monkeypatch):
     """It was awaited for ever."""
-    monkeypatch.setattr("flexicase.experiments.slurm_executor.SECONDS_UNKNOWN", 1.0)
+    monkeypatch.setattr("flexicase.experiments._slurm.SECONDS_UNKNOWN", 1.0)
     (slurm / "forgetful").touch()
 
     def remember():
@@ -243,7 +244,7 @@ def test_a_job_that_slurm_does_not_know_gives_no_sign_of_life_and_can_be_ended(s
 
 def test_a_submission_that_fails_leaves_running_jobs_alone(slurm, run_on, undisturbed, visits, monkeypatch):
     """One failing sbatch cancelled every job of the study."""
-    monkeypatch.setattr("flexicase.experiments.slurm_executor.SECONDS_TO_RESUBMIT", 0.1)
+    monkeypatch.setattr("flexicase.experiments._slurm.SECONDS_TO_RESUBMIT", 0.1)
     study = {"seeds": 2, "length": 6, "pause": 0.25}
 
     def refuse():
@@ -252,7 +253,7 @@ def test_a_submission_that_fails_leaves_running_jobs_alone(slurm, run_on, undist
 
     thread = threading.Thread(target=refuse)
     thread.start()
-    ending, notes, made = run_on(lambda s, o: SlurmExecutor(s, o.workers), Options(workers=2), **study)
+    ending, notes, made = run_on(lambda s, o: SlurmExecutor(s, o.workers), StudyOptions(workers=2), **study)
     thread.join()
     assert ending == "complete"
     assert all("could not be submitted: " in note and "Unable to contact slurm controller" in note for note in notes)
@@ -262,9 +263,9 @@ def test_a_submission_that_fails_leaves_running_jobs_alone(slurm, run_on, undist
 
 
 def test_a_slurm_that_refuses_every_submission_ends_the_study(slurm, run_on, monkeypatch):
-    monkeypatch.setattr("flexicase.experiments.slurm_executor.SECONDS_TO_RESUBMIT", 0.1)
+    monkeypatch.setattr("flexicase.experiments._slurm.SECONDS_TO_RESUBMIT", 0.1)
     (slurm / "refusals").write_text("100")
-    ending, _, made = run_on(lambda s, o: SlurmExecutor(s, o.workers), Options(workers=2, attempts=2), seeds=1)
+    ending, _, made = run_on(lambda s, o: SlurmExecutor(s, o.workers), StudyOptions(workers=2, attempts=2), seeds=1)
     assert ending == "incomplete"
     assert {entry.state for entry in entries(made)} == {"quarantined"}
 

@@ -7,14 +7,16 @@ from flexicase.experiments import (
     DamagedLedgerError,
     DamagedRowsError,
     FullDiskError,
-    Options,
+    StudyOptions,
     export_study,
     parse_spec,
 )
-from flexicase.experiments.coordinator import run_study
+from flexicase.experiments.runner import run_study
 
 from .conftest import entries, results
 from .walk import TROUBLE, study_text
+
+pytestmark = pytest.mark.slow
 
 LENGTH = 5
 
@@ -54,20 +56,20 @@ def test_a_run_that_breaks_off_is_tried_again_and_repeats_no_step(trouble, walks
 
 def test_a_run_that_always_breaks_is_quarantined_and_the_rest_go_on(walks, undisturbed, monkeypatch):
     monkeypatch.setenv(TROUBLE, "always_die")
-    ending, notes, study = walks(Options(workers=2, attempts=2))
+    ending, notes, study = walks(StudyOptions(workers=2, attempts=2))
     assert ending == "incomplete"
     states = {entry.task.seed: (entry.state, entry.attempts, entry.failure) for entry in entries(study)}
     assert states == {0: ("done", 1, None), 1: ("quarantined", 2, "worker killed by SIGKILL")}
     assert sum("it is quarantined" in note for note in notes) == 2
     assert walks()[0] == "incomplete"
     monkeypatch.delenv(TROUBLE)
-    assert walks(Options(workers=2, retry_quarantined=True))[0] == "complete"
+    assert walks(StudyOptions(workers=2, retry_quarantined=True))[0] == "complete"
     assert results(study) == undisturbed()
 
 
 def test_a_run_that_hangs_is_ended_and_tried_again(walks, undisturbed, monkeypatch):
     monkeypatch.setenv(TROUBLE, "hang")
-    ending, notes, study = walks(Options(workers=2, patience=6.0), seeds=1)
+    ending, notes, study = walks(StudyOptions(workers=2, patience=6.0), seeds=1)
     assert ending == "complete"
     assert sum("gave no sign of life for 6 s" in note for note in notes) >= 2
     assert results(study) == undisturbed(seeds=1)
@@ -76,7 +78,7 @@ def test_a_run_that_hangs_is_ended_and_tried_again(walks, undisturbed, monkeypat
 def test_a_worker_without_space_stops_the_study_and_costs_no_attempt(walks, undisturbed, monkeypatch):
     monkeypatch.setenv(TROUBLE, "find_no_space")
     with pytest.raises(FullDiskError, match="free some space and give the same command again"):
-        walks(Options(workers=1), seeds=1)
+        walks(StudyOptions(workers=1), seeds=1)
     monkeypatch.delenv(TROUBLE)
     ending, _, study = walks(seeds=1)
     assert ending == "complete"
@@ -133,14 +135,14 @@ def test_a_changed_study_is_refused_before_anything_happens(walks, tmp_path):
 
 def test_going_on_with_another_version_is_told(walks, monkeypatch):
     walks(seeds=1)
-    monkeypatch.setattr("flexicase.experiments.coordinator.version", lambda: "9.9")
+    monkeypatch.setattr("flexicase.experiments.runner.version", lambda: "9.9")
     _, (note,), study = walks(seeds=1)
     assert note == f"some finished runs were made by version {entries(study)[0].provenance.version}; this is 9.9"
 
 
 def test_a_version_that_changes_under_way_is_told_and_recorded(walks, monkeypatch):
     """Each run is a new process and imports what is there then."""
-    monkeypatch.setattr("flexicase.experiments.provenance.version", lambda: "9.9")
+    monkeypatch.setattr("flexicase._provenance.version", lambda: "9.9")
     _, notes, study = walks(seeds=1)
     (found,) = {entry.provenance.version for entry in entries(study)}
     assert found != "9.9"

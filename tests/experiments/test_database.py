@@ -7,9 +7,9 @@ import subprocess
 
 import pytest
 
-from flexicase.experiments import DamagedLedgerError, Ledger, Progress, Result, parse_spec
-from flexicase.experiments.database import connect, transaction
-from flexicase.experiments.provenance import Provenance
+from flexicase._provenance import Provenance
+from flexicase.experiments import DamagedLedgerError, Ledger, Progress, RunResult, parse_spec
+from flexicase.experiments._database import connect, transaction
 
 from .walk import study_text
 
@@ -61,7 +61,7 @@ def written(tmp_path):
         first, second = (entry.task.id for entry in ledger.entries()[:2])
         for run_id in (first, second):
             ledger.start(run_id, Provenance("version-1", "machine", "command"))
-        result = Result("checksum-1", "digest-1", {"words": "summary-1"})
+        result = RunResult("checksum-1", "digest-1", {"words": "summary-1"})
         ledger.finish(first, result, Progress(5, 5), Provenance("version-1", "machine", "command"))
         ledger.fail(second, "failure-1", limit=3)
     return path

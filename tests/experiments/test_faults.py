@@ -19,6 +19,8 @@ from tests.processes import is_alive, wait_until
 from .conftest import entries, results
 from .walk import TROUBLE, study_text
 
+pytestmark = pytest.mark.slow
+
 SLOW = {"length": 8, "pause": 0.2}
 DEADLINE = 60.0
 
@@ -85,8 +87,8 @@ def test_a_signal_stops_it_and_the_same_command_continues(number, flexicase, spe
     assert not any(map(is_alive, workers(visits)))
     assert {entry.state for entry in entries(study)} <= {"planned", "done"}
     again = flexicase("run", path, "--workers", 2)
-    again.communicate(timeout=DEADLINE)
-    assert again.returncode == 0
+    _, errors = again.communicate(timeout=DEADLINE)
+    assert again.returncode == 0, errors
     assert results(study) == undisturbed(**SLOW, seeds=1)
 
 
@@ -215,7 +217,7 @@ def test_a_full_disk_is_named_and_the_study_continues_when_there_is_space(
     assert f"flexicase: error: {study.folder}: no space left; everything recorded is safe" in errors
     (small_disk / "filler").unlink()
     again = flexicase("run", path, "--workers", 2, "--dir", small_disk)
-    again.communicate(timeout=DEADLINE)
-    assert again.returncode == 0
+    _, errors = again.communicate(timeout=DEADLINE)
+    assert again.returncode == 0, errors
     assert {entry.attempts for entry in entries(study)} == {1}
     assert results(study) == undisturbed(**study_of)

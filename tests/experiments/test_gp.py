@@ -7,9 +7,9 @@ import time
 import numpy as np
 import pytest
 
-from flexicase.experiments import Options, Progress, SpecError, Study, Task, parse_spec, plan, run_study
-from flexicase.experiments.gp import GpJob
-from flexicase.experiments.rows import digest, read_rows
+from flexicase.experiments import Progress, RunSpec, SpecError, Study, StudyOptions, parse_spec, plan, run_study
+from flexicase.experiments._tables import read_rows, rows_digest
+from flexicase.experiments.gp_job import GpJob
 from flexicase.gp import evolve
 
 from .conftest import entries
@@ -27,7 +27,7 @@ generations = 6
 
 def test_rows_are_the_records_of_the_run(tmp_path):
     study = Study(tmp_path / "regression")
-    assert run_study(tmp_path, parse_spec(STUDY), Options(workers=2)) == "complete"
+    assert run_study(tmp_path, parse_spec(STUDY), StudyOptions(workers=2)) == "complete"
     for entry in entries(study):
         run = evolve("simple-regression", entry.task.method, 60, 6, seed=3, threads=2)
         rows = read_rows(study.rows(entry.task.id), entry.result.checksum)
@@ -41,7 +41,7 @@ def test_rows_are_the_records_of_the_run(tmp_path):
 
 def test_what_the_method_does_not_count_is_minus_one(tmp_path):
     """In the last generation nothing is selected, so there the count is known: zero."""
-    task = Task("id", "gp", "simple-regression", "random", "base", 1, {"population": 20, "generations": 1})
+    task = RunSpec("id", "gp", "simple-regression", "random", "base", 1, {"population": 20, "generations": 1})
     outcome = GpJob().run(task, tmp_path, lambda progress: None)
     assert outcome.rows["evaluations"].tolist() == [-1, 0]
 
@@ -59,7 +59,7 @@ def test_names_and_settings_are_checked_before_anything_runs():
 
 
 def test_a_run_goes_on_from_its_checkpoint_and_from_the_beginning_if_that_is_damaged(tmp_path, monkeypatch):
-    monkeypatch.setattr("flexicase.experiments.gp.SAVE_SECONDS", 0.0)
+    monkeypatch.setattr("flexicase.experiments.gp_job.SAVE_SECONDS", 0.0)
     task = plan(parse_spec(STUDY))[0]
     whole = GpJob().run(task, tmp_path / "whole", lambda progress: None)
 
@@ -75,13 +75,14 @@ def test_a_run_goes_on_from_its_checkpoint_and_from_the_beginning_if_that_is_dam
         GpJob().run(task, tmp_path / "broken", stop)
     rest = GpJob().run(task, tmp_path / "broken", lambda progress: seen.append(progress.step))
     assert seen == [5, 6]
-    assert (digest(rest.rows), rest.summary) == (digest(whole.rows), whole.summary)
+    assert (rows_digest(rest.rows), rest.summary) == (rows_digest(whole.rows), whole.summary)
     for path in (tmp_path / "broken" / "evolution").iterdir():
         path.write_bytes(path.read_bytes()[:100])
     anew = GpJob().run(task, tmp_path / "broken", lambda progress: None)
-    assert (digest(anew.rows), anew.summary) == (digest(whole.rows), whole.summary)
+    assert (rows_digest(anew.rows), anew.summary) == (rows_digest(whole.rows), whole.summary)
 
 
+@pytest.mark.slow
 def test_kill_9_of_the_coordinator_and_its_gp_runs(flexicase, tmp_path):
     text = STUDY.replace("population = 60", "population = 300").replace("generations = 6", "generations = 12")
     text = text.replace("simple-regression", "mirror-image").replace('"lexicase", ', "")

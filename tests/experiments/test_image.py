@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from flexicase.experiments import Options, SpecError, Study, load_spec, parse_spec, preset_path, run_study
-from flexicase.experiments.image import METHODS, ImageSettings, prepare
-from flexicase.experiments.rows import read_rows
+from flexicase.experiments import SpecError, Study, StudyOptions, load_spec, parse_spec, preset_path, run_study
+from flexicase.experiments._tables import read_rows
+from flexicase.experiments.image_job import METHODS, ImageSettings, prepare
 
 from .conftest import entries
 
@@ -24,11 +24,12 @@ test = 32
 """
 
 
+@pytest.mark.slow
 def test_rows_are_the_records_of_the_training(tmp_path):
     torch = pytest.importorskip("torch", reason="PyTorch is not installed (the torch extra)")
     torch.set_num_threads(1)
     study, spec = Study(tmp_path / "tiny"), parse_spec(STUDY)
-    assert run_study(tmp_path, spec, Options(workers=1)) == "complete"
+    assert run_study(tmp_path, spec, StudyOptions(workers=1)) == "complete"
     for entry in entries(study):
         _, search = prepare("fake", entry.task.method, ImageSettings(**spec.settings), 3)
         records = search.fit(3)

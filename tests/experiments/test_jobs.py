@@ -7,10 +7,12 @@ import sys
 import pytest
 
 from flexicase.experiments import SpecError, export_study, load_spec, rerun
-from flexicase.experiments.jobs import job_of
+from flexicase.experiments.jobs import load_job
 
 from .conftest import entries
 from .walk import study_text
+
+pytestmark = pytest.mark.slow
 
 DEADLINE = 60.0
 
@@ -45,9 +47,9 @@ def test_a_kind_that_is_no_job_is_refused_by_name():
         (":Job", "ValueError"),
     ):
         with pytest.raises(ValueError, match=f"cannot load job {kind!r}: .*{reason}"):
-            job_of(kind, allow_code=True)
+            load_job(kind, allow_code=True)
     with pytest.raises(ValueError, match="unknown kind 'gpp'; did you mean 'gp'"):
-        job_of("gpp")
+        load_job("gpp")
 
 
 def test_rerun_asks_before_it_imports_a_kind(walks, flexicase):

@@ -9,13 +9,13 @@ import time
 
 import pytest
 
-from flexicase.experiments import ChangedSpecError, Ledger, Progress, Result, parse_spec
-from flexicase.experiments.provenance import Provenance
+from flexicase._provenance import Provenance
+from flexicase.experiments import ChangedSpecError, Ledger, Progress, RunResult, parse_spec
 
 from .walk import study_text
 
 HERE = Provenance("1.0", "a machine", "a command")
-RESULT = Result("c", "d", {"success": True, "last": 0.5})
+RESULT = RunResult("c", "d", {"success": True, "last": 0.5})
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_nothing_is_done_without_a_result(ledger):
     task = ledger.next_task()
     ledger.start(task.id, HERE)
     with pytest.raises(sqlite3.IntegrityError, match="CHECK"):
-        ledger.finish(task.id, Result(None, "d", {}), Progress(5, 5), HERE)
+        ledger.finish(task.id, RunResult(None, "d", {}), Progress(5, 5), HERE)
     assert ledger.entry(task.id).state == "running"
     with pytest.raises(KeyError):
         ledger.finish("no such run", RESULT, Progress(5, 5), HERE)
@@ -108,18 +108,19 @@ def test_a_ledger_of_another_format_is_refused(ledger):
 WRITER = """
 import sys
 from pathlib import Path
-from flexicase.experiments import Ledger, Progress, Result
-from flexicase.experiments.provenance import Provenance
+from flexicase.experiments import Ledger, Progress, RunResult
+from flexicase._provenance import Provenance
 with Ledger(Path(sys.argv[1])) as ledger:
     ledger.release("running")
     print("ready", flush=True)
     while (task := ledger.next_task()) is not None:
         ledger.start(task.id, Provenance("1", "m", "c"))
-        ledger.finish(task.id, Result("c", "d", {"padding": "x" * 3000}), Progress(1, 1), Provenance("1", "m", "c"))
+        ledger.finish(task.id, RunResult("c", "d", {"padding": "x" * 3000}), Progress(1, 1), Provenance("1", "m", "c"))
         print(task.id, flush=True)
 """
 
 
+@pytest.mark.slow
 def test_what_was_acknowledged_survives_kill_9_in_the_middle_of_commits(tmp_path):
     """The writer is killed while its write-ahead log grows: inside a commit, more often than not."""
     path = tmp_path / "ledger.sqlite"

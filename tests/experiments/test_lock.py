@@ -6,13 +6,13 @@ import time
 
 import pytest
 
+from flexicase._files import FileLock, describe
 from flexicase.experiments import LockedError
-from flexicase.experiments.lock import FileLock, describe
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from flexicase.experiments.lock import FileLock
+from flexicase._files import FileLock
 FileLock(Path(sys.argv[1]), "it").acquire()
 print("held", flush=True)
 time.sleep(600)
@@ -97,7 +97,7 @@ def test_damaged_content_is_not_in_the_way(content, tmp_path):
 FORK = """
 import os, sys, time
 from pathlib import Path
-from flexicase.experiments.lock import FileLock
+from flexicase._files import FileLock
 FileLock(Path(sys.argv[1]), "it").acquire()
 if os.fork() == 0:
     print(os.getpid(), flush=True)
@@ -106,6 +106,7 @@ os.kill(os.getpid(), 9)
 """
 
 
+@pytest.mark.slow
 def test_a_forked_process_does_not_keep_the_lock_of_a_dead_owner(tmp_path):
     """A run that is made again would wait for a process that the first attempt has left."""
     command = [sys.executable, "-c", FORK, str(tmp_path / "lock")]

@@ -2,11 +2,13 @@
 
 import pytest
 
-from flexicase.experiments import Options, Study, export_study, import_study, parse_spec, run_study
-from flexicase.experiments.outcomes import check_progress
+from flexicase.experiments import Study, StudyOptions, export_study, import_study, parse_spec, run_study
+from flexicase.experiments._outcomes import check_progress
 
 from . import odd
 from .conftest import Notes, entries
+
+pytestmark = pytest.mark.slow
 
 REFUSED = {
     "huge step": "ValueError: progress: step must be an integer from 0 to 9223372036854775807, got 9223372036854775808",
@@ -36,7 +38,7 @@ def odd_study(tmp_path_factory):
     """A study with every oddity: how it ended, the notes, its folder."""
     root, notes = tmp_path_factory.mktemp("odd"), Notes()
     spec = parse_spec(odd.study_text(["good", *odd.PROGRESS, *odd.ENDS]), allow_code=True)
-    ending = run_study(root, spec, Options(workers=1, attempts=1), notes)
+    ending = run_study(root, spec, StudyOptions(workers=1, attempts=1), notes)
     return ending, notes.notes, Study(root / "odd")
 
 
@@ -70,5 +72,5 @@ def test_going_on_remembers_the_columns_of_earlier_runs(tmp_path):
     """The first finished run may be from yesterday."""
     spec = parse_spec(odd.study_text(["good", "other column", "other type"]), allow_code=True)
     for _ in range(2):
-        assert run_study(tmp_path, spec, Options(attempts=1, retry_quarantined=True)) == "incomplete"
+        assert run_study(tmp_path, spec, StudyOptions(attempts=1, retry_quarantined=True)) == "incomplete"
     assert [entry.state for entry in entries(Study(tmp_path / "odd"))] == ["done", "quarantined", "quarantined"]

@@ -1,7 +1,7 @@
 import pytest
 
 from flexicase.experiments import parse_spec, plan
-from flexicase.experiments.plan import run_id
+from flexicase.experiments.spec import run_id
 
 from .walk import study_text
 

@@ -1,6 +1,6 @@
 """What is recorded with a run is published with it."""
 
-from flexicase.experiments.provenance import Provenance
+from flexicase._provenance import Provenance
 
 
 def test_a_command_is_recorded_without_where_things_lie(monkeypatch):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from flexicase.experiments import DamagedRowsError
-from flexicase.experiments.rows import check_rows, digest, read_rows, write_rows
+from flexicase.experiments._tables import check_rows, read_rows, rows_digest, write_rows
 
 ROWS = {
     "step": np.arange(3),
@@ -35,10 +35,12 @@ def test_one_changed_bit_is_noticed_and_the_file_named(tmp_path, position):
 
 
 def test_the_digest_is_of_everything_but_times():
-    assert digest(ROWS) == digest({**ROWS, "seconds": np.zeros(3)})
-    assert digest(ROWS) != digest({**ROWS, "error": np.array([0.1, np.nan, 0.0])})
-    assert digest(ROWS) != digest({**ROWS, "step": np.arange(3).astype(float)})
-    assert digest(ROWS) != digest({"steps" if name == "step" else name: values for name, values in ROWS.items()})
+    assert rows_digest(ROWS) == rows_digest({**ROWS, "seconds": np.zeros(3)})
+    assert rows_digest(ROWS) != rows_digest({**ROWS, "error": np.array([0.1, np.nan, 0.0])})
+    assert rows_digest(ROWS) != rows_digest({**ROWS, "step": np.arange(3).astype(float)})
+    assert rows_digest(ROWS) != rows_digest(
+        {"steps" if name == "step" else name: values for name, values in ROWS.items()}
+    )
 
 
 def test_columns_that_cannot_be_kept_exactly_are_refused():

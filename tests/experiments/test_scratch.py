@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from flexicase.experiments.scratch import PREFIX, ScratchFolder
+from flexicase.experiments._ray import PREFIX, ScratchFolder
 
 OWNER = """
 import time
-from flexicase.experiments.scratch import ScratchFolder
+from flexicase.experiments._ray import ScratchFolder
 print(ScratchFolder().path, flush=True)
 time.sleep(600)
 """
@@ -44,6 +44,7 @@ def test_the_folder_of_a_killed_owner_is_removed_by_the_next(owner):
     assert not left.exists()
 
 
+@pytest.mark.slow
 def test_the_folder_of_a_living_owner_stays(owner, here):
     theirs = Path(owner.stdout.readline().strip())
     mine = ScratchFolder()

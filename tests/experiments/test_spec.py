@@ -2,8 +2,8 @@ import pytest
 
 from flexicase.experiments import SpecError, load_spec, parse_spec, plan, preset_path
 from flexicase.experiments.presets import PRESETS
-from flexicase.experiments.spec import what_changed
-from flexicase.selection.registry import PAPER_METHODS
+from flexicase.experiments.spec import diff_specs
+from flexicase.selection.methods import PAPER_METHODS
 
 from .walk import KIND, study_text
 
@@ -62,7 +62,7 @@ def test_how_a_study_is_written_does_not_matter():
 
 def test_what_changed_names_every_key():
     changed = parse_spec(GOOD.replace("length = 7", "length = 8").replace("seeds = 3", "seeds = 4"), allow_code=True)
-    assert what_changed(parse_spec(GOOD, allow_code=True).content(), changed.content()) == [
+    assert diff_specs(parse_spec(GOOD, allow_code=True).content(), changed.content()) == [
         "seeds: [0, 1, 2] -> [0, 1, 2, 3]",
         "settings.length: 7 -> 8",
     ]

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from flexicase.atomic import write_atomically
-from flexicase.experiments import Outcome, Progress
+from flexicase._files import write_atomically
+from flexicase.experiments import JobResult, Progress
 
 KIND = "tests.experiments.walk:Walk"
 TROUBLE, VISITS = "FLEXICASE_TEST_TROUBLE", "FLEXICASE_TEST_VISITS"
@@ -58,7 +58,7 @@ class Walk:
             "positive": np.array(path) > 0,
             "seconds": np.random.default_rng().random(settings.length),
         }
-        return Outcome(columns, {"success": path[-1] > 0, "last": path[-1], "words": f'{task.method}, "so\nto say"'})
+        return JobResult(columns, {"success": path[-1] > 0, "last": path[-1], "words": f'{task.method}, "so\nto say"'})
 
 
 def _save(save: Path, path: list[float], padding: int) -> None:

@@ -28,13 +28,13 @@ METHODS: dict[str, fx.Lexicase | str] = {
     "epsilon-lexicase": "epsilon-lexicase",
     "epsilon-lexicase-static": "epsilon-lexicase-static",
     "epsilon-lexicase-dynamic": "epsilon-lexicase-dynamic",
-    "batch": fx.Lexicase(batch=3),
-    "depth": fx.Lexicase(depth=2),
-    "randomly-truncated": fx.Lexicase(depth="random"),
+    "batch": fx.Lexicase(batch_size=3),
+    "depth": fx.Lexicase(max_cases=2),
+    "randomly-truncated": fx.Lexicase(max_cases="random"),
     "slippage": fx.Lexicase(slippage=0.3),
-    "down-sampled": fx.Lexicase(sample=fx.DownSample(0.5)),
+    "down-sampled": fx.Lexicase(sampling=fx.DownSample(0.5)),
     "elitism": fx.Lexicase(elitism=2),
-    "combined": fx.Lexicase(order=fx.Ranked("num_zeros"), epsilon="mad", batch=2, depth=7, slippage=0.1),
+    "combined": fx.Lexicase(order=fx.Ranked("num_zeros"), epsilon="mad", batch_size=2, max_cases=7, slippage=0.1),
 }
 
 

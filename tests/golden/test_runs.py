@@ -41,7 +41,7 @@ RUNS = {
 def fixed_problem():
     """Mirror Image on its fixed cases alone, so that no other library draws anything."""
     problem = problems.load("mirror-image")
-    return dataclasses.replace(problem, domains=[problems.Fixed(problem.edge_cases().inputs)])
+    return dataclasses.replace(problem, domains=[problems.FixedCases(problem.edge_cases().inputs)])
 
 
 @pytest.mark.parametrize("name", RUNS)

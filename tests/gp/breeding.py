@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flexicase.gp import Breeder, Plan, Population, Variation
+from flexicase.gp import OffspringGenerator, OffspringPlan, Population, Variation
 from flexicase.push import Gene, Genome, RandomInteger, Symbol
 from flexicase.rng import key_from_seed
 
@@ -21,7 +21,7 @@ def children(operators, parents, n, *, seed=1, genes=(FRESH,), threads=1, chosen
     """``n`` children of the same parents: the first is parent 0, further ones follow in order."""
     if isinstance(operators, str):
         operators = {operators: 1.0}
-    breeder = Breeder(genes, Variation(operators=operators, **settings))
+    breeder = OffspringGenerator(genes, Variation(operators=operators, **settings))
     population = Population.from_genomes(parents)
     plan = breeder.plan(population, n, key_from_seed(seed))
     if chosen is None:
@@ -44,4 +44,4 @@ def is_rate(successes: int, trials: int, rate: float) -> bool:
     return abs(successes - trials * rate) <= 5 * np.sqrt(trials * rate * (1 - rate)) + 1e-9
 
 
-__all__ = ["FRESH", "Gene", "Plan", "Symbol", "children", "is_rate", "items", "numbered", "offspring"]
+__all__ = ["FRESH", "Gene", "OffspringPlan", "Symbol", "children", "is_rate", "items", "numbered", "offspring"]

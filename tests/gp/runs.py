@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from flexicase.gp import Run, Variation, evolve
+from flexicase.gp import EvolutionResult, Variation, evolve
 
 SMALL = {"population": 60, "generations": 4, "seed": 5, "simplification_steps": 50}
 
 
-def small_run(**changes: Any) -> Run:
+def small_run(**changes: Any) -> EvolutionResult:
     return evolve(changes.pop("problem", "mirror-image"), **{**SMALL, "threads": 1, **changes})
 
 
-def fingerprint(run: Run) -> dict[str, Any]:
+def fingerprint(run: EvolutionResult) -> dict[str, Any]:
     """All of a run but its times."""
     outcome = run.as_dict()
     outcome["records"] = [record._replace(seconds=None) for record in run.records]

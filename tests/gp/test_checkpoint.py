@@ -17,7 +17,7 @@ import pytest
 
 from flexicase import problems
 from flexicase.gp import CheckpointError, Variation, evolve
-from flexicase.gp.checkpoint import MAGIC, NEWEST, PREVIOUS, read
+from flexicase.gp._state import MAGIC, NEWEST, PREVIOUS, read
 from tests.gp.runs import MIXED, SMALL, fingerprint, small_run
 
 CHANGES = [{}, {"partial": True, "method": "weighted-num-nonzeros"}, {"parents": 4}, {"variation": MIXED}]
@@ -64,7 +64,7 @@ def test_a_finished_run_is_resumed_to_the_same_end(tmp_path):
 def test_a_fast_lexicase_object_goes_on_with_its_weights(tmp_path):
     import flexicase as fx
 
-    changes = {"partial": fx.FastLexicase(100, order="ranked", seed=1)}
+    changes = {"partial": fx.FastLexicase(100, "ranked-num-nonzeros", seed=1)}
     interrupted(tmp_path, 2, **changes)
     assert fingerprint(small_run(save=tmp_path, resume=True, **changes)) == fingerprint(small_run(**changes))
 
@@ -370,9 +370,9 @@ def test_a_method_with_a_function_is_resumed(tmp_path):
 @pytest.mark.parametrize(
     ("change", "name"),
     [
-        ({"measures": [problems.Measure("integer", "mismatch")]}, "measures"),
+        ({"measures": [problems.ErrorMeasure("integer", "mismatch")]}, "measures"),
         ({"stacks": ["exec", "integer"]}, "genes"),
-        ({"settings": problems.Settings(steps=50)}, "steps"),
+        ({"settings": problems.ProblemSettings(steps=50)}, "steps"),
         ({"cases": [((n,), 2 * n) for n in range(8)]}, "cases"),
     ],
 )
@@ -414,6 +414,7 @@ evolve(
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 def test_kill_minus_nine_loses_nothing_that_was_saved(tmp_path):
     """Killed at arbitrary moments, most of them while a checkpoint is being written; both files stay readable."""

@@ -11,10 +11,10 @@ import pytest
 import flexicase as fx
 from flexicase import problems
 from flexicase.gp import Variation, evolve
-from flexicase.gp.evolution import Evolution
-from flexicase.gp.setup import Setup
+from flexicase.gp._settings import EvolveSettings
+from flexicase.gp.evolve import Evolution
 from flexicase.push import Evaluator
-from flexicase.selection.registry import PAPER_METHODS
+from flexicase.selection.methods import PAPER_METHODS
 from tests.gp.runs import MIXED, fingerprint, small_run
 
 
@@ -52,7 +52,7 @@ def test_other_methods_by_object():
 
 def test_records_are_those_of_the_evaluated_population():
     """Checked against a second evaluation of the same population."""
-    evolution = Evolution(Setup.of("mirror-image", population=80, generations=3, seed=2, threads=1))
+    evolution = Evolution(EvolveSettings.of("mirror-image", population=80, generations=3, seed=2, threads=1))
     for _ in range(3):
         population = evolution.state().population
         programs, sizes = population.translate(1200)
@@ -77,6 +77,7 @@ def test_generations_are_counted_from_the_random_one_and_the_last_breeds_nothing
     assert [record.generation for record in small_run(generations=0).records] == [0]
 
 
+@pytest.mark.slow
 def test_a_solution_ends_the_run_and_is_judged_on_the_test_cases():
     run = evolve("mirror-image", population=1000, generations=30, seed=0, threads=1, simplification_steps=500)
     assert run.solved
@@ -122,13 +123,15 @@ def test_few_selections_give_all_parents(partial):
     run = small_run(method="ranked-num-nonzeros", parents=3, partial=partial, variation=copies)
     assert [record.events for record in run.records[:-1]] == [3, 3, 3, 3]
     assert run.records[0].evaluations < small_run(method="ranked-num-nonzeros").records[0].evaluations / 5
-    evolution = Evolution(Setup.of("mirror-image", population=60, seed=5, threads=1, parents=3, variation=copies))
+    evolution = Evolution(
+        EvolveSettings.of("mirror-image", population=60, seed=5, threads=1, parents=3, variation=copies)
+    )
     evolution.step()
     assert 1 <= len({str(genome.genes) for genome in evolution.state().population}) <= 3
 
 
 def test_winners_are_drawn_alike_and_from_the_seed():
-    from flexicase.gp.evolution import _draws
+    from flexicase.gp.evolve import _draws
     from flexicase.rng import key_from_seed
 
     draws = _draws(3000, 3, key_from_seed(7))
@@ -145,31 +148,33 @@ def test_the_number_of_parents_is_part_of_a_run_only_where_it_is_given():
 
 @pytest.mark.parametrize(("partial", "default"), [(True, "max"), ("max", "max"), ("min", "min")])
 def test_cases_not_looked_at_yet_have_the_weight_that_was_asked_for(partial, default):
-    evolution = Evolution(Setup.of("mirror-image", method="ranked-num-nonzeros", population=20, partial=partial))
-    assert evolution.state().judge["settings"]["default"] == default
+    evolution = Evolution(
+        EvolveSettings.of("mirror-image", method="ranked-num-nonzeros", population=20, partial=partial)
+    )
+    assert evolution.state().judge["settings"]["default_weight"] == default
 
 
-@pytest.mark.parametrize("order", ["uniform", "weighted", "ranked"])
-def test_partial_evaluation_finds_a_solution_whenever_there_is_one(order):
+@pytest.mark.parametrize("method", ["lexicase", "weighted-num-nonzeros", "ranked-num-nonzeros"])
+def test_partial_evaluation_finds_a_solution_whenever_there_is_one(method):
     """The stop rule: the winner of one event is free of errors exactly if anybody is."""
-    from flexicase.gp.judging import Carried, PartialJudge
+    from flexicase.gp.parents import InheritedErrors, PartialEvaluation
     from flexicase.push import Program
     from flexicase.rng import key_from_seed
 
     problem = problems.load("mirror-image")
     evaluator = problem.evaluator(problem.sample(3)[0])
-    evolution = Evolution(Setup.of(problem, population=40, seed=1, threads=1))
+    evolution = Evolution(EvolveSettings.of(problem, population=40, seed=1, threads=1))
     programs, _ = evolution.state().population.translate(1200)
     perfect = Program("(in1 in2 vector_integer_reverse vector_integer_eq)")
     for seed in range(10):
-        judge = PartialJudge(evaluator, fx.FastLexicase(100, order=order, seed=0), 1)
-        none = Carried.none(100)
+        judge = PartialEvaluation(evaluator, fx.FastLexicase(100, method, seed=0), 1)
+        none = InheritedErrors.none(100)
         assert judge.judge([*programs, perfect], none, key_from_seed(seed)).total == 0
         assert judge.judge(programs, none, key_from_seed(seed)).total > 0
 
 
 def test_a_fast_lexicase_object_is_used_and_left_alone():
-    fast = fx.FastLexicase(100, order="weighted", default="min", seed=1)
+    fast = fx.FastLexicase(100, default_weight="min", seed=1)
     before = fast.weights.copy()
     run = small_run(partial=fast)
     assert run.method == "fast-lexicase"
@@ -190,8 +195,8 @@ def test_a_problem_of_ones_own():
         name="double",
         description="Twice an integer.",
         answer=lambda n: 2 * n,
-        domains=[problems.Drawn(lambda rng: (int(rng.integers(-50, 50)),), train=10, test=20)],
-        measures=[problems.Measure("integer", "absolute", penalty=1000)],
+        domains=[problems.RandomCases(lambda rng: (int(rng.integers(-50, 50)),), train=10, test=20)],
+        measures=[problems.ErrorMeasure("integer", "absolute", penalty=1000)],
         stacks=["exec", "integer"],
         generators=[RandomInteger(-10, 10), Symbol("in1")],
     )
@@ -203,7 +208,7 @@ def test_a_problem_of_ones_own():
 def test_a_solution_without_test_cases_is_not_called_a_success():
     """No evidence is not evidence of success, in the outcome nor in what is said about it."""
     from flexicase.cli.evolve import report
-    from flexicase.plot_run import _title
+    from flexicase.plot._runs import _title
 
     problem = problems.from_cases("same", [((n,), n) for n in range(3)], test=0.0)
     run = evolve(problem, population=50, generations=5, seed=1, threads=1, simplification_steps=10)

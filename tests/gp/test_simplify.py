@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from flexicase import _native, problems
-from flexicase.gp import Breeder, Variation, simplify
+from flexicase.gp import OffspringGenerator, Variation, simplify
 from flexicase.push import Evaluator, Program
 from flexicase.rng import key_from_seed
 from tests.gp.breeding import is_rate
@@ -46,7 +46,7 @@ def test_removing_parentheses_dissolves_vectors():
 def test_errors_stay_as_they_are():
     problem = problems.load("mirror-image")
     evaluator = problem.evaluator(problem.sample(1)[0])
-    breeder = Breeder(problem.genes(), Variation())
+    breeder = OffspringGenerator(problem.genes(), Variation())
     programs, _ = breeder.random(20, KEY).translate(1200)
     for program in programs:
         smaller = simplify(program, evaluator, 300, KEY)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from flexicase.gp import Breeder, Population, Variation
+from flexicase.gp import OffspringGenerator, Population, Variation
 from flexicase.gp.variation import OPERATOR_NAMES
 from flexicase.push import (
     Char,
@@ -23,7 +23,7 @@ from flexicase.push import (
     RandomTagged,
     Symbol,
 )
-from flexicase.push.generators import VISIBLE
+from flexicase.push.genome import VISIBLE
 from flexicase.rng import key_from_seed
 from tests.gp.breeding import FRESH, children, is_rate, items, numbered, offspring
 
@@ -31,7 +31,7 @@ LONG = 100_000  # max_points for parents of many genes
 
 
 def genes_of(generator, n=20_000):
-    breeder = Breeder([generator], Variation(max_initial_genome=n))
+    breeder = OffspringGenerator([generator], Variation(max_initial_genome=n))
     population = breeder.random(3, key_from_seed(3))
     return [gene for genome in population for gene in genome.genes][:n]
 
@@ -43,7 +43,7 @@ def is_uniform(values, support) -> bool:
 
 def test_entries_of_a_generator_list_are_equally_likely():
     entries = [Symbol(f"in{i}") for i in range(1, 11)]
-    population = Breeder(entries, Variation(max_initial_genome=20_000)).random(4, key_from_seed(1))
+    population = OffspringGenerator(entries, Variation(max_initial_genome=20_000)).random(4, key_from_seed(1))
     assert is_uniform([gene.item for genome in population for gene in genome.genes], entries)
 
 
@@ -54,12 +54,12 @@ def test_close_counts_have_the_distribution_of_the_definition():
 
 
 def test_without_the_marker_nothing_closes():
-    breeder = Breeder([FRESH], Variation(close_marker=False, max_initial_genome=5000))
+    breeder = OffspringGenerator([FRESH], Variation(close_marker=False, max_initial_genome=5000))
     assert {gene.close for gene in breeder.random(1, key_from_seed(1))[0].genes} == {0}
 
 
 def test_lengths_of_random_genomes_are_uniform():
-    sizes = Breeder([FRESH], Variation(max_initial_genome=20)).random(20_000, key_from_seed(1)).sizes
+    sizes = OffspringGenerator([FRESH], Variation(max_initial_genome=20)).random(20_000, key_from_seed(1)).sizes
     assert is_uniform(sizes.tolist(), range(1, 21))
 
 
@@ -131,6 +131,7 @@ def jumps(sigma, rate=0.02, n=250, length=3000):
     return np.array(found), copied
 
 
+@pytest.mark.slow
 def test_jumps_of_alternation_are_rounded_gaussians():
     found, _ = jumps(sigma=10)
     edges = np.arange(-25.5, 26)
@@ -281,7 +282,7 @@ def test_silence_is_switched_only_where_genes_may_be_silent():
 
 
 def test_random_genes_are_silent_at_their_rate():
-    breeder = Breeder([FRESH], Variation(silent_marker=True, max_initial_genome=20_000))
+    breeder = OffspringGenerator([FRESH], Variation(silent_marker=True, max_initial_genome=20_000))
     silent = [gene.silent for genome in breeder.random(3, key_from_seed(1)) for gene in genome.genes]
     assert is_rate(sum(silent), len(silent), 0.2)
 
@@ -303,6 +304,7 @@ def test_deletion_has_its_rate():
     assert is_rate(50_000 - int(sizes.sum()), 50_000, 0.1)
 
 
+@pytest.mark.slow
 def test_addition_and_deletion_keep_the_expected_size():
     rate, n, length = 0.25, 400, 1000
     made = offspring(
@@ -472,12 +474,14 @@ def test_children_do_not_depend_on_threads(operator):
         Symbol("exec_if"),
         [1, 2],
     ]
-    parents = list(Breeder(source, Variation(silent_marker=True)).random(30, key_from_seed(5)))
+    parents = list(OffspringGenerator(source, Variation(silent_marker=True)).random(30, key_from_seed(5)))
     chosen = np.random.default_rng(1)
     outcomes = set()
     for threads in (1, 2, 4):
         chosen = np.random.default_rng(1).integers(0, 30, 200 * 160)
-        breeder = Breeder(source, Variation(operators={operator: 1.0}, silent_marker=True, segmenting_rate=0.2))
+        breeder = OffspringGenerator(
+            source, Variation(operators={operator: 1.0}, silent_marker=True, segmenting_rate=0.2)
+        )
         population = Population.from_genomes(parents)
         plan = breeder.plan(population, 200, key_from_seed(9))
         made, _ = breeder.breed(population, plan, chosen[: plan.events], key_from_seed(9), threads)
@@ -485,9 +489,10 @@ def test_children_do_not_depend_on_threads(operator):
     assert len(outcomes) == 1
 
 
-def test_empty_parents_are_no_problem():
+def test_empty_parents_have_empty_children():
     for operator in OPERATOR_NAMES:
-        offspring(operator, [Genome([]), Genome([])], 3)
+        made = offspring(operator, [Genome([]), Genome([])], 3)
+        assert [bool(child) for child in made] == [operator == "genesis"] * 3, operator
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import flexicase as fx
-from flexicase import evaluation, files, plot, synthetic
+from flexicase import data, evaluation, plot
 from flexicase.adapters import deap
-from flexicase.selection import lookahead, registry
-from flexicase.selection.matrix import as_error_matrix
-from flexicase.selection.trace import trace
+from flexicase.cli import _error_files as files
+from flexicase.evaluation import _lookahead as lookahead
+from flexicase.selection import methods as registry
+from flexicase.selection.matrix import ErrorMatrix
+from simulated_cluster import SimulatedCluster
 
 ERRORS = np.array([[0, 1, 2], [1, 0, 2], [2, 2, 0], [1, 1, 1]])
 
@@ -46,8 +48,8 @@ def _use(make: Callable[..., Any]) -> Callable[..., Any]:
         fx.select(ERRORS, 3, method, seed=1)
         fx.select(ERRORS, 3, method, seed=1, backend="reference")
         if isinstance(method, fx.Lexicase):
-            trace(ERRORS, method, 3, seed=1)
-        if not (isinstance(method, fx.Lexicase) and method.sample is not None) and not isinstance(method, fx.DALex):
+            fx.trace(ERRORS, 3, method, seed=1)
+        if not (isinstance(method, fx.Lexicase) and method.sampling is not None) and not isinstance(method, fx.DALex):
             fx.probabilities(ERRORS, method)
 
     return use
@@ -119,7 +121,7 @@ def _evaluator(kind: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _cluster(**arguments: Any) -> None:
-    cluster = evaluation.SimulatedCluster(**arguments)
+    cluster = SimulatedCluster(**arguments)
     fx.FastLexicase(3, seed=1).select(cluster, 4)
 
 
@@ -137,11 +139,11 @@ def _picture(draw: Callable[..., Any]) -> Callable[..., Any]:
 
 def _methods() -> Iterator[Call]:
     lexicase = {
-        "order": "weighted",
+        "order": fx.Weighted(),
         "epsilon": 0.5,
-        "sample": None,
-        "batch": 1,
-        "depth": 3,
+        "sampling": None,
+        "batch_size": 1,
+        "max_cases": 3,
         "slippage": 0.1,
         "elitism": 1,
     }
@@ -149,13 +151,13 @@ def _methods() -> Iterator[Call]:
     yield Call("Weighted", _use(lambda bias: fx.Lexicase(order=fx.Weighted(bias))), {"bias": "average"})
     yield Call("Ranked", _use(lambda bias: fx.Lexicase(order=fx.Ranked(bias))), {"bias": [1, 2, 3]})
     yield Call("bias returns", _use(lambda bias: fx.Lexicase(order=fx.Ranked(lambda s: bias))), {"bias": [1, 2, 3]})
-    yield Call("Mad", _use(lambda mode: fx.Lexicase(epsilon=fx.Mad(mode))), {"mode": "static"})
-    yield Call("DownSample", _use(lambda size: fx.Lexicase(sample=fx.DownSample(size))), {"size": 0.5})
+    yield Call("Mad", _use(lambda mode: fx.Lexicase(epsilon=fx.MadEpsilon(mode))), {"mode": "static"})
+    yield Call("DownSample", _use(lambda size: fx.Lexicase(sampling=fx.DownSample(size))), {"size": 0.5})
     informed = {"size": 0.5, "parents": 2}
-    yield Call("InformedDownSample", _use(lambda **a: fx.Lexicase(sample=fx.InformedDownSample(**a))), informed)
-    yield Call("Cohorts", _use(lambda n: fx.Lexicase(sample=fx.Cohorts(n))), {"n": 2})
+    yield Call("InformedDownSample", _use(lambda **a: fx.Lexicase(sampling=fx.InformedDownSample(**a))), informed)
+    yield Call("Cohorts", _use(lambda n: fx.Lexicase(sampling=fx.Cohorts(n))), {"n": 2})
     yield Call("Tournament", _use(fx.Tournament), {"size": 2})
-    yield Call("BatchTournament", _use(fx.BatchTournament), {"size": 2, "batch": 2})
+    yield Call("BatchTournament", _use(fx.BatchTournament), {"size": 2, "batch_size": 2})
     yield Call("Plexicase", _use(fx.Plexicase), {"alpha": 1.0})
     yield Call("DALex", _use(fx.DALex), {"std": 2.0})
 
@@ -165,29 +167,32 @@ def _selection() -> Iterator[Call]:
     options = {"seed": 1, "nan": "raise"}
     select = {"errors": ERRORS, "n": 3, "method": "lexicase", **options}
     for method in ("lexicase", "tournament", "dalex", "plexicase", "fitness-proportionate", "cohort-lexicase"):
-        yield Call(f"select {method}", fx.select, select | {"method": method, "counts": True, "threads": 2})
+        yield Call(f"select {method}", fx.select, select | {"method": method, "threads": 2})
     yield Call("select backend", fx.select, select | {"backend": "reference"})
     yield Call("select epsilon", fx.select, select | {"method": "epsilon-lexicase"})
     yield Call("Selector", fx.Selector, {"errors": ERRORS, "method": "dalex", **options, "backend": "native"})
-    draw = {"n": 2, "counts": True, "threads": 1}
+    draw = {"n": 2, "threads": 1}
     yield Call("Selector.draw", lambda **a: fx.Selector(ERRORS, seed=1).draw(**a), draw)
-    yield Call("trace", trace, select)
-    yield Call("mean_pool", lambda **a: trace(ERRORS, n=2, seed=1).mean_pool(**a), {"distinct": False})
+    yield Call("Selector.draw_indices", lambda **a: fx.Selector(ERRORS, seed=1).draw_indices(**a), draw)
+    yield Call("select_indices", fx.select_indices, select | {"threads": 2})
+    yield Call("trace", fx.trace, select)
+    yield Call("mean_pool", lambda **a: fx.trace(ERRORS, n=2, seed=1).mean_pool(**a), {"distinct": False})
     exact = {"errors": ERRORS, "method": "lexicase", "nan": "raise", "max_states": 1000}
     yield Call("probabilities", fx.probabilities, exact)
-    estimate = {"errors": ERRORS, "method": "down-sampled-lexicase", "approximate": 3, "seed": 1, "threads": 1}
-    yield Call("probabilities approximate", fx.probabilities, estimate)
-    yield Call("probabilities estimate", fx.probabilities, estimate | {"method": "lexicase"})
+    estimate = {"errors": ERRORS, "method": "down-sampled-lexicase", "n_draws": 3, "seed": 1, "threads": 1}
+    yield Call("estimate_probabilities sampling", fx.estimate_probabilities, estimate)
+    yield Call("estimate_probabilities", fx.estimate_probabilities, estimate | {"method": "lexicase", "nan": "raise"})
     yield Call("register", _register, {"name": "hostile", "method": fx.Lexicase()})
-    advise = {"n_individuals": 4, "n_cases": 3, "n": 2, "errors": ERRORS, "order": "ranked", "bias": "split"}
-    yield Call("advise", fx.advise, advise | {"default": "min", "epsilon": 0.1, "seed": 1})
+    advise = {"n_individuals": 4, "n_cases": 3, "n": 2, "errors": ERRORS, "method": "ranked-split"}
+    yield Call("advise", fx.advise, advise | {"default_weight": "min", "seed": 1})
     yield Call("advise without errors", fx.advise, {"n_individuals": 4, "n_cases": 3, "n": 2, "seed": 1})
 
 
 def _partial() -> Iterator[Call]:
-    fast = {"n_cases": 3, "order": "ranked", "bias": "split", "default": "min", "w_min": 0.5, "w_max": 9.0}
-    fast |= {"epsilon": 0.1, "on_all_fail": "keep", "lookahead": 2, "memory": 10_000, "seed": 1}
-    run = {"evaluate": _evaluate, "n_individuals": 4, "n": 2, "seed": 1, "population": 0}
+    method = fx.Lexicase(order=fx.Ranked("split"), epsilon=0.1)
+    fast = {"n_cases": 3, "method": method, "default_weight": "min", "w_min": 0.5, "w_max": 9.0}
+    fast |= {"stop_on_all_fail": False, "lookahead": 2, "cache_bytes": 10_000, "seed": 1}
+    run = {"evaluate": _evaluate, "n_individuals": 4, "n": 2, "seed": 1, "cache_key": 0}
     for backend in ("native", "reference"):
         yield Call(f"FastLexicase {backend}", _fast(backend), fast)
         yield Call(f"FastLexicase.select {backend}", _fast_select(backend), run)
@@ -197,10 +202,9 @@ def _partial() -> Iterator[Call]:
     yield Call("load_state_dict", lambda state: fx.FastLexicase(3).load_state_dict(state), {"state": state})
     yield Call("load_state_dict entries", _state, state)
     yield Call("lookahead", _set_lookahead, {"lookahead": 2})
-    yield Call("Growing", lambda least: _set_lookahead(lookahead.Growing(least)), {"least": 2})
+    yield Call("Growing", lambda min_cases: _set_lookahead(lookahead.Growing(min_cases)), {"min_cases": 2})
     asked = {"individuals": [0, 1], "cases": [0]}
     yield Call("PairEvaluator", _evaluator(evaluation.PairEvaluator), {"function": lambda i, c: 0, **asked})
-    yield Call("BlockEvaluator", _evaluator(evaluation.BlockEvaluator), {"function": _evaluate, **asked})
     threads = {"function": _evaluate, "workers": 2, **asked}
     yield Call("ThreadEvaluator", _evaluator(evaluation.ThreadEvaluator), threads)
     yield Call("ProcessEvaluator", evaluation.ProcessEvaluator, {"function": np.subtract.outer, "workers": 1})
@@ -217,21 +221,19 @@ def _partial() -> Iterator[Call]:
     if find_spec("ray"):
         yield Call("RayEvaluator", evaluation.RayEvaluator, ray)
     made = {"n_individuals": 4, "n_cases": 3, "copies": 0.5, "seed": 1}
-    yield Call("Population", synthetic.Population, made)
-    yield Call("Population()", synthetic.Population(4, 3), asked)
+    yield Call("SyntheticPopulation", data.SyntheticPopulation, made)
+    yield Call("SyntheticPopulation()", data.SyntheticPopulation(4, 3), asked)
     asked = {"problem": "none", "individuals": [0], "cases": [0]}
     yield Call("EvaluationError", fx.EvaluationError, asked)
 
 
 def _deap() -> Iterator[Call]:
     call = {"individuals": _population(), "k": 2, "seed": 1, "threads": 1, "nan": "raise"}
-    yield Call("selLexicase", deap.selLexicase, call)
+    yield Call("selLexicase", deap.selLexicase, call | {"method": "ranked-num-zeros", "solved": 0.0})
     yield Call("selEpsilonLexicase", deap.selEpsilonLexicase, call | {"epsilon": 0.1})
     yield Call("selAutomaticEpsilonLexicase", deap.selAutomaticEpsilonLexicase, call)
-    weighted = {"order": "ranked", "bias": "num_zeros", "solved": 0.0, "epsilon": 0.1}
-    yield Call("selWeightedLexicase", deap.selWeightedLexicase, call | weighted)
     fast = {"individuals": [0, 1, 2], "k": 2, "evaluate": lambda i, c: np.zeros(len(c)), "n_cases": 3, "seed": 1}
-    yield Call("selFastLexicase", deap.selFastLexicase, fast | {"mapping": map})
+    yield Call("selFastLexicase", deap.selFastLexicase, fast | {"mapping": map, "method": "lexicase"})
     kept = {"individuals": [0, 1, 2], "k": 2, "evaluate": lambda i, c: np.zeros(len(c)), "fast": fx.FastLexicase(3)}
     yield Call("selFastLexicase fast", deap.selFastLexicase, kept)
     yield Call("errors_of", deap.errors_of, {"individuals": _population(), "solved": 0.0})
@@ -245,19 +247,17 @@ def _fitness(individuals: Any, weights: Any) -> None:
 def _pictures() -> Iterator[Call]:
     funnel = {"errors": ERRORS, "methods": ["lexicase"], "n": 3, "seed": 1, "ax": None, "log": True, "distinct": False}
     yield Call("funnel", _picture(plot.funnel), funnel)
-    weights = {"errors": ERRORS, "bias": "num_zeros", "ax": None, "sort": True}
+    weights = {"errors": ERRORS, "method": "weighted-num-zeros", "ax": None, "sort": True}
     yield Call("case_weights", _picture(plot.case_weights), weights)
     selections = {"selections": {"a": fx.select(ERRORS, 3, seed=1)}, "ax": None, "distinct": False}
     yield Call("evaluations", _picture(plot.evaluations), selections)
     each = _picture(lambda selections: plot.evaluations({"a": selections}))
     yield Call("evaluations of", each, {"selections": fx.select(ERRORS, seed=1)})
-    yield Call("first_by_weight", plot.first_by_weight, {"weights": np.ones(3)})
-    yield Call("first_by_rank", plot.first_by_rank, {"weights": np.ones(3)})
 
 
 def _readers() -> Iterator[Call]:
     yield Call("read_errors", files.read_errors, {"source": io.BytesIO(b"1,2\n"), "header": "auto", "name": "x"})
-    yield Call("as_error_matrix", as_error_matrix, {"errors": ERRORS, "nan": "worst"})
+    yield Call("ErrorMatrix.from_array", ErrorMatrix.from_array, {"errors": ERRORS, "nan": "worst"})
 
 
 def calls() -> list[Call]:

@@ -87,7 +87,7 @@ def _trace() -> Callable[[], object]:
     from flexicase.selection.trace import trace
 
     errors = _errors(2000, 1000)
-    return lambda: trace(errors, "lexicase", 10**6, seed=1)
+    return lambda: trace(errors, 10**6, seed=1)
 
 
 def _fast() -> Callable[[], object]:

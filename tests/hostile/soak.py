@@ -30,10 +30,10 @@ Call = Callable[[random.Random], Any]
 _METHODS = [name for name in fx.methods() if "informed" not in name]
 _FILTERS: list[Any] = [
     fx.Lexicase(epsilon="mad"),
-    fx.Lexicase(epsilon="mad-dynamic", batch=3),
+    fx.Lexicase(epsilon="mad-dynamic", batch_size=3),
     fx.Lexicase(epsilon=0.5),
-    fx.Lexicase(batch=4),
-    fx.Lexicase(depth=5),
+    fx.Lexicase(batch_size=4),
+    fx.Lexicase(max_cases=5),
 ]
 
 
@@ -90,8 +90,9 @@ class Soak:
         """Draw from a selector that other threads draw from."""
         selector = rng.choice(self.selectors)
         n = rng.choice([0, 1, 10, 1000])
-        drawn = selector.draw(n, threads=rng.choice([1, 1, 2, 3]), counts=rng.random() < 0.5)
-        if len(drawn) != n or (n and not 0 <= drawn.indices.min() <= drawn.indices.max() < 400):
+        draw = selector.draw_indices if rng.random() < 0.5 else lambda *a, **k: selector.draw(*a, **k).indices
+        drawn = draw(n, threads=rng.choice([1, 1, 2, 3]))
+        if len(drawn) != n or (n and not 0 <= drawn.min() <= drawn.max() < 400):
             raise AssertionError("an index is out of range")
 
     def select(self, rng: random.Random) -> None:
@@ -168,7 +169,7 @@ class Soak:
     def bad_method(self, rng: random.Random) -> None:
         """Arguments that methods refuse."""
         bad: list[Callable[[], Any]] = [
-            lambda: fx.Lexicase(batch=2**63),
+            lambda: fx.Lexicase(batch_size=2**63),
             lambda: fx.Lexicase(epsilon="no"),
             lambda: fx.select([[1, 2]], 1, fx.Lexicase(order=fx.Weighted([1, -1]))),
             lambda: fx.Tournament(0),

@@ -14,6 +14,8 @@ from typer.testing import CliRunner
 from flexicase.cli import app
 from tests.hostile.values import EFFORT
 
+pytestmark = pytest.mark.slow
+
 N_CALLS = 40 * EFFORT
 CODES = {0, 1, 2, 130}
 COMMANDS = (

@@ -16,10 +16,12 @@ import pytest
 
 import flexicase
 from flexicase import gp, problems
-from flexicase.problems import Cases, Drawn, Fixed, Measure, Problem, Settings, Split
+from flexicase.problems import Cases, ErrorMeasure, FixedCases, Problem, ProblemSettings, RandomCases, SplitCases
 from flexicase.push import Gene, Genome, Program, RandomInteger, Symbol
 from flexicase.rng import key_from_seed
 from tests.hostile.values import EFFORT
+
+pytestmark = pytest.mark.slow
 
 PACKAGE = str(Path(flexicase.__file__).parent)
 RAW = re.compile(r"incompatible function arguments|std::|nanobind|bad_cast")
@@ -54,15 +56,15 @@ POOL: list[Callable[[], Any]] = [
 OWN = problems.from_cases("own", [((n,), 2 * n) for n in range(8)])
 TRAIN, _ = OWN.sample(1)
 KEY = key_from_seed(1)
-BREEDER = gp.Breeder(OWN.genes(), gp.Variation())
+BREEDER = gp.OffspringGenerator(OWN.genes(), gp.Variation())
 PARENTS = BREEDER.random(4, KEY)
 PLAN = BREEDER.plan(PARENTS, 4, KEY)
 PROGRAM = Program("(in1 in1 integer_add)")
 SMALL = {"population": 3, "generations": 1, "threads": 1}
 
 
-def _run(**changes: Any) -> None:
-    gp.evolve(**{"problem": OWN, **SMALL, **changes})
+def _run(**changes: Any) -> gp.Run:
+    return gp.evolve(**{"problem": OWN, **SMALL, **changes})
 
 
 def _fields(value: Any) -> dict[str, Any]:
@@ -81,15 +83,22 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "Variation": (lambda **given: _run(variation=gp.Variation(**given)), _fields(gp.Variation())),
     "Settings": (
-        lambda **given: _run(problem=dataclasses.replace(OWN, settings=Settings(**given))),
-        _fields(Settings()),
+        lambda **given: _run(problem=dataclasses.replace(OWN, settings=ProblemSettings(**given))),
+        _fields(ProblemSettings()),
     ),
     "Problem": (
         lambda **given: _run(problem=Problem(**given)),
         {
             **{"name": "double", "description": "", "answer": lambda n: 2 * n, "stacks": ["exec", "integer"]},
-            **{"domains": [Drawn(lambda rng: (1,), train=2, test=2)], "measures": [Measure("integer", "absolute")]},
-            **{"generators": [RandomInteger(-1, 1), Symbol("in1")], "extra_instructions": (), "settings": Settings()},
+            **{
+                "domains": [RandomCases(lambda rng: (1,), train=2, test=2)],
+                "measures": [ErrorMeasure("integer", "absolute")],
+            },
+            **{
+                "generators": [RandomInteger(-1, 1), Symbol("in1")],
+                "extra_instructions": (),
+                "settings": ProblemSettings(),
+            },
             **{"other_generators": {}, "edge": None, "title": ""},
         },
     ),
@@ -103,15 +112,15 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "load": (problems.load, {"name": "mirror-image"}),
     "score": (problems.score, {"problem": OWN, "program": PROGRAM, "fresh": 3, "seed": 0}),
     "Cases": (Cases, {"inputs": [(1,)], "expected": [1]}),
-    "Fixed": (Fixed, {"inputs": [(1,)], "test": False}),
-    "Split": (Split, {"inputs": [(1,), (2,)], "train": 1, "test": 0}),
-    "Drawn": (Drawn, {"draw": lambda rng: (1,), "train": 1, "test": 1}),
+    "Fixed": (FixedCases, {"inputs": [(1,)], "test": False}),
+    "Split": (SplitCases, {"inputs": [(1,), (2,)], "train": 1, "test": 0}),
+    "Drawn": (RandomCases, {"draw": lambda rng: (1,), "train": 1, "test": 1}),
     "Problem.fresh": (OWN.fresh, {"n": 2, "seed": 1}),
     "Problem.genes": (OWN.genes, {"profile": "W"}),
     "Problem.cases": (OWN.cases, {"inputs": [(1,)]}),
     "Problem.evaluator": (OWN.evaluator, {"cases": TRAIN, "profile": "W"}),
     "Problem.success": (OWN.success, {"errors": [0.0]}),
-    "Breeder": (gp.Breeder, {"genes": OWN.genes(), "variation": gp.Variation()}),
+    "Breeder": (gp.OffspringGenerator, {"genes": OWN.genes(), "variation": gp.Variation()}),
     "Breeder.random": (BREEDER.random, {"size": 3, "key": KEY, "threads": 1}),
     "Breeder.plan": (BREEDER.plan, {"parents": PARENTS, "size": 4, "key": KEY}),
     "Breeder.breed": (
@@ -191,7 +200,9 @@ def test_wrong_arguments_of_evolve(argument, value):
 
 def test_more_threads_than_there_can_be_are_fewer():
     """The number of threads changes nothing, so that a huge one is no error either."""
-    _run(threads=2**31)
+    found, expected = (_run(seed=1, threads=threads) for threads in (2**31, 1))
+    assert found.genome.genes == expected.genome.genes
+    assert [record.best_error for record in found.records] == [record.best_error for record in expected.records]
 
 
 @pytest.mark.parametrize(

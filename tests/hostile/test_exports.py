@@ -20,10 +20,12 @@ pytest.importorskip("pydantic")
 pytest.importorskip("scipy")
 
 from flexicase.experiments import import_study  # noqa: E402
-from flexicase.exported import CIRCUMSTANCES  # noqa: E402
+from flexicase.experiments._tables import MANIFEST, read_tables, types_of, write_tables  # noqa: E402
+from flexicase.experiments.results import PROVENANCE_COLUMNS  # noqa: E402
 from flexicase.report.write import write_report  # noqa: E402
-from flexicase.tables import MANIFEST, read_tables, types_of, write_tables  # noqa: E402
 from tests.hostile.values import EFFORT  # noqa: E402
+
+pytestmark = pytest.mark.slow
 
 N_EXPORTS = 25 * EFFORT
 FILES = ("study.toml", "runs.parquet", "rows.parquet", "timings.parquet", "provenance.parquet", MANIFEST)
@@ -90,7 +92,7 @@ def base(kind: str) -> dict[str, Any]:
                     seconds = {"seconds_select": 0.1, "seconds_evaluate": 0.2, "seconds_train": 0.3}
                     timings.append({"id": run_id, **seconds})
     plain = {"string": "x", "int64": 1, "float64": 0.5}
-    made = [{name: plain[type_] for name, type_ in CIRCUMSTANCES.items()} | {"id": run["id"]} for run in runs]
+    made = [{name: plain[type_] for name, type_ in PROVENANCE_COLUMNS.items()} | {"id": run["id"]} for run in runs]
     contents = {"runs": runs, "rows": rows, "timings": timings, "provenance": made}
     return {name: pa.Table.from_pylist(lines) for name, lines in contents.items()}
 

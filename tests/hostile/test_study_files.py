@@ -65,6 +65,17 @@ VALUES = (
     *('"\U0001f600"', '"../.."', '"/etc"', "'''\n'''", '["mirror-image"]', '["lexicase"]', '[""]', '[" "]', "[nan]"),
     *("[0x" + "f" * 6000 + "]", '{"" = {}}', "{a.b.c = 1}"),
 )
+#: The values that are right for a key. Too large a population is refused when its run starts.
+VALID = {
+    "name": ('"x"',),
+    "description": ('""', '"x"', '"\\u0000"', '"\U0001f600"', '"../.."', '"/etc"', "'''\n'''"),
+    "problems": ('["mirror-image"]',),
+    "methods": ('["lexicase"]',),
+    "seeds": ("7", "[1, 2]"),
+    "settings": ("{}",),
+    "variants": ("{}",),
+    "population": ("7", "9" * 4000, "9223372036854775807", "9223372036854775808", "100000", "100001"),
+}
 BYTES = (
     b"",
     b"\0",
@@ -129,10 +140,21 @@ def test_mutated_study_files_are_read_or_refused(seed: int) -> None:
 @pytest.mark.parametrize("key", KEYS)
 def test_every_key_refuses_every_odd_value(key: str) -> None:
     lines = [line for line in GOOD.splitlines() if not line.startswith(f"{key} =")]
-    for value in VALUES:
-        read("\n".join([f"{key} = {value}", *lines]))
-        read("\n".join([*lines, f"{key} = {value}"]))  # in the last variant
-        read("\n".join([*lines[:5], "[settings]", f"{key} = {value}"]))
+    head = lines[: lines.index("")]
+    places = {
+        "study": lambda line: [line, *(head if key in ("settings", "variants") else lines)],
+        "variant": lambda line: [*lines, line],  # the last one
+        "settings": lambda line: [*head, "[settings]", line],
+    }
+    accepted = {
+        place: {value for value in VALUES if read("\n".join(text(f"{key} = {value}"))) == "study"}
+        for place, text in places.items()
+    }
+    right = set(VALID.get(key, ()))
+    if key == "population":
+        assert accepted == {"study": set(), "variant": right, "settings": right}
+    else:
+        assert accepted == {"study": right, "variant": set(), "settings": set()}
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from flexicase.push import Program
-from flexicase.push.values import Value
+from flexicase.push.program import Value
 
 FOLDER = Path(__file__).parent / "solutions"
 

@@ -9,8 +9,8 @@ from functools import cache
 import pytest
 
 from flexicase import problems
-from flexicase.problems.draws import generator
-from flexicase.push.generators import VISIBLE
+from flexicase.problems.random_inputs import generator
+from flexicase.push.genome import VISIBLE
 
 LOWER = set(string.ascii_lowercase)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from flexicase import problems
-from flexicase.push import Program, Symbol, unparse
-from flexicase.push.values import Value
+from flexicase.push import Program, Symbol, to_text
+from flexicase.push.program import Value
 
 #: An error that the textbook's way of counting edits gives.
 EDITS = object()
@@ -142,7 +142,7 @@ def test_all_errors_of_a_case_come_from_one_run() -> None:
     problem = problems.load("even-squares")
     cases = problem.cases([(20,), (50,), (100,)])
     evaluator = problem.evaluator(cases)
-    programs = [Program(f"({unparse(text)} print_string)") for text in ("4\n16", "4", "x")]
+    programs = [Program(f"({to_text(text)} print_string)") for text in ("4\n16", "4", "x")]
     errors = evaluator.errors(programs, threads=2)
     assert errors.shape == (3, 9)
     assert evaluator.steps == 3 * 3 * 3

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from flexicase.problems import edge, from_file
+from flexicase import problems
+from flexicase.problems import from_file
+from flexicase.problems.cases import read_carried
 
 
 def written(folder: Path, name: str, content: str | bytes) -> Path:
@@ -47,10 +49,10 @@ def test_json_array_and_lines_and_gzip(tmp_path: Path) -> None:
 
 
 def test_carried_files_are_read(tmp_path: Path) -> None:
-    source = Path(edge.__file__).parent / "data" / "mirror-image-edge.json.gz"
+    source = Path(problems.__file__).parent / "data" / "mirror-image-edge.json.gz"
     problem = from_file(source, test=0)
     assert problem.name == "mirror-image-edge"
-    assert list(problem.edge_cases()) == list(edge.read("mirror-image"))
+    assert list(problem.edge_cases()) == list(read_carried("mirror-image"))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from flexicase import problems
-from flexicase.problems import Measure, from_cases
+from flexicase.problems import ErrorMeasure, from_cases
 from flexicase.push import Program, RandomInteger, Symbol
 
 
@@ -51,7 +51,7 @@ def test_parts_can_be_given() -> None:
         test=0,
         stacks=["integer"],
         generators=[RandomInteger(0, 1), Symbol("in1")],
-        measures=[Measure("integer", "mismatch")],
+        measures=[ErrorMeasure("integer", "mismatch")],
         description="Nothing.",
     )
     assert (problem.stacks, len(problem.generators), problem.measures[0].error) == (("integer",), 2, "mismatch")

@@ -9,8 +9,8 @@ import pytest
 
 from flexicase import problems
 from flexicase.problems import Cases, Problem
-from flexicase.push import Limits, Program, State, run
-from flexicase.push.values import Value
+from flexicase.push import Limits, Program, RunState, run
+from flexicase.push.program import Value
 
 from .oracle import ANSWERS, Answer, printed_float, right
 from .oracle_errors import ERRORS
@@ -34,7 +34,7 @@ def by_stack(answer: Answer, expected: Value) -> Answer:
     return {stack: as_printed(part) if stack == "output" else part for stack, part in pairs}
 
 
-def found_by(answer: Answer, state: State) -> Answer:
+def found_by(answer: Answer, state: RunState) -> Answer:
     """What a run left on the stacks of an answer."""
     return {stack: state.output if stack == "output" else state.top(stack) for stack in answer}
 

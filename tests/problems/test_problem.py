@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 
 from flexicase import problems
-from flexicase.problems import Cases, Drawn, Fixed, Measure, Problem, Settings, Split, draws
+from flexicase.problems import (
+    Cases,
+    ErrorMeasure,
+    FixedCases,
+    Problem,
+    ProblemSettings,
+    RandomCases,
+    SplitCases,
+    random_inputs,
+)
 from flexicase.push import Program, RandomInteger, Symbol
 
 
@@ -19,8 +28,11 @@ def larger(**changes: object) -> Problem:
         "name": "larger",
         "description": "Return the larger of two integers.",
         "answer": max,
-        "domains": [Fixed([(1, 2), (2, 1)]), Drawn(lambda rng: tuple(draws.integers(rng, 2, -9, 9)), train=8, test=20)],
-        "measures": [Measure("integer", "absolute", penalty=100)],
+        "domains": [
+            FixedCases([(1, 2), (2, 1)]),
+            RandomCases(lambda rng: tuple(random_inputs.integers(rng, 2, -9, 9)), train=8, test=20),
+        ],
+        "measures": [ErrorMeasure("integer", "absolute", penalty=100)],
         "stacks": ["exec", "integer", "boolean"],
         "generators": [RandomInteger(-9, 9), Symbol("in1"), Symbol("in2")],
         **changes,
@@ -91,7 +103,7 @@ def test_wrong_definitions_are_refused(changes: dict, error: type[Exception], me
 
 def test_wrong_cases_are_refused() -> None:
     def of(draw: object) -> Problem:
-        return larger(domains=[Drawn(draw, train=3)])  # type: ignore[arg-type]
+        return larger(domains=[RandomCases(draw, train=3)])  # type: ignore[arg-type]
 
     with pytest.raises(TypeError, match=r"the inputs of a case of larger must be a tuple, got 5"):
         of(lambda rng: 5).sample(1)
@@ -111,13 +123,13 @@ def test_wrong_cases_are_refused() -> None:
     with pytest.raises(ValueError, match=r"expected\[0\] must be a number for the error"):
         larger().evaluator(Cases([(1, 1)], ["x"])).errors([Program("()")])
     with pytest.raises(ValueError, match="has fixed cases only"):
-        larger(domains=[Fixed([(1, 2)])]).fresh(1)
+        larger(domains=[FixedCases([(1, 2)])]).fresh(1)
     with pytest.raises(TypeError, match="draw must be a function"):
-        Drawn((1, 2), train=3)  # type: ignore[arg-type]
+        RandomCases((1, 2), train=3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"train \+ test must not exceed the 1 inputs"):
-        Split([(1,)], train=1, test=1)
+        SplitCases([(1,)], train=1, test=1)
     with pytest.raises(ValueError, match="train must be at least 0"):
-        Drawn(lambda rng: (1,), train=-1)
+        RandomCases(lambda rng: (1,), train=-1)
 
 
 @pytest.mark.parametrize(
@@ -131,14 +143,14 @@ def test_wrong_cases_are_refused() -> None:
 )
 def test_wrong_settings_are_refused(changes: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        Settings(**changes)
+        ProblemSettings(**changes)
 
 
 def test_settings_can_be_copied_and_kept() -> None:
     settings = problems.load("number-io").settings
     assert pickle.loads(pickle.dumps(settings)) == settings == copy.deepcopy(settings)
     assert hash(settings) == hash(copy.copy(settings))
-    assert Settings().operators is not Settings().operators
+    assert ProblemSettings().operators is not ProblemSettings().operators
 
 
 def test_unknown_problems_suggest_the_nearest() -> None:
@@ -149,8 +161,8 @@ def test_unknown_problems_suggest_the_nearest() -> None:
 
 
 def test_cases_that_belong_together_stay_together() -> None:
-    domain = Drawn(lambda rng: [(n,) for n in range(3)], train=5, test=2)
-    train, test = domain.sample(draws.generator(0))
+    domain = RandomCases(lambda rng: [(n,) for n in range(3)], train=5, test=2)
+    train, test = domain.sample(random_inputs.generator(0))
     assert train == [(0,), (1,), (2,), (0,), (1,)]
     assert test == [(0,), (1,)]
 

@@ -7,7 +7,7 @@ import pytest
 from flexicase import problems
 from flexicase.problems import Cases, Problem
 from flexicase.push import Program, RandomBoolean, RandomChar, RandomInteger, Symbol, run
-from flexicase.push.values import Value
+from flexicase.push.program import Value
 
 from .solutions import FOLDER, atoms, pieces_left, solution
 

@@ -12,13 +12,13 @@ import pytest
 from flexicase import push
 from flexicase.push import (
     Char,
+    ErrorMeasure,
     Evaluator,
     Gene,
     Genome,
     InstructionSet,
     Limits,
     Marker,
-    Measure,
     Program,
     RandomChar,
     RandomFloat,
@@ -30,8 +30,8 @@ from flexicase.push import (
     parse,
     remove_instruction,
     run,
-    trace,
-    unparse,
+    to_text,
+    trace_program,
 )
 from tests.hostile.values import EFFORT
 
@@ -72,13 +72,13 @@ WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: run(7), TypeError, "program must be a Program, a text or a tuple, got 7"),
     (lambda: run("(1)", [], 600), TypeError, r"limits must be Limits, such as Limits\(steps=600\), got 600"),
     (lambda: run("(1)").top("integers"), ValueError, "stack must be one of .* did you mean 'integer'"),
-    (lambda: trace(None), TypeError, "program must be a Program"),
-    (lambda: trace("(in1)", {1}), TypeError, "inputs must be a sequence of values, got {1}"),
+    (lambda: trace_program(None), TypeError, "program must be a Program"),
+    (lambda: trace_program("(in1)", {1}), TypeError, "inputs must be a sequence of values, got {1}"),
     (lambda: Program(b"(in1)"), TypeError, "code must be an int, float, .* got bytes"),
     (lambda: Program.from_bytes("x"), TypeError, "data must be bytes, got 'x'"),
     (lambda: parse(b"(1)"), TypeError, r"text must be a string, got b'\(1\)'"),
     (lambda: parse("1" * 5000), ValueError, "text must have integers of at most 1000 digits, got one of 5000"),
-    (lambda: unparse(object()), TypeError, "value must be an int, float, .* got object"),
+    (lambda: to_text(object()), TypeError, "value must be an int, float, .* got object"),
     (lambda: Evaluator(5, [], stack="integer"), TypeError, "inputs must be a sequence of cases, got 5"),
     (lambda: Evaluator([5], [1], stack="integer"), TypeError, r"inputs\[0\] must be a sequence of values, got 5"),
     (lambda: Evaluator([[1], [{}]], [1, 1], stack="integer"), TypeError, r"inputs\[1\]\[0\] must be .* got dict"),
@@ -110,8 +110,8 @@ WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: evaluator().outputs("(in1)"), TypeError, r"program must be a Program, got '\(in1\)'"),
     (lambda: evaluator().outputs(PROGRAM, "in"), ValueError, "stack must be one of"),
     (lambda: evaluator(error=lambda a, b: 1).errors([PROGRAM]), ValueError, "error must return one number per case"),
-    (lambda: Measure("integer", label=5), TypeError, "label must be a string, got 5"),
-    (lambda: Measure("integer", target=5), TypeError, "target must be None or a function"),
+    (lambda: ErrorMeasure("integer", label=5), TypeError, "label must be a string, got 5"),
+    (lambda: ErrorMeasure("integer", target=5), TypeError, "target must be None or a function"),
     (lambda: Genome(5), TypeError, "genes must be a sequence of Gene objects, got 5"),
     (lambda: Genome([1]), TypeError, r"genes\[0\] must be a Gene, got 1"),
     (lambda: Genome([Gene((1,))]), TypeError, r"genes\[0\]\.item must be a literal or a symbol, not code"),
@@ -190,8 +190,18 @@ def test_reals_that_are_no_numbers_are_values() -> None:
 
 HOSTILE: list[Any] = [None, True, -1, 2**64, 10**400, 0.5, float("nan"), 1j, "", "\ud800", b"x", [], [[]], (), {}, {1}]
 HOSTILE += [object(), Marker.SKIP, np.array([1.5]), np.datetime64("2020-01-01"), PROGRAM, Gene(1), Symbol(""), Char("")]
-BORDER: list[Callable[..., Any]] = [Program, run, trace, Evaluator, Limits, Measure, Genome, Genome.from_plushy, parse]
-BORDER += [unparse, InstructionSet, InstructionSet.of_stacks, InstructionSet.of_profile, remove_instruction]
+BORDER: list[Callable[..., Any]] = [
+    Program,
+    run,
+    trace_program,
+    Evaluator,
+    Limits,
+    ErrorMeasure,
+    Genome,
+    Genome.from_plushy,
+    parse,
+]
+BORDER += [to_text, InstructionSet, InstructionSet.of_stacks, InstructionSet.of_profile, remove_instruction]
 BORDER += [RandomInteger, RandomFloat, RandomChar, RandomString, RandomTag, RandomTagged, evaluator().errors]
 BORDER += [evaluator().lazy, evaluator().outputs, Genome([]).translate, Program.from_bytes, PROGRAM.__class__]
 

@@ -11,7 +11,7 @@ import pytest
 
 from flexicase import _native
 from flexicase.push import Char, Instruction, Limits, Symbol, instruction_table
-from flexicase.push.descriptions import STACKS, descriptions
+from flexicase.push.instructions import STACKS, descriptions
 
 NATIVE = [row for row in instruction_table().values() if row.name in descriptions()]
 IDLE = {"exec_noop", "code_noop", "noop_open_paren", "noop_delete_prev_paren_pair", "file_begin"}

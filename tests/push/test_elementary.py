@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flexicase.push import Single
+from flexicase.push import Float32
 from tests.push.test_quirks import execute
 
 # Computed with 400 bits. A C library in wide use is off by one unit for the last three arguments of each function.
@@ -64,15 +64,15 @@ def test_result_is_the_nearest_double(function: str, argument: float, nearest: f
     ("base", "exponent", "power"),
     [
         (2.0, 10.0, 1024.0),
-        (10.0, -3.0, Single(0.0010000000474974513)),
+        (10.0, -3.0, Float32(0.0010000000474974513)),
         (-3.0, 3.0, -27.0),
-        (2.0, 0.5, Single(1.4142135381698608)),
+        (2.0, 0.5, Float32(1.4142135381698608)),
         (4097.0, 2.0, 16785408.0),  # 16785409 is a tie between singles
         (-2.0, 0.5, 0.0),
-        (1.5, 1e6, Single(999999995904.0)),
+        (1.5, 1e6, Float32(999999995904.0)),
         (0.5, -1e300, 0.0),
         (float("nan"), 0.0, 1.0),
-        (-float("inf"), 3.0, Single(-999999995904.0)),
+        (-float("inf"), 3.0, Float32(-999999995904.0)),
         (-1.0, float("inf"), 0.0),
     ],
 )

@@ -8,36 +8,35 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from conformance import genome_of, records, value_of
 from flexicase.push import Evaluator, Limits, Program
-from flexicase.push.conformance import records
-from flexicase.push.golden import genome_of, value_of
 
-GOLDEN = Path(__file__).parent / "golden"
+RECORDS = Path(__file__).parent / "clojush"
 PROBLEMS = {"mirror-image": ("boolean", "mismatch", 1.0), "last-index-of-zero": ("integer", "absolute", 1e6)}
 
 
-def golden(problem: str) -> tuple[Evaluator, list[Program], np.ndarray]:
-    """The evaluator of a problem, programs and the errors another system gave them."""
-    cases = json.loads((GOLDEN / "error-cases.json").read_text(encoding="utf-8"))[problem]
+def recorded(problem: str) -> tuple[Evaluator, list[Program], np.ndarray]:
+    """The evaluator of a problem, programs and the errors that Clojush gave them."""
+    cases = json.loads((RECORDS / "error-cases.json").read_text(encoding="utf-8"))[problem]
     stack, error, penalty = PROBLEMS[problem]
     inputs = [[value_of(item) for item in case["inputs"]] for case in cases]
     expected = [value_of(case["output"]) for case in cases]
     evaluator = Evaluator(inputs, expected, stack=stack, error=error, penalty=penalty)  # type: ignore[arg-type]
-    chosen = [record for record in records(GOLDEN / "errors.jsonl.gz") if record["problem"] == problem]
+    chosen = [record for record in records(RECORDS / "errors.jsonl.gz") if record["problem"] == problem]
     programs = [genome_of(record["genome"]).translate() for record in chosen]
     return evaluator, programs, np.array([record["errors"] for record in chosen], dtype=float)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
-def test_errors_agree_with_the_golden_records_on_any_number_of_threads(problem: str) -> None:
-    evaluator, programs, expected = golden(problem)
+def test_errors_agree_with_clojush_on_any_number_of_threads(problem: str) -> None:
+    evaluator, programs, expected = recorded(problem)
     assert len(programs) > 10
     for threads in (1, 2, 5):
         np.testing.assert_array_equal(evaluator.errors(programs, threads), expected)
 
 
 def test_lazy_errors_are_those_of_the_whole_matrix() -> None:
-    evaluator, programs, expected = golden("mirror-image")
+    evaluator, programs, expected = recorded("mirror-image")
     rng = np.random.default_rng(1)
     rows = rng.integers(len(programs), size=200)
     columns = rng.integers(expected.shape[1], size=200)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from flexicase.push import Limits, run, trace
+from flexicase.push import Limits, run, trace_program
 
 HOSTILE = {
     "recursion": "(exec_y (exec_dup (1 exec_s)))",
@@ -54,7 +54,7 @@ def test_memory_stays_bounded() -> None:
 
 LIMITED = """
 import resource
-from flexicase.push import Limits, run, trace
+from flexicase.push import Limits, run, trace_program
 
 numbers = list(range(5000))
 used = int(open("/proc/self/statm").read().split()[0]) * 4096
@@ -93,4 +93,4 @@ def test_a_state_that_shares_nothing_is_bounded() -> None:
     with pytest.raises(MemoryError):
         run("(in1 90000 exec_do*count (5000 integer_mod 5000 in1 vector_integer_subvec))", [list(range(5000))], limits)
     with pytest.raises(MemoryError):
-        trace("(1 exec_y (integer_dup))", limits=Limits(steps=90_000, memory=1 << 20))
+        trace_program("(1 exec_y (integer_dup))", limits=Limits(steps=90_000, memory=1 << 20))

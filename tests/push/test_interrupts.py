@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from flexicase.push import Evaluator, Gene, Genome, Limits, Measure, Program, Symbol, run, trace
+from flexicase.push import ErrorMeasure, Evaluator, Gene, Genome, Limits, Program, Symbol, run, trace_program
 from tests.scripts import run_script
 
 ENDLESS = "(exec_do*while (true))"
@@ -53,15 +53,16 @@ def evaluator(**options: Any) -> Evaluator:
 
 CALLS: dict[str, Callable[[], Any]] = {
     "run": lambda: run(ENDLESS, limits=LONG),
-    "trace": lambda: trace("(1000000 exec_do*count (integer_pop))", limits=Limits(steps=100_000)),
+    "trace": lambda: trace_program("(1000000 exec_do*count (integer_pop))", limits=Limits(steps=100_000)),
     "errors": lambda: evaluator(stack="integer").errors([Program(ENDLESS)] * 2, threads=1),
     "errors on threads": lambda: evaluator(stack="integer").errors([Program(ENDLESS)] * 200, threads=3),
-    "errors of a function": lambda: evaluator(measures=[Measure("integer", abs)]).errors([Program(ENDLESS)]),
+    "errors of a function": lambda: evaluator(measures=[ErrorMeasure("integer", abs)]).errors([Program(ENDLESS)]),
     "errors of all answers": lambda: evaluator(stack="integer", error=max).errors([Program(ENDLESS)]),
     "outputs": lambda: evaluator(stack="integer").outputs(Program(ENDLESS)),
 }
 
 
+@pytest.mark.slow
 @needs_signals
 @pytest.mark.parametrize("name", CALLS)
 def test_a_long_run_can_be_interrupted_and_stops_no_other_thread(name: str) -> None:
@@ -96,10 +97,10 @@ def test_a_long_translation_can_be_interrupted() -> None:
 
 def test_objects_may_be_shared_between_threads() -> None:
     """Counts of an evaluator must not be lost, and its memory of answers not be emptied under a thread's feet."""
-    import flexicase.push.evaluate as module
+    import flexicase.push.evaluator as module
 
     cases = [[n] for n in range(40)]
-    shared = Evaluator(cases, [n for (n,) in cases], measures=[Measure("integer", lambda a, b: abs(a - b))])
+    shared = Evaluator(cases, [n for (n,) in cases], measures=[ErrorMeasure("integer", lambda a, b: abs(a - b))])
     programs = [Program(f"(in1 {k} integer_add)") for k in range(20)]
     genome = Genome([Gene(Symbol("in1")), Gene(1), Gene(Symbol("integer_add"), close=1)])
     expected = [[float(k)] * 40 for k in range(20)]

@@ -45,6 +45,7 @@ USES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("use", USES)
 def test_deep_code_needs_little_stack(use: str) -> None:
     """Recursion over code 10,000 deep overflows the stack of a small thread, which ends the process."""

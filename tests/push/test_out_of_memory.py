@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 PRELUDE = """
 import resource, sys
 import numpy as np

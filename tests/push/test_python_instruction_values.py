@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flexicase.push import Big, Char, Limits, Program, Symbol, run
+from flexicase.push import BigInteger, Char, Limits, Program, Symbol, run
 
 Register = Callable[..., Callable[[Any], Any]]
 
@@ -31,7 +31,7 @@ def given(register: Register, value: Any, *gives: str, limits: Limits | None = N
         (10**100, "integer", {"integer": [10**12]}),
         (-(10**100), "integer", {"integer": [-(10**12)]}),
         (np.int64(5), "integer", {"integer": [5]}),
-        (Big(3), "integer", {"integer": [3]}),
+        (BigInteger(3), "integer", {"integer": [3]}),
         (10**400, "float", {"float": [1e12]}),
         (-(10**400), "float", {"float": [-1e12]}),
         (math.inf, "float", {"float": [1e12]}),

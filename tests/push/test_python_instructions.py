@@ -24,7 +24,7 @@ from flexicase.push import (
     instruction_table,
     remove_instruction,
     run,
-    trace,
+    trace_program,
 )
 
 Register = Callable[..., Callable[[Any], Any]]
@@ -107,7 +107,7 @@ def test_an_exception_ends_the_run_and_is_kept(register: Register) -> None:
     assert state.stacks["integer"] == [0, 1]
     assert state.stacks["exec"] == [5]
     assert run("(6 3 divide 5)").error is None
-    traced = trace("(1 0 divide 5)")
+    traced = trace_program("(1 0 divide 5)")
     assert traced.termination == "python_error"
     assert isinstance(traced.steps[-1].state.error, ZeroDivisionError)
 

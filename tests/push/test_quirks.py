@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from flexicase import _native
-from flexicase.push import Big, Char, Limits, Single, Symbol, parse, run
+from flexicase.push import BigInteger, Char, Float32, Limits, Symbol, parse, run
 
 NAN, INF = math.nan, math.inf
 
@@ -45,9 +45,9 @@ def test_equality(first: str, second: str, same: bool) -> None:
 
 
 def test_search_in_code_takes_a_single_and_a_double_apart() -> None:
-    assert execute("code_member", code=[(0.5,), Single(0.5)])["boolean"] == [False]
+    assert execute("code_member", code=[(0.5,), Float32(0.5)])["boolean"] == [False]
     assert execute("code_member", code=[(0.5,), 0.5])["boolean"] == [True]
-    assert execute("code_eq", code=[0.5, Single(0.5)])["boolean"] == [True]
+    assert execute("code_eq", code=[0.5, Float32(0.5)])["boolean"] == [True]
 
 
 def test_false_and_nil_are_never_found() -> None:
@@ -86,7 +86,7 @@ def test_nan_in_vectors() -> None:
 def test_sorting_is_stable_at_any_length() -> None:
     """Equal numbers of different flags keep their order, however many there are."""
     for length in (5, 31, 32, 100):
-        vector = [Big(i % 3) if i % 2 else i % 3 for i in range(length)]
+        vector = [BigInteger(i % 3) if i % 2 else i % 3 for i in range(length)]
         found = execute("vector_integer_sort", vector_integer=[vector])["vector_integer"][0]
         expected = sorted(vector)
         assert [(int(x), type(x)) for x in found] == [(int(x), type(x)) for x in expected]
@@ -97,9 +97,9 @@ def test_minimum_and_maximum() -> None:
     for name in ("float_min", "float_max"):
         assert math.isnan(execute(name, float=[1.0, NAN])["float"][0])
         assert math.isnan(execute(name, float=[NAN, 1.0])["float"][0])
-        assert type(execute(name, float=[Single(0.5), 0.5])["float"][0]) is Single
-    assert type(execute("integer_min", integer=[3, Big(3)])["integer"][0]) is int
-    assert type(execute("integer_max", integer=[Big(3), 3])["integer"][0]) is Big
+        assert type(execute(name, float=[Float32(0.5), 0.5])["float"][0]) is Float32
+    assert type(execute("integer_min", integer=[3, BigInteger(3)])["integer"][0]) is int
+    assert type(execute("integer_max", integer=[BigInteger(3), 3])["integer"][0]) is BigInteger
 
 
 def test_limits_of_numbers() -> None:
@@ -128,13 +128,13 @@ def test_limits_of_numbers() -> None:
 def test_big_flag_of_a_quotient(divisor: int, dividend: int, quotient: int, big: bool) -> None:
     """Inexact quotients are big, unless they are tiny or had to be clamped."""
     (found,) = execute("integer_div", integer=[divisor, dividend])["integer"]
-    assert (found, type(found) is Big) == (quotient, big)
+    assert (found, type(found) is BigInteger) == (quotient, big)
 
 
 def test_big_flag_of_a_power_is_that_of_the_base() -> None:
-    assert type(execute("integer_pow", integer=[2, Big(3)])["integer"][0]) is Big
-    assert type(execute("integer_pow", integer=[Big(2), 3])["integer"][0]) is int
-    assert type(execute("integer_pow", integer=[50, Big(3)])["integer"][0]) is int
+    assert type(execute("integer_pow", integer=[2, BigInteger(3)])["integer"][0]) is BigInteger
+    assert type(execute("integer_pow", integer=[BigInteger(2), 3])["integer"][0]) is int
+    assert type(execute("integer_pow", integer=[50, BigInteger(3)])["integer"][0]) is int
     assert execute("integer_pow", integer=[41, -2])["integer"] == [-(10**12)]
     assert execute("integer_pow", integer=[-1, -1])["integer"] == [0]
     assert execute("integer_pow", integer=[0, 0])["integer"] == [0]
@@ -156,10 +156,10 @@ def test_big_flag_of_a_power_is_that_of_the_base() -> None:
         (2.0**200, "1.6069380442589903E60"),
         (NAN, "NaN"),
         (-INF, "-Infinity"),
-        (Single(123456792.0), "1.23456792E8"),
-        (Single(999999995904.0), "1.0E12"),
-        (Single(0.10000000149011612), "0.1"),
-        (Single(33554432.0), "3.3554432E7"),
+        (Float32(123456792.0), "1.23456792E8"),
+        (Float32(999999995904.0), "1.0E12"),
+        (Float32(0.10000000149011612), "0.1"),
+        (Float32(33554432.0), "3.3554432E7"),
     ],
 )
 def test_text_of_floats(value: float, text: str) -> None:
@@ -170,8 +170,8 @@ def test_text_of_floats(value: float, text: str) -> None:
 @pytest.mark.usefixtures("decimal_comma")
 def test_numbers_have_a_point_in_every_locale() -> None:
     """With a decimal comma, reading "1.5" would stop at the point and give 1.0."""
-    assert execute("float_fromstring", string=["1.5"])["float"] == [Single(1.5)]
-    assert execute("float_fromstring", string=["0x1.8p0"])["float"] == [Single(1.5)]
+    assert execute("float_fromstring", string=["1.5"])["float"] == [Float32(1.5)]
+    assert execute("float_fromstring", string=["0x1.8p0"])["float"] == [Float32(1.5)]
     assert execute("float_fromstring", string=["1,5"])["string"] == ["1,5"]
     assert execute("string_fromfloat", float=[1.5])["string"] == ["1.5"]
     assert execute("string_fromfloat", float=[1.5e300])["string"] == ["1.5E300"]
@@ -180,14 +180,15 @@ def test_numbers_have_a_point_in_every_locale() -> None:
 
 
 def test_printing() -> None:
-    assert printed("print_vector_float", vector_float=[[NAN, INF, -INF, Single(0.5)]]) == "[##NaN ##Inf ##-Inf 0.5]"
+    assert printed("print_vector_float", vector_float=[[NAN, INF, -INF, Float32(0.5)]]) == "[##NaN ##Inf ##-Inf 0.5]"
     assert printed("print_float", float=[NAN]) == "0.0"
     assert printed("print_float", float=[-INF]) == "-9.223372036854776E8"
     assert printed("print_float", float=[-1e-11]) == "0.0"
     assert printed("print_float", float=[1 / 3]) == "0.3333333333"
     assert printed("print_code", code=["a\n"]) == "a\n"
     assert (
-        printed("print_code", code=[("a\n\\", Char(" "), Char("x"), None, Big(3))]) == '("a\\n\\\\" \\space \\x nil 3N)'
+        printed("print_code", code=[("a\n\\", Char(" "), Char("x"), None, BigInteger(3))])
+        == '("a\\n\\\\" \\space \\x nil 3N)'
     )
     assert printed("print_vector_string", vector_string=[['"', "\t\f\b\r"]]) == '["\\"" "\\t\\f\\b\\r"]'
     assert execute("print_newline")["output"] == [":no-stack-item\n"]
@@ -296,6 +297,6 @@ def test_loops_without_their_arguments() -> None:
     assert execute("exec_while", exec=[1, 2]) == {"exec": [2]}
     assert execute("exec_do*while", exec=[1]) == {"exec": [1, Symbol("exec_while"), 1]}
     assert execute("exec_do*count", exec=[1], integer=[0]) == {"exec": [1], "integer": [0]}
-    found = execute("exec_do*times", exec=[(7,)], integer=[Big(3)])["exec"]
+    found = execute("exec_do*times", exec=[(7,)], integer=[BigInteger(3)])["exec"]
     assert found == [(0, 2, Symbol("exec_do*range"), (Symbol("integer_pop"), 7))]
-    assert type(found[0][1]) is Big
+    assert type(found[0][1]) is BigInteger

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flexicase.push import Big, Char, Limits, Program, Single, Symbol, parse, run, unparse
+from flexicase.push import BigInteger, Char, Float32, Limits, Program, Symbol, parse, run, to_text
 
 # The worked examples of the language reference.
 EXAMPLES = [
@@ -43,8 +43,8 @@ def test_printing_shows_big_integers_and_rounds_floats() -> None:
 
 def test_values_come_back_with_their_kinds() -> None:
     stacks = run('(7 2 integer_div \\a float_fromchar \\z "s" [true])').stacks
-    assert type(stacks["integer"][0]) is Big
-    assert type(stacks["float"][0]) is Single
+    assert type(stacks["integer"][0]) is BigInteger
+    assert type(stacks["float"][0]) is Float32
     assert stacks["char"] == [Char("z")]
     assert type(stacks["char"][0]) is Char
     assert stacks["vector_boolean"] == [[True]]
@@ -86,7 +86,7 @@ def test_a_run_after_a_failed_run_is_not_affected() -> None:
 def test_text_round_trips() -> None:
     value = (
         1,
-        Big(2),
+        BigInteger(2),
         -1.5,
         1e-7,
         True,
@@ -99,8 +99,8 @@ def test_text_round_trips() -> None:
         (),
         (Symbol("exec_if"), ()),
     )
-    assert parse(unparse(value)) == value
-    assert Program(unparse(value)).code == value
+    assert parse(to_text(value)) == value
+    assert Program(to_text(value)).code == value
 
 
 @pytest.mark.parametrize("text", ["(1", "1)", "(1]", "1 2", "", '"open', "(\\nothing)"])

@@ -14,23 +14,36 @@ import pytest
 
 from flexicase.gp import Population
 from flexicase.push import (
-    Big,
+    BigInteger,
     Char,
+    ErrorMeasure,
+    Float32,
     Gene,
     Genome,
     InstructionSet,
     Limits,
-    Measure,
     Program,
-    Single,
     Symbol,
     remove_instruction,
     run,
-    trace,
+    trace_program,
 )
 
 Register = Callable[..., Callable[[Any], Any]]
-CODE = (1, Big(7), 0.1, Single(0.1), True, Char("\ud800"), "a\n😀\ud800", [1.5], [], ["x"], (), (None, Symbol("in1")))
+CODE = (
+    1,
+    BigInteger(7),
+    0.1,
+    Float32(0.1),
+    True,
+    Char("\ud800"),
+    "a\n😀\ud800",
+    [1.5],
+    [],
+    ["x"],
+    (),
+    (None, Symbol("in1")),
+)
 PROGRAM = (*CODE, *map(Symbol, ("exec_dup", "tag_exec_5", "nothing", "a(b")))
 
 EVOLVE = """
@@ -87,12 +100,12 @@ def test_programs_genomes_and_states_can_be_copied() -> None:
         assert str(made.translate()) == str(genome.translate())
     state = run('([1 2] vector_integer_dup tag_exec_3 (4) 1.5 "a" print_string)', limits=Limits(steps=50))
     assert pickle.loads(pickle.dumps(state)) == copy.deepcopy(state) == state
-    traced = trace("(1 (2))")
+    traced = trace_program("(1 (2))")
     assert pickle.loads(pickle.dumps(traced)) == traced
     limits = Limits(steps=7)
     assert run("(1)", limits=limits).steps == 2
     assert pickle.loads(pickle.dumps(limits)) == limits
-    assert pickle.loads(pickle.dumps(Measure("integer"))) == Measure("integer")
+    assert pickle.loads(pickle.dumps(ErrorMeasure("integer"))) == ErrorMeasure("integer")
     assert pickle.loads(pickle.dumps(InstructionSet(["exec_dup"]))) == InstructionSet(["exec_dup"])
 
 
@@ -146,6 +159,7 @@ def evolve(folder: Path, stop_after: int, call: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_run_with_python_instructions_resumes_in_another_process(tmp_path: Path) -> None:
     """Bit for bit as the run that was never stopped; two processes write the same checkpoint."""
     stopped = "try: evolve(problem, save=folder, **settings)\nexcept KeyboardInterrupt: print('stopped')"
@@ -156,7 +170,7 @@ def test_a_run_with_python_instructions_resumes_in_another_process(tmp_path: Pat
         evolve(
             folder,
             0,
-            "from flexicase.gp.checkpoint import read\n"
+            "from flexicase.gp._state import read\n"
             "data = read(folder)[1].population.to_bytes(); assert b'larger' in data\n"
             "print(hashlib.sha256(data).hexdigest())",
         )

@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 
-from flexicase.push import Char, Evaluator, InstructionSet, Limits, Program, run, trace
-from flexicase.push.generators import VISIBLE
+from flexicase.push import Char, Evaluator, InstructionSet, Limits, Program, run, trace_program
+from flexicase.push.genome import VISIBLE
 
 
 def test_integers_name_tags() -> None:
@@ -42,7 +42,7 @@ def test_a_text_is_read_to_its_end_and_again() -> None:
 
 def test_reading_is_seen_in_traces_and_starts_anew_in_each_run() -> None:
     program = Program("(file_readline file_readline)")
-    assert trace(program, ["a\nb", "a\nb"]).steps[-1].state.stacks["string"] == ["b", "a\n"]
+    assert trace_program(program, ["a\nb", "a\nb"]).steps[-1].state.stacks["string"] == ["b", "a\n"]
     evaluator = Evaluator([["a\nb", "a\nb"]] * 3, ["b"] * 3, stack="string", error="mismatch")
     assert evaluator.errors([program, program]).sum() == 0
 
@@ -81,7 +81,7 @@ def test_a_seed_gives_the_same_draws() -> None:
     first, again, other = (run(program, limits=Limits(seed=seed)) for seed in (1, 1, 2))
     assert first == again
     assert first.top("float") != other.top("float")
-    assert first.stacks == trace(program, limits=Limits(seed=1)).steps[-1].state.stacks
+    assert first.stacks == trace_program(program, limits=Limits(seed=1)).steps[-1].state.stacks
     evaluator = Evaluator([[]] * 200, [0.0] * 200, stack="float", limits=Limits(seed=1))
     assert evaluator.errors([program], threads=3).tolist() == evaluator.errors([program], threads=1).tolist()
     with pytest.raises(ValueError, match="seed must be at least 0"):

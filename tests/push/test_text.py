@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from flexicase.push import Big, Char, Limits, Program, Symbol, parse, parse_all, run, unparse
+from flexicase.push import BigInteger, Char, Limits, Program, Symbol, parse, parse_all, run, to_text
 
 _PUNCTUATION = ["(", ")", "[", "]", " ", ",", '"', "\\", "\\a", "\\newline", '"a\\n"']
 _NUMBERS = ["1", "-7", "3N", "1.5", "1e400", "##NaN", "99999999999999999999"]
@@ -21,6 +21,7 @@ TEXTS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(TEXTS)
 @example("(\ud800)")
@@ -39,7 +40,7 @@ def test_any_text_is_read_or_refused_and_what_is_read_runs(text: str) -> None:
 
 ATOMS = st.one_of(
     st.integers(-(2**63), 2**63 - 1),
-    st.integers(-(10**12), 10**12).map(Big),
+    st.integers(-(10**12), 10**12).map(BigInteger),
     st.floats(),
     st.booleans(),
     st.none(),
@@ -56,11 +57,12 @@ CODE = st.recursive(ATOMS, lambda inner: st.lists(inner, max_size=4).map(tuple),
 @settings(max_examples=300, deadline=None)
 @given(CODE)
 def test_what_is_written_reads_back_as_the_same_value(code: object) -> None:
-    text = unparse(code)
-    assert unparse(parse(text)) == text
+    text = to_text(code)
+    assert to_text(parse(text)) == text
     assert repr(parse(text)) == repr(Program(code).code)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [9_000, 20_000, 500_000])
 def test_deep_nesting_is_run_or_refused(depth: int) -> None:
     """Not with a RecursionError, nor by overflowing the stack of the process."""
@@ -75,7 +77,7 @@ def test_deep_nesting_is_run_or_refused(depth: int) -> None:
 
 
 def test_numbers_that_are_none_have_names() -> None:
-    assert unparse((math.nan, [math.inf, -math.inf])) == "(##NaN [##Inf ##-Inf])"
+    assert to_text((math.nan, [math.inf, -math.inf])) == "(##NaN [##Inf ##-Inf])"
     assert parse("[##Inf ##-Inf]") == [math.inf, -math.inf]
     assert math.isnan(parse("##NaN"))
 
@@ -87,7 +89,7 @@ def test_numbers_that_are_none_have_names() -> None:
         (r"(\u0041 \u00e9 \\ \( \) \[ \] \; \" \, \1)", tuple(map(Char, 'Aé\\()[];",1'))),
         (r"(\a\b)", (Char("a"), Char("b"))),
         (r'("a\n\t\"\\\u0041;" "")', ('a\n\t"\\A;', "")),
-        ("(1 -2 +3 4N 1.0E-5 -2.5e3 .5 1.0E12)", (1, -2, 3, Big(4), 1e-5, -2500.0, 0.5, 1e12)),
+        ("(1 -2 +3 4N 1.0E-5 -2.5e3 .5 1.0E12)", (1, -2, 3, BigInteger(4), 1e-5, -2500.0, 0.5, 1e12)),
         ('([] [1 2] [1.5] [true false] ["a" ""])', ([], [1, 2], [1.5], [True, False], ["a", ""])),
         ("; a title\n(1 ; one\n\n  in1,exec_do*times)\n; the end", (1, Symbol("in1"), Symbol("exec_do*times"))),
         ("(true false nil ())", (True, False, None, ())),
@@ -101,14 +103,14 @@ def test_text_that_clojush_prints_and_people_edit(text: str, value: object) -> N
 
 @given(st.characters(max_codepoint=0xD7FF))
 def test_every_character_is_read_as_it_is_written(character: str) -> None:
-    found = parse(unparse((Char(character), 5)))
+    found = parse(to_text((Char(character), 5)))
     assert found == (Char(character), 5)
     assert type(found[0]) is Char
 
 
 @given(st.text(alphabet='ab "\\\n\t\r\f\b;()\x00é\U0001f600', max_size=20))
 def test_every_string_is_read_as_it_is_written(text: str) -> None:
-    assert parse(unparse((text, [text]))) == (text, [text])
+    assert parse(to_text((text, [text]))) == (text, [text])
 
 
 @pytest.mark.parametrize(

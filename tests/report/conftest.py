@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from flexicase.report.results import Results, read_results
+from flexicase.experiments.results import StudyResults, read_results
 
 METHODS = ("lexicase", "ranked-num-nonzeros", "weighted-num-zeros")
 PROBLEMS = ("mirror-image", "last-index-of-zero")
@@ -35,7 +35,7 @@ def evaluations_of(method: str, seed: int, generation: int) -> int:
 
 def write_known_export(folder: Path) -> None:
     pa = pytest.importorskip("pyarrow")
-    from flexicase.tables import write_tables
+    from flexicase.experiments._tables import write_tables
 
     runs, rows, timings, provenance = [], [], [], []
     for seed in range(SEEDS + 1):
@@ -93,7 +93,7 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def results(export: Path) -> Results:
+def results(export: Path) -> StudyResults:
     return read_results(export)
 
 

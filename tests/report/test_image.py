@@ -7,17 +7,17 @@ import math
 import numpy as np
 import pytest
 
+from flexicase.experiments.results import FinishedRun, StudyResults
+from flexicase.report.claims import image_claims
 from flexicase.report.curves import last_curve
-from flexicase.report.image import compare, image_sections, typical
-from flexicase.report.image_claims import image_claims
-from flexicase.report.results import Results, Run
+from flexicase.report.images import compare, image_sections, typical
 
 METHODS = ("gradient-lexicase", "fast-num-nonzeros-max", "fast-num-nonzeros-min", "fast-split-max")
 FACTORS = dict(zip(METHODS, (1.0, 0.5, 0.6, 0.45), strict=True))
 GENERATIONS = 80
 
 
-def run(method: str, seed: int) -> Run:
+def run(method: str, seed: int) -> FinishedRun:
     base = 100.0 + np.arange(GENERATIONS) + 7 * seed
     evaluations = np.round(FACTORS[method] * (1 + 0.02 * seed) * base).astype(np.int64)
     columns = {
@@ -32,13 +32,13 @@ def run(method: str, seed: int) -> Run:
     }
     correct = {"gradient-lexicase": 490, "fast-split-max": 480}.get(method, 488)
     facts = {"success": True, "accuracy": correct / 500, "correct": correct, "test_cases": 500}
-    return Run(f"{method}-{seed}", "digits", method, "", seed, facts, columns, {"version": "1", "machine": "m"})
+    return FinishedRun(f"{method}-{seed}", "digits", method, "", seed, facts, columns, {"version": "1", "machine": "m"})
 
 
 @pytest.fixture
-def results() -> Results:
+def results() -> StudyResults:
     runs = tuple(run(method, seed) for seed in range(8) for method in METHODS)
-    return Results("known", 'name = "known"\nkind = "image"', {}, len(runs), runs)
+    return StudyResults("known", 'name = "known"\nkind = "image"', {}, len(runs), runs)
 
 
 def test_the_last_generations_are_smoothed_first_and_then_cut(results):
@@ -107,7 +107,7 @@ def test_claims_say_what_agrees(results):
 
 def test_the_page_is_of_images(results):
     pytest.importorskip("jinja2")
-    from flexicase.report.webpage import render
+    from flexicase.report.write import render
 
     page = render(results)
     assert "the image-classification study" in page

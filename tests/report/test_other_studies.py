@@ -7,13 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from flexicase.experiments import Options, Study, export_study, parse_spec, run_study
-from flexicase.exported import CIRCUMSTANCES
+from flexicase.experiments import Study, StudyOptions, export_study, parse_spec, run_study
+from flexicase.experiments._tables import write_tables
+from flexicase.experiments.results import PROVENANCE_COLUMNS, read_results
 from flexicase.report.claims import claims
-from flexicase.report.results import read_results
 from flexicase.report.write import write_report
-from flexicase.tables import write_tables
 from tests.report.browser import CHROMIUM, browse
+
+pytestmark = pytest.mark.slow
 
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("jinja2")
@@ -35,7 +36,7 @@ def made(tmp_path_factory):
 
     def call(text):
         folder, spec = tmp_path_factory.mktemp("other"), parse_spec(text)
-        assert run_study(folder, spec, Options(workers=2)) == "complete"
+        assert run_study(folder, spec, StudyOptions(workers=2)) == "complete"
         export_study(Study(folder / spec.name), folder / "export")
         return read_results(folder / "export"), report_of(folder / "export")
 
@@ -103,7 +104,7 @@ def own(tmp_path):
     values = {"string": ["a", "b"], "int64": [1, 1], "float64": [0.5, 1.5]}
     tables = {
         "runs": pa.Table.from_pylist(runs),
-        "provenance": pa.table({name: values[kind] for name, kind in CIRCUMSTANCES.items()}),
+        "provenance": pa.table({name: values[kind] for name, kind in PROVENANCE_COLUMNS.items()}),
         "rows": pa.table({"id": ids, "step": [0, 1, 2, 0, 1], "position": np.array([-1, -2, -3, -1, -4])}),
         "timings": pa.table({"id": ids, "seconds": np.ones(len(ids))}),
     }

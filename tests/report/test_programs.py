@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import pytest
 
+from flexicase.experiments.results import StudyResults
 from flexicase.report.programs import program_sections
-from flexicase.report.results import Results
 
 
-def time_table(results: Results) -> list[list[str]]:
+def time_table(results: StudyResults) -> list[list[str]]:
     return next(section.table.rows for section in program_sections(results) if section.id == "time" and section.table)
 
 
 @pytest.fixture
-def paused(results: Results) -> Results:
+def paused(results: StudyResults) -> StudyResults:
     """The same study, but the machine slept for an hour during one selection of one run."""
     first, *others = results.runs
     seconds = first.columns["seconds_select"].copy()

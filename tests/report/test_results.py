@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from flexicase.report.results import read_results
+from flexicase.experiments.results import read_results
 from tests.report.conftest import METHODS, PROBLEMS, SEEDS
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from flexicase.experiments.results import FinishedRun, StudyResults
 from flexicase.report.figures import draw_shares
-from flexicase.report.layouts import IMAGES, PROGRAMS, VARIANTS, layout_of
-from flexicase.report.results import Results, Run
 from flexicase.report.variants import by_selections, full_matrix, of_variant, shares, variant_sections
+from flexicase.report.write import IMAGES, PROGRAMS, VARIANTS, layout_of
 
 SPEC = """name = "known"
 kind = "gp"
@@ -32,7 +32,7 @@ METHODS = ("lexicase", "ranked-num-nonzeros")
 VARIANT = {"full": (1000, 17), "fast-2": (100, 2), "fast-2-min": (150, 2), "fast-all": (800, 17)}
 
 
-def run(method: str, variant: str, seed: int) -> Run:
+def run(method: str, variant: str, seed: int) -> FinishedRun:
     pairs, events = VARIANT[variant]
     fewer = 2 if method != "lexicase" and variant != "full" else 1
     generations = 3 + seed
@@ -47,16 +47,16 @@ def run(method: str, variant: str, seed: int) -> Run:
     }
     facts = {"success": seed == 0}
     name = f"{method}-{variant}-{seed}"
-    return Run(name, "mirror-image", method, variant, seed, facts, columns, {"version": "1", "machine": "m"})
+    return FinishedRun(name, "mirror-image", method, variant, seed, facts, columns, {"version": "1", "machine": "m"})
 
 
-def known_variants() -> Results:
+def known_variants() -> StudyResults:
     runs = tuple(run(method, variant, seed) for seed in range(3) for method in METHODS for variant in VARIANT)
-    return Results("known", SPEC, {"population": 10}, len(runs), runs)
+    return StudyResults("known", SPEC, {"population": 10}, len(runs), runs)
 
 
 @pytest.fixture(scope="module")
-def results() -> Results:
+def results() -> StudyResults:
     return known_variants()
 
 
@@ -79,7 +79,7 @@ def test_the_curve_over_selections_is_of_one_default_and_without_the_full_matrix
 def test_a_run_that_never_bred_has_no_share(results):
     short = run("lexicase", "full", 0)
     short.columns.update({name: values[:1] for name, values in short.columns.items()})
-    alone = Results("known", SPEC, {}, 1, (short,))
+    alone = StudyResults("known", SPEC, {}, 1, (short,))
     assert shares(alone, "mirror-image", "lexicase") == {}
     assert [part.id for part in variant_sections(alone)] == ["summary", "selections", "pairs", "time"]
 
@@ -102,8 +102,8 @@ def test_variants_are_kept_apart(results):
 
 def test_each_kind_of_study_has_its_report(results):
     assert layout_of(results) is VARIANTS
-    assert layout_of(Results("p", SPEC, {}, 3, results.runs[:1])) is PROGRAMS
-    assert layout_of(Results("i", 'name = "i"\nkind = "image"', {}, 0, ())) is IMAGES
+    assert layout_of(StudyResults("p", SPEC, {}, 3, results.runs[:1])) is PROGRAMS
+    assert layout_of(StudyResults("i", 'name = "i"\nkind = "image"', {}, 0, ())) is IMAGES
 
 
 def test_the_figure_is_drawn(results, tmp_path):

@@ -5,7 +5,7 @@ import pytest
 from flexicase.report.write import write_report
 from tests.report.browser import CHROMIUM, browse
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")]
 
 CHART = "document.getElementById('evaluations-mirror-image')"
 
@@ -103,7 +103,7 @@ def test_the_palette_changes_the_colours(page):
 
 
 def test_a_page_of_variants_shows_shares_and_times_of_each(browser, tmp_path):
-    from flexicase.report.webpage import render
+    from flexicase.report.write import render
     from tests.report.test_variants import known_variants
 
     page = tmp_path / "report.html"

@@ -11,9 +11,11 @@ import warnings
 import numpy as np
 import pytest
 
+from flexicase.experiments._tables import read_tables, write_tables
 from flexicase.report.write import write_report
-from flexicase.tables import read_tables, write_tables
 from tests.report.conftest import expected_means
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
 import flexicase as fx
-from flexicase.selection.api import Method
+from flexicase.selection.protocol import Method
 
 DRAWS = 200_000
 LEAST_P = 1e-4
@@ -68,14 +69,16 @@ def assert_backends_agree(errors: NDArray[np.generic], method: str | Method, n: 
         native = fx.select(errors, n, method, seed=11, threads=threads, backend="native")
         np.testing.assert_array_equal(native.indices, reference.indices)
     selector = fx.Selector(errors, method, seed=11)
-    split = np.concatenate([selector.draw(n // 3).indices, selector.draw(n - n // 3, counts=False).indices])
+    split = np.concatenate([selector.draw(n // 3).indices, selector.draw_indices(n - n // 3)])
     np.testing.assert_array_equal(split, reference.indices)
 
 
 def assert_no_counts(method: str | Method) -> None:
-    """The counts are None, whether asked for or not, and also when nothing is drawn."""
+    """There are no counts, also when nothing is drawn."""
     for n in (0, 3):
-        for counts in (True, False):
-            s = fx.select([[0, 1], [1, 0]], n, method, seed=1, counts=counts)
-            assert len(s) == n
-            assert s.evaluations is s.evaluations_distinct is s.cases_used is s.ended is None
+        s = fx.select([[0, 1], [1, 0]], n, method, seed=1)
+        assert len(s) == n
+        assert not s.counted
+        for name in ("evaluations", "evaluations_distinct", "cases_used", "ended"):
+            with pytest.raises(ValueError, match=f"{name} was not counted"):
+                getattr(s, name)

@@ -75,8 +75,8 @@ def exact_outcome(
     orders: Orders,
     *,
     epsilon: float | Sequence[float] | str | None = None,
-    batch: int = 1,
-    depth: int | str | None = None,
+    batch_size: int = 1,
+    max_cases: int | str | None = None,
     slippage: float = 0.0,
 ) -> tuple[np.ndarray, float, float, float]:
     """What selection gives on average over all orders.
@@ -85,8 +85,8 @@ def exact_outcome(
         errors: (n_individuals, n_cases) errors.
         orders: From `enumerate_orders`.
         epsilon: A number, one per case, ``"mad"`` (semi-dynamic), ``"mad-static"``, ``"mad-dynamic"`` or None.
-        batch: Cases summed before each filtering.
-        depth: Cases looked at, at most; ``"random"`` for each number equally often.
+        batch_size: Cases summed before each filtering.
+        max_cases: Cases looked at, at most; ``"random"`` for each number equally often.
         slippage: Probability of stopping before each filtering.
 
     Returns:
@@ -99,13 +99,15 @@ def exact_outcome(
         rows = [[float(x > limit) for x, limit in zip(row, limits, strict=True)] for row in rows]
         epsilon = None
     tolerance = _tolerance(rows, n_cases, epsilon)
-    depths = range(1, n_cases + 1) if depth == "random" and n_cases else [n_cases if depth is None else depth]
+    depths = (
+        range(1, n_cases + 1) if max_cases == "random" and n_cases else [n_cases if max_cases is None else max_cases]
+    )
     depths = [0 if d == "random" else min(int(d), n_cases) for d in depths]
     probabilities = np.zeros(len(rows))
     means = np.zeros(3)
     for order, p in orders:
         for cut in depths:
-            outcome, counts = _follow(rows, order[:cut], tolerance, batch, slippage)
+            outcome, counts = _follow(rows, order[:cut], tolerance, batch_size, slippage)
             probabilities += outcome * p / len(depths)
             means += counts * p / len(depths)
     return probabilities, *map(float, means)
@@ -115,7 +117,7 @@ def _follow(
     rows: list[list[float]],
     order: tuple[int, ...],
     tolerance: Callable[[list[int], list[float]], float],
-    batch: int,
+    batch_size: int,
     slippage: float,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Who is selected with which probability if the order is this one, and the expected counts."""
@@ -126,7 +128,7 @@ def _follow(
         stays *= 1 - slippage
         if not rest:
             break
-        now, rest = rest[:batch], rest[batch:]
+        now, rest = rest[:batch_size], rest[batch_size:]
         distinct = len({tuple(rows[i]) for i in pool})
         counts += stays * len(now) * np.array([len(pool), distinct if distinct > 1 else 0, 1])
         sums = [sum(rows[i][c] for c in now) for i in pool]

@@ -26,5 +26,11 @@ class Evaluator:
         return [pair for asked in self.asked for pair in itertools.product(*asked)]
 
 
+def method_of(order: str = "weighted", bias: object = "num_nonzeros", epsilon: object = None) -> fx.Lexicase:
+    """A lexicase method from the parts that Fast Lexicase can use."""
+    orders = {"uniform": fx.Uniform(), "weighted": fx.Weighted(bias), "ranked": fx.Ranked(bias)}
+    return fx.Lexicase(order=orders[order], epsilon=epsilon)
+
+
 def outcome(s: fx.FastSelection) -> list[list[int]]:
     return [a.tolist() for a in (s.indices, s.evaluations, s.cases_used, s.ended)]

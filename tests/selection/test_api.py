@@ -109,15 +109,16 @@ def test_a_method_object_of_ones_own_is_asked_to_prepare() -> None:
             return self
 
         def draw(self, key: Any, events: range, counts: bool, threads: int) -> Any:
-            out = fx.selection.kernel.Events.empty(len(events), False)
-            out.indices[:] = self.seen[0] - 1
-            return out
+            return fx.Selection(np.full(len(events), self.seen[0] - 1))
+
+        def describe(self) -> str:
+            return "the last individual"
 
     mine = Last()
     assert isinstance(mine, fx.Method)
     s = fx.select(GRID, 3, mine)
     assert s.indices.tolist() == [3, 3, 3]
-    assert s.evaluations is None
+    assert not s.counted
     assert mine.seen == (4, 3, "native")
 
 

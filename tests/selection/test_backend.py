@@ -7,11 +7,10 @@ import pytest
 
 import flexicase as fx
 from flexicase.rng import Key
-from flexicase.selection.backend import make_kernel, resolve_backend
-from flexicase.selection.kernel import KernelSpec
-from flexicase.selection.matrix import as_error_matrix
-from flexicase.selection.native import NativeKernel
-from flexicase.selection.reference import ReferenceKernel
+from flexicase.selection._reference import ReferenceKernel
+from flexicase.selection.lexicase import NativeKernel
+from flexicase.selection.matrix import ErrorMatrix
+from flexicase.selection.protocol import resolve_backend
 
 
 def test_native_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,9 +47,9 @@ def test_an_unknown_backend_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_kernels_are_of_the_asked_for_kind() -> None:
-    matrix = as_error_matrix(np.eye(3))
-    native, reference = make_kernel(matrix, KernelSpec(), "native"), make_kernel(matrix, KernelSpec(), "reference")
+    matrix, key = ErrorMatrix.from_array(np.eye(3)), Key(1, 2)
+    native, reference = (fx.Lexicase().prepare(matrix, key, backend) for backend in ("native", "reference"))
     assert isinstance(native, NativeKernel)
     assert isinstance(reference, ReferenceKernel)
-    drawn = [k.draw(Key(1, 2), range(30), True, 1).indices.tolist() for k in (native, reference)]
+    drawn = [k.draw(key, range(30), True, 1).indices.tolist() for k in (native, reference)]
     assert drawn[0] == drawn[1]

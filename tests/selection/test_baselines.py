@@ -8,7 +8,7 @@ import pytest
 import flexicase as fx
 from flexicase.rng import key_from_seed
 from flexicase.selection.baselines import tournament_probabilities
-from flexicase.selection.matrix import as_error_matrix
+from flexicase.selection.matrix import ErrorMatrix
 from tests.selection.baseline_checks import (
     DRAWS,
     MATRICES,
@@ -21,9 +21,9 @@ METHODS = {
     "tournament-1": fx.Tournament(size=1),
     "tournament-2": fx.Tournament(size=2),
     "tournament-7": fx.Tournament(),
-    "batch-1": fx.BatchTournament(size=3, batch=1),
-    "batch-2": fx.BatchTournament(size=4, batch=2),
-    "batch-99": fx.BatchTournament(size=2, batch=99),
+    "batch-1": fx.BatchTournament(size=3, batch_size=1),
+    "batch-2": fx.BatchTournament(size=4, batch_size=2),
+    "batch-99": fx.BatchTournament(size=2, batch_size=99),
     "fitness-proportionate": fx.FitnessProportionate(),
     "random": fx.RandomSelection(),
 }
@@ -36,7 +36,7 @@ def test_native_draws_equal_the_reference_for_any_matrix(method, name):
     assert_backends_agree(MATRICES[name], method)
 
 
-@pytest.mark.parametrize("method", [fx.Tournament(), fx.BatchTournament(batch=2)])
+@pytest.mark.parametrize("method", [fx.Tournament(), fx.BatchTournament(batch_size=2)])
 def test_negative_errors_are_fine_in_tournaments(method):
     assert_backends_agree(MATRICES["negative"], method)
 
@@ -53,7 +53,7 @@ def test_many_threads_change_nothing(method):
     "method", [fx.Tournament(1), fx.Tournament(2), fx.Tournament(7), fx.FitnessProportionate(), fx.RandomSelection()]
 )
 def test_draws_follow_the_exact_probabilities(method, name):
-    exact = method.probabilities(as_error_matrix(MATRICES[name]))
+    exact = method.probabilities(ErrorMatrix.from_array(MATRICES[name]))
     assert_follows(fx.select(MATRICES[name], DRAWS, method, seed=5, threads=2).indices, exact)
 
 
@@ -69,7 +69,7 @@ def test_tournament_probabilities_equal_those_of_all_possible_tournaments(size):
 
 
 def test_fitness_proportionate_probabilities_are_those_of_adjusted_fitness():
-    exact = fx.FitnessProportionate().probabilities(as_error_matrix([[1.0, 0.0], [1.0, 2.0], [np.inf, 0.0]]))
+    exact = fx.FitnessProportionate().probabilities(ErrorMatrix.from_array([[1.0, 0.0], [1.0, 2.0], [np.inf, 0.0]]))
     np.testing.assert_allclose(exact, [2 / 3, 1 / 3, 0.0])
 
 
@@ -91,30 +91,31 @@ def test_integer_errors_beyond_32_bits_are_summed_exactly():
 
 
 def test_batches_are_a_partition_of_the_cases():
-    batches = fx.BatchTournament(batch=4).batches(10, key_from_seed(1))
+    batches = fx.BatchTournament(batch_size=4).batches(10, key_from_seed(1))
     assert [len(b) for b in batches] == [4, 4, 2]
     assert sorted(np.concatenate(batches).tolist()) == list(range(10))
-    assert not np.array_equal(batches[0], fx.BatchTournament(batch=4).batches(10, key_from_seed(2))[0])
+    assert not np.array_equal(batches[0], fx.BatchTournament(batch_size=4).batches(10, key_from_seed(2))[0])
 
 
 def test_each_batch_tournament_is_judged_on_the_next_batch():
     errors = np.random.default_rng(8).random((6, 5))
-    method = fx.BatchTournament(size=3, batch=2)
+    method = fx.BatchTournament(size=3, batch_size=2)
     drawn = fx.select(errors, DRAWS, method, seed=4).indices
     for b, cases in enumerate(method.batches(5, key_from_seed(4))):
         assert_follows(drawn[b::3], tournament_probabilities(errors[:, cases].mean(axis=1), 3))
 
 
+@pytest.mark.slow
 def test_batch_tournament_probabilities_hold_over_shuffles():
     errors = np.random.default_rng(9).integers(0, 3, (5, 6))
-    method = fx.BatchTournament(size=3, batch=2)
+    method = fx.BatchTournament(size=3, batch_size=2)
     drawn = [fx.select(errors, 1, method, seed=seed).indices[0] for seed in range(20_000)]
-    assert_follows(np.array(drawn), method.probabilities(as_error_matrix(errors)))
+    assert_follows(np.array(drawn), method.probabilities(ErrorMatrix.from_array(errors)))
 
 
 def test_batch_tournament_probabilities_count_the_smaller_last_batch():
     errors = np.array([[0, 0, 9], [1, 1, 1], [9, 9, 0]])
-    exact = fx.BatchTournament(size=2, batch=2).probabilities(as_error_matrix(errors))
+    exact = fx.BatchTournament(size=2, batch_size=2).probabilities(ErrorMatrix.from_array(errors))
     pairs = [tournament_probabilities(errors[:, c].sum(axis=1), 2) for c in ([0, 1], [0, 2], [1, 2])]
     singles = [tournament_probabilities(errors[:, c], 2) for c in range(3)]
     np.testing.assert_allclose(exact, (np.mean(pairs, axis=0) + np.mean(singles, axis=0)) / 2)
@@ -122,7 +123,7 @@ def test_batch_tournament_probabilities_count_the_smaller_last_batch():
 
 def test_batch_tournament_says_when_exact_probabilities_are_out_of_reach():
     with pytest.raises(ValueError, match=r"10 of 100 cases make 1\.73e\+13 batches"):
-        fx.BatchTournament(batch=10).probabilities(as_error_matrix(np.zeros((2, 100))))
+        fx.BatchTournament(batch_size=10).probabilities(ErrorMatrix.from_array(np.zeros((2, 100))))
 
 
 @pytest.mark.parametrize("name", ["tournament", "batch-tournament", "fitness-proportionate", "random"])
@@ -137,8 +138,8 @@ def test_registered_and_without_counts(name):
         (lambda: fx.Tournament(size=0), ValueError, "size must be at least 1, got 0"),
         (lambda: fx.Tournament(size=2.5), TypeError, "size must be an integer, got 2.5"),
         (lambda: fx.BatchTournament(size=-1), ValueError, "size must be at least 1, got -1"),
-        (lambda: fx.BatchTournament(batch=0), ValueError, "batch must be at least 1, got 0"),
-        (lambda: fx.BatchTournament(batch=True), TypeError, "batch must be an integer, got True"),
+        (lambda: fx.BatchTournament(batch_size=0), ValueError, "batch_size must be at least 1, got 0"),
+        (lambda: fx.BatchTournament(batch_size=True), TypeError, "batch_size must be an integer, got True"),
     ],
 )
 def test_bad_arguments_are_refused_by_name(make, error, message):

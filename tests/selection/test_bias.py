@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import flexicase as fx
-from flexicase.selection.bias import case_weights, given_weights
-from flexicase.selection.matrix import as_error_matrix
+from flexicase.selection.matrix import ErrorMatrix
+from flexicase.selection.weights import check_explicit_weights, resolve_weights
 from tests.selection import oracle
 from tests.selection.matrices import small_matrices
 from tests.selection.variants import BIAS_NAMES
@@ -22,7 +22,7 @@ def test_every_defined_metric_is_there() -> None:
 def test_every_metric_is_as_defined(bias: str, matrix: str) -> None:
     errors = small_matrices()[matrix]
     expected = [oracle.bias_weight(bias, column) for column in errors.T.tolist()]
-    found = case_weights(bias, as_error_matrix(errors).statistics)
+    found = resolve_weights(bias, ErrorMatrix.from_array(errors).statistics)
     assert found.dtype == np.float64
     np.testing.assert_allclose(found, expected, rtol=1e-14)
 
@@ -31,17 +31,17 @@ def test_every_metric_is_as_defined(bias: str, matrix: str) -> None:
 @pytest.mark.parametrize("bias", BIAS_NAMES)
 def test_metrics_do_not_depend_on_the_type_of_the_errors(bias: str, dtype: type) -> None:
     errors = np.random.default_rng(3).integers(0, 2, (100, 9))
-    expected = case_weights(bias, as_error_matrix(errors.astype(np.float64)).statistics)
-    found = case_weights(bias, as_error_matrix(errors.astype(dtype)).statistics)
+    expected = resolve_weights(bias, ErrorMatrix.from_array(errors.astype(np.float64)).statistics)
+    found = resolve_weights(bias, ErrorMatrix.from_array(errors.astype(dtype)).statistics)
     np.testing.assert_allclose(found, expected, rtol=1e-13)
 
 
 def test_integer_sums_do_not_wrap_around() -> None:
     errors = np.full((300, 2), 127, dtype=np.int8)
-    statistics = as_error_matrix(errors).statistics
+    statistics = ErrorMatrix.from_array(errors).statistics
     assert statistics.average.tolist() == [127.0, 127.0]
     assert statistics.variance.tolist() == [0.0, 0.0]
-    huge = as_error_matrix(np.array([[2**62], [2**62], [0]])).statistics
+    huge = ErrorMatrix.from_array(np.array([[2**62], [2**62], [0]])).statistics
     assert huge.average[0] == pytest.approx(2**63 / 3)
     assert huge.variance[0] == pytest.approx(2 / 9 * 2.0**124)
 
@@ -52,7 +52,7 @@ def test_metrics_that_are_equal_in_exact_arithmetic_tie() -> None:
         for ones in range(n + 1):
             errors = np.zeros((n, 2), dtype=np.uint8)
             errors[:ones, 0] = errors[ones:, 1] = 1
-            variance = as_error_matrix(errors).statistics.variance
+            variance = ErrorMatrix.from_array(errors).statistics.variance
             assert variance[0] == variance[1]
 
 
@@ -61,20 +61,20 @@ def test_columns_with_the_same_errors_in_another_sequence_tie() -> None:
     column = rng.random(200)
     errors = np.stack([rng.permutation(column) for _ in range(20)], axis=1)
     for bias in ("average", "median", "variance"):
-        assert len(set(case_weights(bias, as_error_matrix(errors).statistics))) == 1
+        assert len(set(resolve_weights(bias, ErrorMatrix.from_array(errors).statistics))) == 1
 
 
 def test_many_cases_are_summarised_in_blocks() -> None:
     errors = np.random.default_rng(6).random((7, 1000))
-    statistics = as_error_matrix(errors).statistics
+    statistics = ErrorMatrix.from_array(errors).statistics
     np.testing.assert_allclose(statistics.average, errors.mean(axis=0), rtol=1e-14)
     np.testing.assert_allclose(statistics.median, np.median(errors, axis=0), rtol=1e-14)
     np.testing.assert_allclose(statistics.variance, errors.var(axis=0), rtol=1e-12)
 
 
 def test_names_may_be_spelt_with_hyphens() -> None:
-    statistics = as_error_matrix(small_matrices()["ties"]).statistics
-    assert (case_weights("num-zeros", statistics) == case_weights("num_zeros", statistics)).all()
+    statistics = ErrorMatrix.from_array(small_matrices()["ties"]).statistics
+    assert (resolve_weights("num-zeros", statistics) == resolve_weights("num_zeros", statistics)).all()
 
 
 @pytest.mark.parametrize("order", [fx.Weighted, fx.Ranked])
@@ -93,16 +93,16 @@ def test_a_callable_sees_the_statistics() -> None:
         seen.append(statistics)
         return statistics.zeros + 1
 
-    weights = case_weights(mine, as_error_matrix(errors).statistics)
+    weights = resolve_weights(mine, ErrorMatrix.from_array(errors).statistics)
     assert weights.tolist() == ((errors == 0).sum(axis=0) + 1).tolist()
     assert seen[0].errors.shape == errors.shape
     assert (seen[0].nonzeros + seen[0].zeros == len(errors)).all()
 
 
-def test_given_weights_must_not_all_be_zero() -> None:
+def test_check_explicit_weights_must_not_all_be_zero() -> None:
     with pytest.raises(ValueError, match=r"^bias must have at least one positive value, but all 3 are 0$"):
-        given_weights([0, 0.0, -0.0], 3)
-    assert given_weights([], 0).tolist() == []
+        check_explicit_weights([0, 0.0, -0.0], 3)
+    assert check_explicit_weights([], 0).tolist() == []
 
 
 def test_an_overflowing_inverse_is_refused_without_a_warning() -> None:

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 import flexicase as fx
-from flexicase.normals import normals
-from flexicase.rng import Lane, Stream, key_from_seed
+from flexicase.rng import Lane, Stream, key_from_seed, normals
 from flexicase.selection import dalex
-from flexicase.selection.matrix import as_error_matrix
+from flexicase.selection.matrix import ErrorMatrix
 from tests.selection.baseline_checks import DRAWS, MATRICES, assert_backends_agree, assert_follows, assert_no_counts
 
 
@@ -34,6 +33,7 @@ def test_selects_the_lowest_weighted_sum_of_errors(std):
     assert (lowest.sum(axis=1) == 1).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("std", [1.0, 3.0])
 def test_equal_sums_are_decided_at_random(std):
     errors = np.random.default_rng(2).integers(0, 3, (6, 5))[[0, 1, 1, 2, 3, 4, 5, 5, 5]]
@@ -91,15 +91,15 @@ def test_many_individuals_and_cases_are_summed_as_the_reference_does(std):
 def test_weights_are_a_softmax_up_to_a_factor():
     drawn = importances(4, 1, 9, 5.0)[0]
     expected = np.exp(drawn) / np.exp(drawn).sum()
-    weights = dalex.case_weights(key_from_seed(4), 0, 9, 5.0)
+    weights = dalex.draw_case_weights(key_from_seed(4), 0, 9, 5.0)
     np.testing.assert_allclose(weights / weights.sum(), expected, rtol=1e-13)
     assert weights.max() == 1
 
 
 def test_the_best_error_of_a_case_is_taken_off_first():
     """Otherwise a large error that all share would swallow the differences on lighter cases."""
-    errors = as_error_matrix([[1e300, 3.0], [1e300, 2.0]])
-    np.testing.assert_array_equal(dalex.errors_above_best(errors), [[0, 0], [1, 0]])
+    errors = ErrorMatrix.from_array([[1e300, 3.0], [1e300, 2.0]])
+    np.testing.assert_array_equal(dalex.excess_errors(errors), [[0, 0], [1, 0]])
     assert set(fx.select(errors.values, 100, "dalex", seed=1).indices.tolist()) == {1}
 
 

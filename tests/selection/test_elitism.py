@@ -29,7 +29,7 @@ def test_later_events_are_as_without_elitism(backend: str) -> None:
 
 def test_the_elite_is_not_repeated_by_a_later_draw(backend: str) -> None:
     selector = fx.Selector(ERRORS, fx.Lexicase(elitism=3), seed=1, backend=backend)
-    assert selector.draw(2, counts=False).indices.tolist() == [1, 3]
+    assert selector.draw_indices(2).tolist() == [1, 3]
     assert selector.draw(2).ended.tolist()[0] == 3
     assert 3 not in selector.draw(50).ended
 

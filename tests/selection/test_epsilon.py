@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import flexicase as fx
-from flexicase.selection.epsilon import check_epsilon, median, median_absolute_deviation
-from flexicase.selection.lexicase import pass_fail
-from flexicase.selection.matrix import as_error_matrix
+from flexicase.selection.epsilon import median, median_absolute_deviation, resolve_epsilon
+from flexicase.selection.lexicase import static_epsilon_matrix
+from flexicase.selection.matrix import ErrorMatrix
 from tests.selection import oracle
 from tests.selection.matrices import small_matrices
 
@@ -49,15 +49,15 @@ def test_an_epsilon_array_must_fit_the_cases(n: int) -> None:
 
 def test_an_unknown_mode_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^mode must be one of 'static', 'semi-dynamic', 'dynamic', got 'stat'; did"):
-        fx.Mad("stat")
+        fx.MadEpsilon("stat")
     with pytest.raises(TypeError, match=r"^mode must be one of .* got 3$"):
-        fx.Mad(3)
+        fx.MadEpsilon(3)
 
 
 def test_names_stand_for_modes() -> None:
-    assert check_epsilon("mad") == fx.Mad("semi-dynamic") == fx.Mad()
+    assert resolve_epsilon("mad") == fx.MadEpsilon("semi-dynamic") == fx.MadEpsilon()
     for mode in ("static", "semi-dynamic", "dynamic"):
-        assert check_epsilon(f"mad-{mode}") == fx.Mad(mode)
+        assert resolve_epsilon(f"mad-{mode}") == fx.MadEpsilon(mode)
 
 
 def test_an_epsilon_array_is_copied() -> None:
@@ -91,7 +91,7 @@ def test_the_largest_numbers_have_a_median() -> None:
 @pytest.mark.parametrize("matrix", ["ties", "duplicates", "eighths", "constant-columns", "one-row"])
 def test_static_epsilon_is_pass_or_fail(matrix: str) -> None:
     errors = small_matrices()[matrix]
-    assert pass_fail(as_error_matrix(errors)).values.tolist() == oracle.passes(errors.tolist())
+    assert static_epsilon_matrix(ErrorMatrix.from_array(errors)).values.tolist() == oracle.passes(errors.tolist())
 
 
 def test_static_epsilon_without_cases_is_a_random_pick() -> None:
@@ -121,7 +121,7 @@ OVERFLOWING = {
 def test_sums_that_are_not_finite_have_one_meaning_everywhere(name: str, epsilon: Any, copies: int) -> None:
     """A sum that is NaN counts as infinite: the kernels agree, and draws are possible under the exact probabilities."""
     errors = np.array(OVERFLOWING[name] * copies)
-    method = fx.Lexicase(batch=3, epsilon=epsilon)
+    method = fx.Lexicase(batch_size=3, epsilon=epsilon)
     native = fx.select(errors, 200, method, seed=1)
     reference = fx.select(errors, 200, method, seed=1, backend="reference")
     np.testing.assert_array_equal(native.indices, reference.indices)
@@ -138,7 +138,7 @@ def test_medians_of_many_overflowing_sums_stay_in_bounds() -> None:
     """With NaN among the numbers, the search for the median read out of bounds."""
     errors = np.tile([-1e308, -1e308, np.inf], (200_000, 1))
     errors[::3] = 1.0
-    method = fx.Lexicase(batch=3, epsilon="mad-dynamic")
+    method = fx.Lexicase(batch_size=3, epsilon="mad-dynamic")
     assert (fx.select(errors, 3, method, seed=1).indices % 3 == 0).all()
 
 

@@ -13,10 +13,10 @@ from hypothesis.extra import numpy as hnp
 
 import flexicase as fx
 from flexicase import _native
-from flexicase.selection.exact import wilson
-from flexicase.selection.matrix import as_error_matrix
-from flexicase.selection.native import NativeKernel
-from flexicase.selection.registry import resolve_method
+from flexicase.selection.lexicase import NativeKernel
+from flexicase.selection.matrix import ErrorMatrix
+from flexicase.selection.methods import resolve_method
+from flexicase.selection.probabilities import wilson_interval
 from tests.selection.brute_force import enumerate_orders, exact_outcome
 
 SHAPES = [(1, 3), (5, 1), (4, 0), (6, 4), (9, 5), (5, 6)]
@@ -27,17 +27,17 @@ FILTERS: list[dict[str, Any]] = [
     {"epsilon": "mad"},
     {"epsilon": "mad-static"},
     {"epsilon": "mad-dynamic"},
-    {"batch": 2},
-    {"batch": 3, "epsilon": 1.0},
-    {"batch": 2, "epsilon": "mad-dynamic"},
-    {"depth": 0},
-    {"depth": 2},
-    {"depth": "random"},
-    {"depth": 3, "batch": 2},
-    {"depth": "random", "batch": 2, "epsilon": "mad"},
+    {"batch_size": 2},
+    {"batch_size": 3, "epsilon": 1.0},
+    {"batch_size": 2, "epsilon": "mad-dynamic"},
+    {"max_cases": 0},
+    {"max_cases": 2},
+    {"max_cases": "random"},
+    {"max_cases": 3, "batch_size": 2},
+    {"max_cases": "random", "batch_size": 2, "epsilon": "mad"},
     {"slippage": 0.3},
-    {"slippage": 0.2, "batch": 2, "depth": "random"},
-    {"slippage": 0.1, "depth": 3, "epsilon": "mad"},
+    {"slippage": 0.2, "batch_size": 2, "max_cases": "random"},
+    {"slippage": 0.1, "max_cases": 3, "epsilon": "mad"},
     {"slippage": 1.0},
 ]
 
@@ -99,8 +99,8 @@ def test_more_individuals_than_bits_of_a_word(kind: str) -> None:
         errors[errors.sum(axis=1) < 6, 0] += 3
         expected = exact_outcome(errors, enumerate_orders(kind, weights))[0]
         np.testing.assert_allclose(fx.probabilities(errors, method_of(kind, weights, {})), expected, atol=1e-12)
-        expected = exact_outcome(errors, enumerate_orders(kind, weights), depth=2)[0]
-        found = fx.probabilities(errors, method_of(kind, weights, {"depth": 2}))
+        expected = exact_outcome(errors, enumerate_orders(kind, weights), max_cases=2)[0]
+        found = fx.probabilities(errors, method_of(kind, weights, {"max_cases": 2}))
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
@@ -157,7 +157,7 @@ def test_infinite_errors() -> None:
 
 def test_down_sampling_is_the_mean_over_all_samples() -> None:
     errors, weights = random_errors(5, (8, 6)), random_weights(2, 6)
-    method = fx.Lexicase(order=fx.Weighted(weights), sample=fx.DownSample(3))
+    method = fx.Lexicase(order=fx.Weighted(weights), sampling=fx.DownSample(3))
     parts = [
         exact_outcome(errors[:, cases], enumerate_orders("weighted", weights[list(cases)]))[0]
         for cases in itertools.combinations(range(6), 3)
@@ -166,15 +166,15 @@ def test_down_sampling_is_the_mean_over_all_samples() -> None:
 
 
 def test_too_many_samples_are_refused() -> None:
-    with pytest.raises(fx.ProblemTooLarge, match="samples of 50 of 100 cases"):
-        fx.probabilities(np.zeros((3, 100)), fx.Lexicase(sample=fx.DownSample(0.5)))
+    with pytest.raises(fx.TooManyStatesError, match="samples of 50 of 100 cases"):
+        fx.probabilities(np.zeros((3, 100)), fx.Lexicase(sampling=fx.DownSample(0.5)))
 
 
 def test_all_samples_together_have_one_budget() -> None:
     """Each of the 20 samples takes one state at least."""
     errors = random_errors(5, (8, 6))
-    with pytest.raises(fx.ProblemTooLarge, match="stopped at"):
-        fx.probabilities(errors, fx.Lexicase(sample=fx.DownSample(3)), max_states=19)
+    with pytest.raises(fx.TooManyStatesError, match="stopped at"):
+        fx.probabilities(errors, fx.Lexicase(sampling=fx.DownSample(3)), max_states=19)
 
 
 def test_elites_do_not_count() -> None:
@@ -182,6 +182,7 @@ def test_elites_do_not_count() -> None:
     np.testing.assert_array_equal(fx.probabilities(errors, fx.Lexicase(elitism=3)), fx.probabilities(errors))
 
 
+@pytest.mark.slow
 def test_agrees_with_the_draws() -> None:
     """The solver and the kernel understand every named method alike."""
     errors = random_errors(7, (10, 8)) * 1.0
@@ -190,7 +191,7 @@ def test_agrees_with_the_draws() -> None:
             expected = fx.probabilities(errors, name)
         except TypeError:
             continue
-        estimate = fx.probabilities(errors, name, approximate=20_000, seed=5)
+        estimate = fx.estimate_probabilities(errors, name, 20_000, seed=5)
         assert abs(estimate.probabilities - expected).max() < 0.02, name
 
 
@@ -241,7 +242,7 @@ def test_relabelling_individuals_and_cases_relabels_the_outcome(
 )
 def test_refusal_says_how_large_the_problem_is(method: str) -> None:
     errors = np.random.default_rng(1).integers(0, 2, size=(60, 60))
-    with pytest.raises(fx.ProblemTooLarge, match=r"stopped at [\d,]+ states.*approximate=") as refusal:
+    with pytest.raises(fx.TooManyStatesError, match=r"stopped at [\d,]+ states.*estimate_probabilities") as refusal:
         fx.probabilities(errors, method, max_states=2000)
     assert isinstance(refusal.value, ValueError)
     assert refusal.value.explored > 2000
@@ -267,23 +268,23 @@ def test_the_estimate_of_a_refusal_is_near_the_number_of_states(
 ) -> None:
     """The search stops at a fiftieth of the states, whose number is known from a search to the end."""
     errors = np.random.default_rng(seed).integers(0, levels, size=shape)
-    kernel = NativeKernel(*resolve_method(method).spec(as_error_matrix(errors)))
-    found, states, _ = _native.probabilities(kernel._kernel, 10**6)
+    kernel = NativeKernel(*resolve_method(method).resolve(ErrorMatrix.from_array(errors)))
+    found, states, _ = _native.probabilities(kernel.native, 10**6)
     assert found is not None
-    with pytest.raises(fx.ProblemTooLarge, match=r"of an estimated [\d.e+]+; use") as refusal:
+    with pytest.raises(fx.TooManyStatesError, match=r"of an estimated [\d.e+]+; use") as refusal:
         fx.probabilities(errors, method, max_states=max(1, states // 50))
     assert states / 3 <= refusal.value.estimate <= 3 * states
 
 
 def test_the_estimate_counts_the_samples_that_are_still_to_come() -> None:
     errors = np.random.default_rng(1).integers(0, 2, size=(30, 12))
-    method = fx.Lexicase(sample=fx.DownSample(10))
-    with pytest.raises(fx.ProblemTooLarge) as refusal:
+    method = fx.Lexicase(sampling=fx.DownSample(10))
+    with pytest.raises(fx.TooManyStatesError) as refusal:
         fx.probabilities(errors, method, max_states=3000)
     whole = 0
     for cases in itertools.combinations(range(12), 10):
-        kernel = NativeKernel(*resolve_method("lexicase").spec(as_error_matrix(errors[:, list(cases)])))
-        whole += _native.probabilities(kernel._kernel, 10**6)[1]
+        kernel = NativeKernel(*resolve_method("lexicase").resolve(ErrorMatrix.from_array(errors[:, list(cases)])))
+        whole += _native.probabilities(kernel.native, 10**6)[1]
     assert whole / 3 <= refusal.value.estimate <= 3 * whole
 
 
@@ -299,6 +300,7 @@ def test_a_large_but_simple_problem_is_solved() -> None:
     np.testing.assert_allclose(fx.probabilities(errors), expected, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "repetitions", "draws"),
     [
@@ -315,8 +317,8 @@ def test_intervals_hold_the_exact_probabilities_as_often_as_they_say(method: str
     possible = exact > 0
     held = []
     for seed in range(repetitions):
-        estimate = fx.probabilities(errors, method, approximate=draws, seed=seed)
-        assert estimate.draws == draws
+        estimate = fx.estimate_probabilities(errors, method, draws, seed=seed)
+        assert estimate.n_draws == draws
         assert estimate.probabilities.sum() == pytest.approx(1.0)
         assert (estimate.low[~possible] == 0.0).all()
         held.append((estimate.low <= exact) & (exact <= estimate.high))
@@ -325,14 +327,14 @@ def test_intervals_hold_the_exact_probabilities_as_often_as_they_say(method: str
 
 def test_approximate_is_reproducible_and_ignores_elites() -> None:
     errors = random_errors(3, (12, 6))
-    one = fx.probabilities(errors, approximate=500, seed=9)
-    two = fx.probabilities(errors, fx.Lexicase(elitism=400), approximate=500, seed=9, threads=2)
+    one = fx.estimate_probabilities(errors, n_draws=500, seed=9)
+    two = fx.estimate_probabilities(errors, fx.Lexicase(elitism=400), 500, seed=9, threads=2)
     np.testing.assert_array_equal(one.probabilities, two.probabilities)
 
 
 def test_wilson_intervals_of_known_counts() -> None:
     """10 of 100: 0.0552 … 0.1744, and 0 and 100 of 100 touch the ends."""
-    low, high = wilson(np.array([10, 0, 100]), 100)
+    low, high = wilson_interval(np.array([10, 0, 100]), 100)
     np.testing.assert_allclose(low, [0.0552, 0.0, 0.9630], atol=5e-5)
     np.testing.assert_allclose(high, [0.1744, 0.0370, 1.0], atol=5e-5)
 
@@ -346,6 +348,9 @@ class Always:
     def prepare(self, matrix: Any, key: Any, backend: Any) -> Any:
         raise NotImplementedError
 
+    def describe(self) -> str:
+        return "for a test"
+
     def probabilities(self, matrix: Any) -> np.ndarray:
         return np.eye(matrix.n_individuals)[self.index]
 
@@ -355,6 +360,9 @@ class Unsure:
 
     def prepare(self, matrix: Any, key: Any, backend: Any) -> Any:
         raise NotImplementedError
+
+    def describe(self) -> str:
+        return "for a test"
 
 
 def test_methods_may_know_their_own_probabilities() -> None:
@@ -366,9 +374,6 @@ def test_methods_may_know_their_own_probabilities() -> None:
     [
         ({"method": "lexicas"}, ValueError, "did you mean 'lexicase'"),
         ({"method": Unsure()}, TypeError, "Unsure has no exact probabilities"),
-        ({"approximate": 0}, ValueError, "approximate must be at least 1"),
-        ({"approximate": 1.5}, TypeError, "approximate must be an integer"),
-        ({"approximate": 10, "threads": 0}, ValueError, "threads must be at least 1"),
         ({"max_states": 0}, ValueError, "max_states must be at least 1"),
         ({"max_states": "many"}, TypeError, "max_states must be an integer"),
         ({"nan": "ignore"}, ValueError, "nan must be one of"),
@@ -380,6 +385,20 @@ def test_bad_arguments(arguments: dict[str, Any], error: type[Exception], messag
         fx.probabilities(np.zeros((4, 3)), **arguments)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"n_draws": 0}, ValueError, "n_draws must be at least 1"),
+        ({"n_draws": 1.5}, TypeError, "n_draws must be an integer"),
+        ({"n_draws": 10, "threads": 0}, ValueError, "threads must be at least 1"),
+        ({"seed": -1}, ValueError, "seed must not be negative"),
+    ],
+)
+def test_bad_arguments_of_an_estimate(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        fx.estimate_probabilities(np.zeros((4, 3)), **arguments)
+
+
 def test_nan_is_refused_or_counts_as_worst() -> None:
     errors = [[np.nan, 0.0], [1.0, 0.0]]
     with pytest.raises(ValueError, match="individual 0, case 0"):
@@ -387,13 +406,13 @@ def test_nan_is_refused_or_counts_as_worst() -> None:
     assert fx.probabilities(errors, nan="worst").tolist() == [0.0, 1.0]
 
 
-@pytest.mark.parametrize("order", ["uniform", fx.Weighted([3, 1, 2, 1, 1]), fx.Ranked([1, 5, 2, 2, 3])], ids=str)
+@pytest.mark.parametrize("order", [fx.Uniform(), fx.Weighted([3, 1, 2, 1, 1]), fx.Ranked([1, 5, 2, 2, 3])], ids=str)
 @pytest.mark.parametrize("epsilon", [None, [0.1, 0.2, 0.3, 0.1, 0.7], "mad", "mad-dynamic"], ids=str)
 def test_batches_of_ordinary_floats_have_the_probabilities_they_are_drawn_with(order: Any, epsilon: Any) -> None:
     """Sums are rounded, so it matters that a set of cases is summed in one order everywhere."""
     rows = np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.2, 0.1, 0.3]])
     errors = np.hstack([rows, rows[:, [1, 0]]])  # equal cases, but not side by side
-    method = fx.Lexicase(order=order, batch=3, epsilon=epsilon)
+    method = fx.Lexicase(order=order, batch_size=3, epsilon=epsilon)
     exact = fx.probabilities(errors, method)
     indices = fx.select(errors, 20_000, method, seed=2).indices
     np.testing.assert_array_equal(fx.select(errors, 300, method, seed=2, backend="reference").indices, indices[:300])
@@ -404,6 +423,6 @@ def test_batches_of_ordinary_floats_have_the_probabilities_they_are_drawn_with(o
 
 def test_three_cases_in_any_order_are_one_batch() -> None:
     errors = [[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.2, 0.1, 0.3]]
-    method = fx.Lexicase(batch=3)
+    method = fx.Lexicase(batch_size=3)
     exact = fx.probabilities(errors, method)
     assert set(fx.select(errors, 300, method, seed=1).indices.tolist()) == set(np.flatnonzero(exact).tolist())

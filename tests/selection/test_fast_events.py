@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import flexicase as fx
-from tests.selection.recording import Evaluator, outcome
+from flexicase.evaluation._lookahead import Growing
+from tests.selection.recording import Evaluator, method_of, outcome
 
 N_INDIVIDUALS, N_CASES = 30, 2300
 
@@ -27,7 +28,7 @@ def test_weights_kept_up_to_date_give_the_orders_of_the_definition(order: str, b
     """A few weights change from event to event: sums and ranks must be those of all of them, summed in sequence."""
     errors = sparse_errors(1)
     selectors = [
-        fx.FastLexicase(N_CASES, order=order, w_min=bounds[0], w_max=bounds[1], seed=5, backend=backend)
+        fx.FastLexicase(N_CASES, method_of(order), w_min=bounds[0], w_max=bounds[1], seed=5, backend=backend)
         for backend in ("native", "reference")
     ]
     for n in (1, 12, 1, 1):
@@ -43,7 +44,7 @@ class _Refused(Exception):
 def _history(backend: str, order: str, seed: int) -> list[object]:
     """What a selector gives and holds over calls that end well, fail, happen within each other or on copies."""
     rng, errors = np.random.default_rng(seed), sparse_errors(seed)
-    fast, seen = fx.FastLexicase(N_CASES, order=order, seed=seed, backend=backend), []
+    fast, seen = fx.FastLexicase(N_CASES, method_of(order), seed=seed, backend=backend), []
 
     def fails(_individuals: np.ndarray, _cases: np.ndarray) -> np.ndarray:
         raise _Refused
@@ -65,7 +66,7 @@ def _history(backend: str, order: str, seed: int) -> list[object]:
         elif event == "load":
             fast.load_state_dict(fast.state_dict())
         elif event == "look-ahead":
-            fast.lookahead = ("auto", "patient", 1, 3)[rng.integers(4)]
+            fast.lookahead = ("auto", Growing(delayed=True), 1, 3)[rng.integers(4)]
         else:
             n = 400 if event == "many" else int(rng.integers(1, 4))
             seen.append(outcome(fast.select(Evaluator(errors), N_INDIVIDUALS, n)))
@@ -73,6 +74,7 @@ def _history(backend: str, order: str, seed: int) -> list[object]:
     return seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["weighted", "ranked", "uniform"])
 @pytest.mark.parametrize("seed", range(3))
 def test_any_history_of_calls_leaves_the_weights_of_the_definition(order: str, seed: int) -> None:
@@ -84,7 +86,7 @@ def test_any_history_of_calls_leaves_the_weights_of_the_definition(order: str, s
 def test_weights_put_in_from_outside_are_noticed(order: str) -> None:
     """What native code keeps of the old weights would otherwise order the next event."""
     errors = sparse_errors(2)
-    fast, fresh = (fx.FastLexicase(N_CASES, order=order, w_max=40.0, seed=5) for _ in range(2))
+    fast, fresh = (fx.FastLexicase(N_CASES, method_of(order), w_max=40.0, seed=5) for _ in range(2))
     fast.select(Evaluator(errors), N_INDIVIDUALS, 5)
     weights = np.random.default_rng(3).integers(1, 40, N_CASES).astype(float)
     state = fast.state_dict() | {"weights": weights}
@@ -162,7 +164,7 @@ def test_index_arrays_may_be_kept() -> None:
     fast = fx.FastLexicase(N_CASES, seed=6)
     for _ in range(4):
         fast.select(evaluate, N_INDIVIDUALS, 20)
-        fast.new_generation()
+        fast.clear_cache()
     assert [(i.tolist(), c.tolist()) for i, c in kept] == copied
     assert all(i.flags.writeable and i.dtype == np.int64 for i, _ in kept)
 
@@ -178,9 +180,9 @@ def test_an_evaluator_may_use_the_selector_itself() -> None:
             inner.append(fast.select(Evaluator(others), N_INDIVIDUALS, 3, seed=len(inner)).indices.tolist())
         return errors[np.ix_(individuals, cases)]
 
-    found = outcome(fast.select(evaluate, N_INDIVIDUALS, 10, population="outer"))
+    found = outcome(fast.select(evaluate, N_INDIVIDUALS, 10, cache_key="outer"))
     assert len(inner) == 6
-    assert found == outcome(plain.select(Evaluator(errors), N_INDIVIDUALS, 10, population="outer"))
+    assert found == outcome(plain.select(Evaluator(errors), N_INDIVIDUALS, 10, cache_key="outer"))
 
 
 def test_room_that_is_used_again_has_nothing_in_it() -> None:
@@ -190,12 +192,12 @@ def test_room_that_is_used_again_has_nothing_in_it() -> None:
         errors = sparse_errors(10 + generation)
         evaluate = Evaluator(errors)
         if generation % 2:
-            fast.new_generation()
+            fast.clear_cache()
         found = fast.select(evaluate, N_INDIVIDUALS, 6)
         again = fx.FastLexicase(N_CASES, seed=6)
         again.load_state_dict(plain.state_dict())
         assert outcome(found) == outcome(again.select(Evaluator(errors), N_INDIVIDUALS, 6))
-        assert found.pairs_evaluated.sum() == len(evaluate.pairs) == fast.memo.pairs
+        assert found.pairs.sum() == len(evaluate.pairs) == fast.cache_info().pairs
         plain = again
 
 
@@ -222,6 +224,6 @@ def test_a_copy_goes_on_alike_without_the_memo() -> None:
     fast = fx.FastLexicase(N_CASES, seed=6)
     fast.select(Evaluator(errors), N_INDIVIDUALS, 3)
     twins = [copy.deepcopy(fast), pickle.loads(pickle.dumps(fast))]
-    assert all(twin.memo.pairs == 0 for twin in twins)
+    assert all(twin.cache_info().pairs == 0 for twin in twins)
     expected = outcome(fast.select(Evaluator(errors), N_INDIVIDUALS, 3))
     assert [outcome(twin.select(Evaluator(errors), N_INDIVIDUALS, 3)) for twin in twins] == [expected] * 2

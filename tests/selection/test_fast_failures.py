@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import flexicase as fx
-from tests.selection.recording import Evaluator, outcome
+from tests.selection.recording import Evaluator, method_of, outcome
 
 
 class Failing(Evaluator):
@@ -82,24 +82,24 @@ def test_after_a_failure_everything_is_as_before_the_call(kind: str, memory: int
     failure, exception, message = FAILURES[kind]
     rng = np.random.default_rng(1)
     errors = rng.integers(0, 2, (30, 60)) * (rng.random((30, 60)) < 0.3)
-    fast, twin = (fx.FastLexicase(60, seed=3, backend=backend, memory=memory) for _ in range(2))
+    fast, twin = (fx.FastLexicase(60, seed=3, backend=backend, cache_bytes=memory) for _ in range(2))
     evaluate = Failing(errors, -1, failure)
-    fast.select(evaluate, 30, population="a")
-    twin.select(Evaluator(errors), 30, population="a")
-    weights, memo = fast.weights.tolist(), fast.memo
+    fast.select(evaluate, 30, cache_key="a")
+    twin.select(Evaluator(errors), 30, cache_key="a")
+    weights, memo = fast.weights.tolist(), fast.cache_info()
     evaluate.calls = len(evaluate.asked) + 7
     with pytest.raises(exception, match=message) as caught:
-        fast.select(evaluate, 30, 50, population="a")
+        fast.select(evaluate, 30, 50, cache_key="a")
     assert fast.weights.tolist() == weights
-    assert (fast.memo.pairs, fast.memo.refused) == (memo.pairs, memo.refused)
+    assert (fast.cache_info().pairs, fast.cache_info().n_dropped) == (memo.pairs, memo.n_dropped)
     if exception is fx.EvaluationError:
         assert len(caught.value.individuals) > 0
         assert len(caught.value.cases) > 0
         assert f"cases {caught.value.cases[0]}" in str(caught.value)
     evaluate.calls = -1
-    after, undisturbed = (f.select(evaluate, 30, 50, population="a") for f in (fast, twin))
+    after, undisturbed = (f.select(evaluate, 30, 50, cache_key="a") for f in (fast, twin))
     assert outcome(after) == outcome(undisturbed)
-    assert after.pairs_evaluated.tolist() == undisturbed.pairs_evaluated.tolist()
+    assert after.pairs.tolist() == undisturbed.pairs.tolist()
 
 
 def test_the_cause_of_a_failure_is_kept() -> None:
@@ -109,12 +109,12 @@ def test_the_cause_of_a_failure_is_kept() -> None:
 
 
 def test_a_failing_bias_leaves_everything_as_it_was() -> None:
-    fast = fx.FastLexicase(5, bias=lambda errors: float("nan"), w_max=9.0)
-    with pytest.raises(ValueError, match="what bias returns must be a number, got NaN"):
+    fast = fx.FastLexicase(5, method_of(bias=lambda pool: float("nan")), w_max=9.0)
+    with pytest.raises(ValueError, match=r"bias <lambda>\(\) must be a number, got NaN"):
         fast.select(Evaluator(np.zeros((3, 5))), 3)
     assert fast.weights.tolist() == [9.0] * 5
-    fast = fx.FastLexicase(5, bias=lambda errors: "heavy")
-    with pytest.raises(TypeError, match="what bias returns must be a number, got 'heavy'"):
+    fast = fx.FastLexicase(5, method_of(bias=lambda pool: "heavy"))
+    with pytest.raises(TypeError, match=r"bias <lambda>\(\) must be real numbers, got dtype <U5"):
         fast.select(Evaluator(np.zeros((3, 5))), 3)
 
 
@@ -149,18 +149,35 @@ def test_errors_of_any_kind_of_number(kind) -> None:
     ("arguments", "error", "message"),
     [
         ({"n_cases": -1}, ValueError, "n_cases must be at least 0, got -1"),
-        ({"order": "random"}, ValueError, "order must be one of 'weighted', 'ranked', 'uniform', got 'random'"),
-        ({"bias": "num_zero"}, ValueError, "got 'num_zero'; did you mean 'num_zeros'"),
-        ({"bias": 3}, TypeError, "bias must be one of 'num_nonzeros', 'num_zeros', 'split' or a callable, got 3"),
-        ({"default": "mean"}, ValueError, "default must be one of 'max', 'min', got 'mean'"),
+        ({"method": "random"}, ValueError, r"only order and epsilon .* got 'random', which uses all cases at once; "),
+        (
+            {"method": "dalex"},
+            ValueError,
+            "these work: lexicase, weighted.*, epsilon-lexicase-dynamic, ",
+        ),
+        ({"method": "weighted-num-zero"}, ValueError, "unknown method .*; did you mean 'weighted-num-zeros'"),
+        ({"method": 3}, TypeError, "method must be a name or an object with prepare"),
+        ({"method": "batch-lexicase"}, ValueError, "'batch-lexicase', which has batch_size=10"),
+        ({"method": fx.Lexicase(slippage=0.5)}, ValueError, "which has slippage=0.5"),
+        ({"method": fx.Lexicase(max_cases=5)}, ValueError, "which has max_cases=5"),
+        ({"method": fx.Lexicase(elitism=1)}, ValueError, "which has elitism=1"),
+        ({"method": "cohort-lexicase"}, ValueError, "which has sampling=Cohorts"),
+        ({"method": method_of(bias=[1.0] * 5)}, ValueError, "which has explicit weights"),
+        ({"default_weight": "mean"}, ValueError, "default_weight must be one of 'max', 'min', got 'mean'"),
+        ({"stop_on_all_fail": "stop"}, TypeError, "stop_on_all_fail must be"),
         ({"w_min": 0}, ValueError, "w_min must be positive and finite, got 0"),
         ({"w_max": 0.5}, ValueError, "w_max must be at least w_min = 1, got 0.5"),
         ({"w_max": 1e308}, ValueError, "w_max times the number of cases must be finite"),
-        ({"epsilon": [1.0]}, ValueError, r"epsilon must have one number per case: expected shape \(5,\), got \(1,\)"),
-        ({"epsilon": "mad-static"}, ValueError, "epsilon must be of the pool"),
+        (
+            {"method": method_of(epsilon=[1.0])},
+            ValueError,
+            r"epsilon must have one number per case: .*\(5,\), got \(1,\)",
+        ),
+        ({"method": method_of(epsilon="mad")}, ValueError, "whose epsilon is semi-dynamic and needs all errors"),
+        ({"method": "epsilon-lexicase-static"}, ValueError, "whose epsilon is static and needs all errors"),
         ({"lookahead": 0}, ValueError, "lookahead must be at least 1, got 0"),
-        ({"lookahead": "all"}, ValueError, "lookahead must be one of 'auto', 'patient', got 'all'"),
-        ({"memory": -1}, ValueError, "memory must be at least 0, got -1"),
+        ({"lookahead": "all"}, ValueError, "lookahead must be one of 'auto', got 'all'"),
+        ({"cache_bytes": -1}, ValueError, "cache_bytes must be at least 0, got -1"),
         ({"backend": "cuda"}, ValueError, "backend must be one of"),
     ],
 )

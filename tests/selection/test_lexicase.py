@@ -161,11 +161,11 @@ BAD_ARGUMENTS = [
     ),
     ({"order": 3}, TypeError, r"order must be Uniform, Weighted, Ranked or the name of one, got 3"),
     ({"order": fx.Weighted}, TypeError, r"order must be Uniform, Weighted, Ranked or the name of one, got <class"),
-    ({"batch": 0}, ValueError, r"batch must be at least 1, got 0"),
-    ({"batch": 1.5}, TypeError, r"batch must be an integer, got 1\.5"),
-    ({"depth": -1}, ValueError, r"depth must be at least 0, got -1"),
-    ({"depth": 1.5}, TypeError, r"depth must be an integer, got 1\.5"),
-    ({"depth": "randm"}, ValueError, r"depth must be one of 'random', got 'randm'; did you mean 'random'"),
+    ({"batch_size": 0}, ValueError, r"batch_size must be at least 1, got 0"),
+    ({"batch_size": 1.5}, TypeError, r"batch_size must be an integer, got 1\.5"),
+    ({"max_cases": -1}, ValueError, r"max_cases must be at least 0, got -1"),
+    ({"max_cases": 1.5}, TypeError, r"max_cases must be an integer, got 1\.5"),
+    ({"max_cases": "randm"}, ValueError, r"max_cases must be one of 'random', got 'randm'; did you mean 'random'"),
     ({"slippage": -0.1}, ValueError, r"slippage must be between 0 and 1, got -0\.1"),
     ({"slippage": 1.1}, ValueError, r"slippage must be between 0 and 1, got 1\.1"),
     ({"slippage": float("nan")}, ValueError, r"slippage must be a number, got NaN"),
@@ -219,14 +219,14 @@ def test_bad_weights_are_named(order: type, weights: object, error: type[Excepti
 )
 def test_given_arrays_must_fit_the_whole_matrix_even_when_sampled(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        fx.select([[0, 1], [1, 0]], 1, fx.Lexicase(sample=fx.DownSample(1), **arguments))
+        fx.select([[0, 1], [1, 0]], 1, fx.Lexicase(sampling=fx.DownSample(1), **arguments))
 
 
 def test_given_weights_follow_their_cases_into_a_sample() -> None:
     """A sample in which all given weights are 0 is shuffled uniformly, and one number serves every case."""
     errors = SMALL["ties"]
     for weights in ([0, 0, 0, 0, 1], 2.0):
-        method = fx.Lexicase(order=fx.Weighted(weights), sample=fx.DownSample(2))
+        method = fx.Lexicase(order=fx.Weighted(weights), sampling=fx.DownSample(2))
         for seed in range(10):
             assert fx.select(errors, 3, method, seed=seed).cases_used.max() <= 2
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import flexicase as fx
-from flexicase.selection.lookahead import BlockSize, Growing, check_lookahead
+from flexicase.evaluation._lookahead import BlockSizer, Growing, check_lookahead
 
 
 def test_doubles_while_cases_filter_nobody() -> None:
-    size = BlockSize("auto", 10**6)
+    size = BlockSizer("auto", 10**6)
     asked = []
     for _ in range(6):
         asked.append(size.cases(3))
@@ -21,14 +21,14 @@ def test_doubles_while_cases_filter_nobody() -> None:
 
 
 def test_restarts_small_when_the_first_cases_filter() -> None:
-    size = BlockSize("auto", 10**6)
+    size = BlockSizer("auto", 10**6)
     for _ in range(5):
         assert size.cases(100) == 1
         size.observe(1, 0)
 
 
 def test_restarts_from_the_length_of_the_last_quiet_stretch() -> None:
-    size = BlockSize("auto", 10**6)
+    size = BlockSizer("auto", 10**6)
     for cases in (1, 2, 4, 8):
         assert size.cases(5) == cases
         size.observe(cases, None)
@@ -39,7 +39,7 @@ def test_restarts_from_the_length_of_the_last_quiet_stretch() -> None:
 
 
 def test_a_number_stays() -> None:
-    size = BlockSize(7, 10**6)
+    size = BlockSizer(7, 10**6)
     size.observe(7, None)
     assert size.cases(5) == 7
     size.observe(7, 2)
@@ -48,7 +48,7 @@ def test_a_number_stays() -> None:
 
 @pytest.mark.parametrize("lookahead", ["auto", 1000])
 def test_blocks_stay_within_the_memory_budget(lookahead) -> None:
-    size = BlockSize(lookahead, most_bytes=8000)
+    size = BlockSizer(lookahead, most_bytes=8000)
     for _ in range(20):
         size.observe(1, None)
     assert size.cases(10) == 100
@@ -64,7 +64,7 @@ def test_the_selector_keeps_its_blocks_within_the_budget(backend: str) -> None:
         largest = max(largest, len(individuals) * len(cases))
         return np.zeros((len(individuals), len(cases)))
 
-    fx.FastLexicase(2000, memory=64_000, backend=backend, seed=1).select(evaluate, 20)
+    fx.FastLexicase(2000, cache_bytes=64_000, backend=backend, seed=1).select(evaluate, 20)
     assert largest == 64_000 // 8 // 8
 
 
@@ -75,8 +75,8 @@ def test_other_values_are_refused() -> None:
         check_lookahead(-3)
 
 
-def test_a_patient_look_ahead_waits_for_eight_quiet_cases() -> None:
-    size = BlockSize("patient", most_bytes=80_000)
+def test_a_delayed_look_ahead_waits_for_eight_quiet_cases() -> None:
+    size = BlockSizer(Growing(delayed=True), most_bytes=80_000)
     asked = []
     for _ in range(11):
         asked.append(size.cases(pool=4))
@@ -86,7 +86,7 @@ def test_a_patient_look_ahead_waits_for_eight_quiet_cases() -> None:
     assert size.cases(pool=2) == 22
     size.observe(visited=3, last_filter=2)
     assert size.cases(pool=2) > 8
-    fresh = BlockSize("patient", most_bytes=80_000)
+    fresh = BlockSizer(Growing(delayed=True), most_bytes=80_000)
     fresh.observe(visited=1, last_filter=0)
     fresh.observe(visited=1, last_filter=None)
     assert fresh.cases(pool=3) == 1
@@ -99,14 +99,15 @@ def test_growing_asks_for_its_least_after_the_first_case_of_every_event(backend:
         asked.append(len(cases))
         return np.zeros((len(individuals), len(cases)))
 
-    fast = fx.FastLexicase(100, lookahead=Growing(12), backend=backend, memory=0, seed=1)
+    fast = fx.FastLexicase(100, backend=backend, cache_bytes=0, seed=1)
+    fast.lookahead = Growing(12)
     fast._rule = dataclasses.replace(fast._rule, block_bytes=10**6)  # the memo stays off
     fast.select(evaluate, 3, n=2)
     assert asked == [1, 12, 24, 48, 15] * 2
 
 
 def test_growing_restarts_like_auto_when_the_pool_shrinks() -> None:
-    size = BlockSize(Growing(12), 10**6)
+    size = BlockSizer(Growing(12), 10**6)
     size.observe(1, 0)
     assert size.cases(5) == 12
     size.observe(12, None)
@@ -119,5 +120,5 @@ def test_growing_restarts_like_auto_when_the_pool_shrinks() -> None:
 
 @pytest.mark.parametrize(("least", "error"), [(0, ValueError), (1.5, TypeError)])
 def test_growing_needs_at_least_one_case(least, error) -> None:
-    with pytest.raises(error, match="least must be"):
+    with pytest.raises(error, match="min_cases must be"):
         Growing(least)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
 import pytest
 
 import flexicase as fx
-from flexicase.selection.matrix import as_error_matrix
+from flexicase.selection.matrix import ErrorMatrix
 from tests.selection.matrices import KINDS, LAYOUTS
 
 GRID = np.array([[0, 2, 1], [1, 0, 2], [2, 1, 0], [1, 1, 1]])
@@ -145,7 +144,7 @@ def test_too_long_a_side_is_refused(shape: tuple[int, int]) -> None:
     refused(errors, ValueError, r"errors must have fewer than 2\*\*31 individuals and cases, got shape")
 
 
-@pytest.mark.skipif("FLEXICASE_TEST_LARGE" not in os.environ, reason="takes ten seconds; set FLEXICASE_TEST_LARGE=1")
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(2**16, 2**15), (2**15, 2**16)])
 def test_two_to_the_31_entries_are_counted_right(shape: tuple[int, int]) -> None:
     """256 kinds of rows, equal on all cases: the first case leaves one kind, and nothing after it tells it apart."""
@@ -175,7 +174,7 @@ def test_memory_layout_changes_neither_draws_nor_the_input(kind: str, layout: st
 def test_memory_layout_does_not_show_in_the_weights(bias: str) -> None:
     """Sums in another sequence would round differently and break ties of ranks."""
     errors = np.random.default_rng(1).random((301, 40))
-    statistics = [as_error_matrix(e).statistics for e in (errors, np.asfortranarray(errors), errors[::-1])]
+    statistics = [ErrorMatrix.from_array(e).statistics for e in (errors, np.asfortranarray(errors), errors[::-1])]
     weights = [getattr(s, bias).tolist() for s in statistics]
     assert weights[0] == weights[1] == weights[2]
 
@@ -198,23 +197,23 @@ def test_broadcast_arrays_are_read() -> None:
 
 def test_groups_name_the_first_individual_with_the_same_errors() -> None:
     errors = np.array([[0.0, 1.0], [2.0, 1.0], [-0.0, 1.0], [2.0, 1.0], [2.0, 1.5]])
-    assert as_error_matrix(errors).groups.tolist() == [0, 1, 0, 1, 4]
+    assert ErrorMatrix.from_array(errors).first_identical_row.tolist() == [0, 1, 0, 1, 4]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_groups_and_zeros_agree_with_plain_comparison(kind: str) -> None:
     errors = KINDS[kind](np.random.default_rng(2), 50, 3)
-    matrix = as_error_matrix(errors)
+    matrix = ErrorMatrix.from_array(errors)
     first = [next(j for j in range(50) if (errors[j] == errors[i]).all()) for i in range(50)]
-    assert matrix.groups.tolist() == first
+    assert matrix.first_identical_row.tolist() == first
     assert matrix.statistics.zeros.tolist() == (errors == 0).sum(axis=0).tolist()
 
 
 def test_a_part_has_its_own_rows_and_columns() -> None:
-    part = as_error_matrix(GRID).take(np.array([1, 3]), np.array([0, 2]))
+    part = ErrorMatrix.from_array(GRID).submatrix(np.array([1, 3]), np.array([0, 2]))
     assert part.values.tolist() == [[1, 2], [1, 1]]
     assert (part.n_individuals, part.n_cases) == (2, 2)
-    assert as_error_matrix(GRID).take(None, None).values.tolist() == GRID.tolist()
+    assert ErrorMatrix.from_array(GRID).submatrix(None, None).values.tolist() == GRID.tolist()
 
 
 def test_a_tensor_that_cannot_be_read_is_named() -> None:
@@ -225,7 +224,7 @@ def test_a_tensor_that_cannot_be_read_is_named() -> None:
             raise TypeError("can't convert a tensor on another device")
 
     with pytest.raises(TypeError, match="errors must be an array on the CPU, but Elsewhere says: can't convert"):
-        as_error_matrix(Elsewhere())
+        ErrorMatrix.from_array(Elsewhere())
 
 
 def test_wide_integers_in_lists_are_told_apart() -> None:
@@ -269,14 +268,14 @@ def test_data_frames_of_nullable_types_are_read() -> None:
 def test_bfloat16_tensors_are_read() -> None:
     torch = pytest.importorskip("torch")
     tensor = torch.tensor(GRID).to(torch.bfloat16).requires_grad_()
-    matrix = as_error_matrix(tensor)
+    matrix = ErrorMatrix.from_array(tensor)
     assert matrix.values.dtype == np.float32
     assert matrix.values.tolist() == GRID.tolist()
 
 
 def test_bfloat16_arrays_are_read() -> None:
     ml_dtypes = pytest.importorskip("ml_dtypes")
-    assert as_error_matrix(GRID.astype(ml_dtypes.bfloat16)).values.tolist() == GRID.tolist()
+    assert ErrorMatrix.from_array(GRID.astype(ml_dtypes.bfloat16)).values.tolist() == GRID.tolist()
 
 
 BEYOND = np.array([[2**53 + 1, 0], [2**53, 1], [2**53 + 2, 3]])
@@ -289,9 +288,9 @@ BEYOND = np.array([[2**53 + 1, 0], [2**53, 1], [2**53 + 2, 3]])
         fx.Lexicase(epsilon="mad"),
         fx.Lexicase(epsilon="mad-static"),
         fx.Lexicase(epsilon="mad-dynamic"),
-        fx.Lexicase(batch=2),
+        fx.Lexicase(batch_size=2),
         fx.Lexicase(elitism=1),
-        fx.Lexicase(epsilon=1, sample=fx.DownSample(1.0)),
+        fx.Lexicase(epsilon=1, sampling=fx.DownSample(1.0)),
         fx.Tournament(),
         fx.BatchTournament(),
         fx.FitnessProportionate(),
@@ -316,7 +315,7 @@ def test_the_largest_integers_are_not_taken_for_exact(dtype: type) -> None:
         fx.select(errors, 1, fx.Lexicase(epsilon=1))
 
 
-@pytest.mark.parametrize("method", ["lexicase", fx.Lexicase(depth=1), fx.Lexicase(epsilon=0), "plexicase"], ids=str)
+@pytest.mark.parametrize("method", ["lexicase", fx.Lexicase(max_cases=1), fx.Lexicase(epsilon=0), "plexicase"], ids=str)
 def test_methods_that_only_compare_read_all_integers_exactly(method: fx.Method | str, backend: Any) -> None:
     only = BEYOND[:, :1]
     assert set(fx.select(only, 20, method, seed=1, backend=backend).indices.tolist()) == {1}

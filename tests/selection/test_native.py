@@ -12,9 +12,10 @@ import pytest
 import flexicase as fx
 from flexicase import _native
 from flexicase.rng import Key
-from flexicase.selection.kernel import KernelSpec
-from flexicase.selection.matrix import as_error_matrix
-from flexicase.selection.native import NativeKernel
+from flexicase.selection._reference import ResolvedLexicase
+from flexicase.selection.lexicase import NativeKernel
+from flexicase.selection.matrix import ErrorMatrix
+from flexicase.selection.methods import resolve_method
 
 
 def test_it_says_which_instruction_set_it_uses() -> None:
@@ -23,8 +24,12 @@ def test_it_says_which_instruction_set_it_uses() -> None:
 
 def test_events_may_be_drawn_in_any_sequence() -> None:
     """An event is a function of the key and its number, not of the events before it."""
-    matrix = as_error_matrix(np.random.default_rng(1).integers(0, 4, (40, 30)))
-    for spec in (KernelSpec(), KernelSpec(weights=np.linspace(0, 1, 30)), KernelSpec(batch=2, slippage=0.1)):
+    matrix = ErrorMatrix.from_array(np.random.default_rng(1).integers(0, 4, (40, 30)))
+    for spec in (
+        ResolvedLexicase(),
+        ResolvedLexicase(weights=np.linspace(0, 1, 30)),
+        ResolvedLexicase(batch_size=2, slippage=0.1),
+    ):
         kernel = NativeKernel(matrix, spec)
         whole = kernel.draw(Key(3, 4), range(100), True, 1)
         for events in (range(50, 60), range(7, 100, 13), range(99, 100), range(0)):
@@ -34,9 +39,9 @@ def test_events_may_be_drawn_in_any_sequence() -> None:
 
 
 def test_event_numbers_may_be_huge() -> None:
-    matrix = as_error_matrix(np.eye(5))
-    far = NativeKernel(matrix, KernelSpec()).draw(Key(1, 1), range(2**60, 2**60 + 50), True, 1)
-    near = NativeKernel(matrix, KernelSpec()).draw(Key(1, 1), range(50), True, 1)
+    matrix = ErrorMatrix.from_array(np.eye(5))
+    far = NativeKernel(matrix, ResolvedLexicase()).draw(Key(1, 1), range(2**60, 2**60 + 50), True, 1)
+    near = NativeKernel(matrix, ResolvedLexicase()).draw(Key(1, 1), range(50), True, 1)
     assert (far.indices != near.indices).any()
 
 
@@ -48,7 +53,7 @@ def test_one_selector_serves_several_python_threads() -> None:
         (rng.random((200, 100)), "epsilon-lexicase"),
         (rng.random((100, 50)), "epsilon-lexicase-dynamic"),
     ):
-        kernel = fx.selection.registry.resolve_method(method).prepare(as_error_matrix(errors), Key(5, 5), "native")
+        kernel = resolve_method(method).prepare(ErrorMatrix.from_array(errors), Key(5, 5), "native")
         expected = kernel.draw(Key(5, 5), range(2000), True, 1)
         results: dict[int, object] = {}
 
@@ -122,8 +127,8 @@ def test_what_a_matrix_holds_is_a_byte_per_entry_of_discrete_errors_at_most(
     """With every row different, codes of all rows and sets of best would not both fit."""
     rng = np.random.default_rng(3)
     errors = np.tile(rng.integers(0, 2 if dtype is np.bool_ else 9, (shape[0] // copies, shape[1])), (copies, 1))
-    matrix = as_error_matrix(errors.astype(dtype))
-    NativeKernel(matrix, KernelSpec()).draw(Key(1, 1), range(100), True, 1)
+    matrix = ErrorMatrix.from_array(errors.astype(dtype))
+    NativeKernel(matrix, ResolvedLexicase()).draw(Key(1, 1), range(100), True, 1)
     assert matrix.native.memory() <= errors.size
 
 
@@ -143,12 +148,12 @@ def test_kinds_without_codes_are_selected_as_the_reference_does(dtype: type, ord
     assert len(np.unique(errors, axis=0)) > 290
     for method in ("lexicase", "weighted-num-zeros", "ranked-num-nonzeros"):
         native, reference = (fx.select(errors, 60, method, seed=2, backend=b) for b in ("native", "reference"))
-        quick = fx.select(errors, 60, method, seed=2, counts=False)
+        quick = fx.select_indices(errors, 60, method, seed=2)
         assert np.array_equal(native.indices, reference.indices)
         assert np.array_equal(native.evaluations, reference.evaluations)
         assert np.array_equal(native.evaluations_distinct, reference.evaluations_distinct)
         assert np.array_equal(quick.indices, reference.indices)
-    assert as_error_matrix(errors).native.zeros().tolist() == (errors == 0).sum(axis=0).tolist()
+    assert ErrorMatrix.from_array(errors).native.zeros().tolist() == (errors == 0).sum(axis=0).tolist()
 
 
 def test_a_255_before_or_after_a_penalty_is_not_taken_for_it() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import flexicase as fx
-from flexicase.selection.matrix import as_error_matrix
+from flexicase.selection.matrix import ErrorMatrix
 from tests.selection.baseline_checks import DRAWS, MATRICES, assert_backends_agree, assert_follows, assert_no_counts
 
 
@@ -28,7 +28,7 @@ def by_definition(errors, alpha=1.0):
 @pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0, 3.0])
 @pytest.mark.parametrize("name", [name for name in MATRICES if name != "no-case"])
 def test_probabilities_equal_the_definition(name, alpha):
-    exact = fx.Plexicase(alpha).probabilities(as_error_matrix(MATRICES[name]))
+    exact = fx.Plexicase(alpha).probabilities(ErrorMatrix.from_array(MATRICES[name]))
     np.testing.assert_allclose(exact, by_definition(MATRICES[name], alpha), atol=1e-14)
 
 
@@ -36,7 +36,7 @@ def test_probabilities_equal_the_definition(name, alpha):
 def test_probabilities_equal_the_definition_on_random_trade_offs(seed):
     rng = np.random.default_rng(seed)
     errors = rng.integers(0, 4, (30, 12))[rng.integers(0, 30, 40)]
-    exact = fx.Plexicase().probabilities(as_error_matrix(errors))
+    exact = fx.Plexicase().probabilities(ErrorMatrix.from_array(errors))
     np.testing.assert_allclose(exact, by_definition(errors), atol=1e-14)
 
 
@@ -49,7 +49,7 @@ def test_native_draws_equal_the_reference(name, alpha):
 @pytest.mark.parametrize("seed", range(5))
 def test_native_distribution_equals_the_reference_to_the_last_bit(seed):
     """A different order of summation would move the wheel's edges."""
-    matrix = as_error_matrix(np.random.default_rng(seed).integers(0, 3, (60, 40)))
+    matrix = ErrorMatrix.from_array(np.random.default_rng(seed).integers(0, 3, (60, 40)))
     native, reference = (fx.Plexicase(0.7)._distribution(matrix, b) for b in ("native", "reference"))
     np.testing.assert_array_equal(native, reference)
 
@@ -58,21 +58,21 @@ def test_native_distribution_equals_the_reference_to_the_last_bit(seed):
 @pytest.mark.parametrize("name", ["duplicates", "uint8", "tenths", "one-case", "no-case", "all-infinite"])
 def test_draws_follow_the_exact_probabilities(name, alpha):
     method = fx.Plexicase(alpha)
-    exact = method.probabilities(as_error_matrix(MATRICES[name]))
+    exact = method.probabilities(ErrorMatrix.from_array(MATRICES[name]))
     assert_follows(fx.select(MATRICES[name], DRAWS, method, seed=7, threads=2).indices, exact)
 
 
 def test_distinct_specialists_have_lexicase_probabilities():
     """One individual per case that nobody else is best on: the approximation is exact."""
     errors = np.ones((4, 4)) - np.eye(4)
-    np.testing.assert_allclose(fx.Plexicase().probabilities(as_error_matrix(errors)), 0.25)
+    np.testing.assert_allclose(fx.Plexicase().probabilities(ErrorMatrix.from_array(errors)), 0.25)
 
 
 def test_never_selects_what_lexicase_cannot():
     """Eligible is at least what lexicase can reach, and no dominated or nowhere-best individual."""
     errors = np.random.default_rng(1).integers(0, 3, (25, 6))
     reached = set(fx.select(errors, 50_000, "lexicase", seed=1).indices.tolist())
-    possible = set(np.flatnonzero(fx.Plexicase().probabilities(as_error_matrix(errors))).tolist())
+    possible = set(np.flatnonzero(fx.Plexicase().probabilities(ErrorMatrix.from_array(errors))).tolist())
     assert reached <= possible
     best = errors == errors.min(axis=0)
     for i in possible:
@@ -81,7 +81,7 @@ def test_never_selects_what_lexicase_cannot():
 
 
 def test_a_large_alpha_does_not_underflow():
-    exact = fx.Plexicase(alpha=5000.0).probabilities(as_error_matrix([[0, 0, 1], [1, 1, 0]]))
+    exact = fx.Plexicase(alpha=5000.0).probabilities(ErrorMatrix.from_array([[0, 0, 1], [1, 1, 0]]))
     np.testing.assert_allclose(exact, [1.0, 0.0])
 
 

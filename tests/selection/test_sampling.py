@@ -5,13 +5,13 @@ import pytest
 
 import flexicase as fx
 from flexicase.rng import Stream, key_from_seed
-from flexicase.selection.informed import farthest_first
-from flexicase.selection.matrix import as_error_matrix
+from flexicase.selection.matrix import ErrorMatrix
+from flexicase.selection.sampling import farthest_first
 from tests.selection.baseline_checks import MATRICES
 
 
 def parts(sample, errors, seed=0, backend="native"):
-    return sample.parts(as_error_matrix(errors), key_from_seed(seed), backend)
+    return sample.parts(ErrorMatrix.from_array(errors), key_from_seed(seed), backend)
 
 
 @pytest.mark.parametrize(("size", "expected"), [(3, 3), (0.3, 3), (0.04, 1), (1.0, 10), (50, 10), (1, 1)])
@@ -107,7 +107,7 @@ def test_there_are_never_more_cohorts_than_individuals_or_cases(shape, expected)
 def test_events_take_turns_at_the_cohorts_and_see_their_cases_only(backend):
     errors = np.random.default_rng(4).integers(0, 3, (12, 9))
     cohorts = parts(fx.Cohorts(3), errors, seed=5)
-    selector = fx.Selector(errors, fx.Lexicase(sample=fx.Cohorts(3)), seed=5, backend=backend)
+    selector = fx.Selector(errors, fx.Lexicase(sampling=fx.Cohorts(3)), seed=5, backend=backend)
     first, second = selector.draw(7), selector.draw(200)
     chosen = np.concatenate([first.indices, second.indices])
     for k, cohort in enumerate(cohorts):

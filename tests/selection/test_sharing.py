@@ -11,7 +11,7 @@ import pytest
 
 import flexicase as fx
 from flexicase.selection.lexicase import Lexicase
-from flexicase.selection.matrix import as_error_matrix
+from flexicase.selection.matrix import ErrorMatrix
 from tests.scripts import run_script
 
 linux_only = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits memory as Linux does")
@@ -35,9 +35,9 @@ def test_a_draw_with_counts_leaves_alone_what_a_draw_without_them_reads() -> Non
             started = threading.Event()
             drawn = []
             def draw():
-                selector.draw(1, counts=False)
+                selector.draw_indices(1)
                 started.set()
-                drawn.append(selector.draw(500_000, counts=False).indices)
+                drawn.append(selector.draw_indices(500_000))
             thread = threading.Thread(target=draw)
             thread.start()
             started.wait()
@@ -49,25 +49,25 @@ def test_a_draw_with_counts_leaves_alone_what_a_draw_without_them_reads() -> Non
 
 
 def test_grouping_equal_rows_first_changes_no_draw_without_counts() -> None:
-    matrix = as_error_matrix(decided_by_first_cases())
+    matrix = ErrorMatrix.from_array(decided_by_first_cases())
     key = fx.Selector([[0]], seed=5)._key
-    expected = Lexicase().prepare(as_error_matrix(matrix.values), key, "native").draw(key, range(2000), True, 1)
-    assert len(np.unique(matrix.groups)) == 401
+    expected = Lexicase().prepare(ErrorMatrix.from_array(matrix.values), key, "native").draw(key, range(2000), True, 1)
+    assert len(np.unique(matrix.first_identical_row)) == 401
     found = Lexicase().prepare(matrix, key, "native").draw(key, range(2000), False, 1)
     np.testing.assert_array_equal(found.indices, expected.indices)
 
 
 @pytest.mark.parametrize(
-    "method", ["lexicase", fx.Lexicase(epsilon="mad"), fx.Lexicase(batch=2), "weighted-num-nonzeros"], ids=str
+    "method", ["lexicase", fx.Lexicase(epsilon="mad"), fx.Lexicase(batch_size=2), "weighted-num-nonzeros"], ids=str
 )
 def test_threads_that_share_a_selector_get_events_of_their_own(method: str | fx.Lexicase) -> None:
     errors = np.random.default_rng(2).integers(0, 5, (80, 40)).astype(np.float64)
     expected = fx.select(errors, 4000, method, seed=3)
     selector = fx.Selector(errors, method, seed=3)
     with ThreadPoolExecutor(8) as pool:
-        draws = list(pool.map(lambda k: selector.draw(20, counts=k % 2 == 0), range(200)))
+        draws = list(pool.map(lambda k: selector.draw_indices(20) if k % 2 else selector.draw(20).indices, range(200)))
     chunks = {tuple(expected.indices[k : k + 20].tolist()) for k in range(0, 4000, 20)}
-    assert {tuple(draw.indices.tolist()) for draw in draws} == chunks
+    assert {tuple(draw.tolist()) for draw in draws} == chunks
 
 
 def test_threads_that_share_a_fast_selector_wait_for_each_other() -> None:
@@ -174,9 +174,10 @@ SCRIBBLE = """
     methods = [
         "lexicase", "weighted-num-nonzeros", "ranked-num-nonzeros", fx.Lexicase(epsilon=0.5),
         fx.Lexicase(epsilon="mad"), fx.Lexicase(epsilon="mad-dynamic"), fx.Lexicase(epsilon="mad-static"),
-        fx.Lexicase(batch=3), fx.Lexicase(batch=3, epsilon="mad-dynamic"), fx.Lexicase(depth=3, slippage=0.1),
-        fx.Lexicase(sample=fx.InformedDownSample(5, parents=1.0)), fx.Lexicase(elitism=2), fx.Tournament(),
-        fx.BatchTournament(batch=2), fx.DALex(std=3.0), "plexicase",
+        fx.Lexicase(batch_size=3), fx.Lexicase(batch_size=3, epsilon="mad-dynamic"),
+        fx.Lexicase(max_cases=3, slippage=0.1),
+        fx.Lexicase(sampling=fx.InformedDownSample(5, parents=1.0)), fx.Lexicase(elitism=2), fx.Tournament(),
+        fx.BatchTournament(batch_size=2), fx.DALex(std=3.0), "plexicase",
     ]
     def values(rng, dtype):
         if dtype.kind != "f":
@@ -188,6 +189,7 @@ SCRIBBLE = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(40, 100), (700, 70)], ids=str)
 def test_errors_that_change_between_draws_give_valid_indices(shape: tuple[int, int]) -> None:
     """Bounded loops and indices in range, whatever the array holds when it is read again."""
@@ -200,13 +202,13 @@ def test_errors_that_change_between_draws_give_valid_indices(shape: tuple[int, i
             copy = errors.copy()
             selector = fx.Selector(errors, method, seed=1)
             if rng.random() < 0.5:
-                selector.draw(5, counts=False)
+                selector.draw_indices(5)
             for _ in range(3):
                 errors[...] = values(rng, errors.dtype)
                 if rng.random() < 0.5:
                     errors[1:] = errors[0]
-                for counts in (False, True):
-                    chosen = selector.draw(60, counts=counts).indices
+                for draw in (selector.draw_indices, lambda n: selector.draw(n).indices):
+                    chosen = draw(60)
                     assert 0 <= chosen.min() and chosen.max() < n, (name, method)
     """
     )
@@ -228,11 +230,12 @@ def test_errors_that_become_equal_are_not_told_apart_by_memory_outside(method: s
         errors[...] = 0.0
         wide[:, cases:] = 1.0
         wide[better_outside, cases:] = 0.0
-        return selector.draw(2000, counts=False).indices
+        return selector.draw_indices(2000)
 
     np.testing.assert_array_equal(draw(0), draw(1))
 
 
+@pytest.mark.slow
 def test_errors_that_change_during_draws_give_valid_indices() -> None:
     code = (
         SCRIBBLE
@@ -252,8 +255,8 @@ def test_errors_that_change_during_draws_give_valid_indices() -> None:
                 selector = fx.Selector(make(rng), method, seed=1)
             if not thread.is_alive():
                 thread.start()
-            for counts in (False, True, True):
-                chosen = selector.draw(100, counts=counts).indices
+            for draw in (selector.draw_indices, lambda n: selector.draw(n).indices, lambda n: selector.draw(n).indices):
+                chosen = draw(100)
                 assert 0 <= chosen.min() and chosen.max() < n, (name, method)
             try:
                 fx.probabilities(errors, method, max_states=50)
@@ -287,7 +290,7 @@ def test_threads_prepare_one_matrix_once() -> None:
     errors = np.random.default_rng(5).integers(0, 2, (400, 200)).astype(np.int32)
     expected = fx.select(errors, 300, seed=2)
     for _ in range(10):
-        matrix = as_error_matrix(errors)
+        matrix = ErrorMatrix.from_array(errors)
         key = fx.Selector([[0]], seed=2)._key
         kernels = [Lexicase().prepare(matrix, key, "native") for _ in range(4)]
         barrier = threading.Barrier(8)

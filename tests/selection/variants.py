@@ -45,13 +45,13 @@ class Variant:
 
     def method(self) -> fx.Lexicase:
         """As the package spells it."""
-        epsilon = fx.Mad(self.epsilon) if isinstance(self.epsilon, str) else self.epsilon
+        epsilon = fx.MadEpsilon(self.epsilon) if isinstance(self.epsilon, str) else self.epsilon
         order = {"uniform": fx.Uniform, "weighted": fx.Weighted, "ranked": fx.Ranked}[self.order]
         return fx.Lexicase(
             order=order() if self.order == "uniform" else order(self.bias),
             epsilon=epsilon,
-            batch=self.batch,
-            depth=self.depth,
+            batch_size=self.batch,
+            max_cases=self.depth,
             slippage=self.slippage,
         )
 

@@ -14,7 +14,7 @@ from torch import nn
 from torch.utils.data import TensorDataset
 
 import flexicase.torch as ft
-from flexicase.torch.checkpoint import NEWEST
+from flexicase.torch._checkpoint import NEWEST
 from tests.torch.training_runs import Averaging, Poison, cases, fingerprint, network, search, small
 
 RANK = int(os.environ.get("RANK", "0"))
@@ -127,7 +127,7 @@ def with_traps(folder: Path | None = None, **changes) -> ft.GradientLexicase:
 def killed(folder: Path) -> None:
     """Train with traps, and leave a fingerprint and which start of the job did which generation."""
 
-    def log(record: ft.Generation) -> None:
+    def log(record: ft.TrainingRecord) -> None:
         with open(folder / "generations", "a") as file:
             file.write(f"{RESTART}:{record.generation} ")
 

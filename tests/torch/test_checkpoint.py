@@ -17,9 +17,9 @@ from torch import nn
 from torch.utils.data import TensorDataset
 
 import flexicase.torch as ft
-from flexicase.checkpoint import CheckpointError
-from flexicase.torch.checkpoint import MAGIC, NEWEST, PREVIOUS, load
-from flexicase.torch.training import Trainer, TrainingError, sgd
+from flexicase._checkpoint import CheckpointError
+from flexicase.torch._checkpoint import MAGIC, NEWEST, PREVIOUS, load
+from flexicase.torch._training import Trainer, TrainingError, sgd
 from tests.torch.training_runs import Averaging, cases, fingerprint, search, small
 
 CHANGES = [
@@ -79,8 +79,8 @@ def test_an_interrupted_generation_leaves_nothing(tmp_path):
 KILLED = """
 import os, signal, sys
 import torch
-from flexicase.torch.errors import CandidateErrors
-from flexicase.torch.training import Trainer
+from flexicase.torch._evaluation import CandidateErrors
+from flexicase.torch._training import Trainer
 from tests.torch.training_runs import search
 
 def die_at(owner, name, call):
@@ -99,6 +99,7 @@ found.fit(6, save=sys.argv[1], save_every=0.0, resume=True)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="there is no kill -9")
 def test_training_that_was_killed_ends_bit_identical(tmp_path):
     """kill -9 while the third candidate of the second generation is trained, then in the middle of a selection."""
@@ -409,6 +410,7 @@ def test_a_checkpoint_never_runs_code(tmp_path, form):
     assert not target.exists()
 
 
+@pytest.mark.slow
 def test_damage_is_noticed_wherever_it_is(tmp_path):
     """Cut short, with flipped bits, of another version, or with a right checksum over nonsense: never a raw error."""
     small().fit(2, save=tmp_path, save_every=0.0)

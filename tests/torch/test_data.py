@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
+import pickle
 import tarfile
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
 import torch
 
 import flexicase.torch as ft
-from flexicase.torch import cifar
+from flexicase.torch import _cifar as cifar
 from flexicase.torch.data import Images
-
-SHEETS = Path(__file__).resolve().parents[3] / "shared" / "data" / "cifar-10"
-needs_cifar = pytest.mark.skipif(not SHEETS.is_dir(), reason="CIFAR-10 is not beside the project")
 
 
 def test_digits_are_normalised_and_split_without_overlap():
@@ -57,11 +58,90 @@ def test_unknown_names_and_too_many_cases_are_refused():
         ft.data.load("digits", test=501)
 
 
+class Python2Pickler(pickle._Pickler):
+    """Writes text and bytes as the strings of Python 2, as in the original files."""
+
+    dispatch: ClassVar = dict(pickle._Pickler.dispatch)
+
+    def save_string(self, value):
+        content = value.encode() if isinstance(value, str) else value
+        self.write(pickle.BINSTRING + len(content).to_bytes(4, "little") + content)
+
+    dispatch[bytes] = dispatch[str] = save_string
+
+
+def pickled(content):
+    file = io.BytesIO()
+    Python2Pickler(file, protocol=2).dump(content)
+    return file.getvalue().replace(b"numpy._core.multiarray", b"numpy.core.multiarray")
+
+
+@pytest.fixture
+def synthetic(monkeypatch):
+    """Six batches of five images in both formats, file name to content, taken for the originals by the loader."""
+    rng = np.random.default_rng(1)
+    files = {}
+    for name in cifar.BATCHES:
+        labels = rng.integers(10, size=5)
+        pixels = rng.integers(0, 256, (5, cifar.PIXELS), dtype=np.uint8)
+        files[name] = pickled({"batch_label": name, "labels": labels.tolist(), "data": pixels, "filenames": ["a"] * 5})
+        files[f"{name}.bin"] = b"".join(bytes([label, *row]) for label, row in zip(labels, pixels, strict=True))
+        monkeypatch.setitem(cifar.PICKLES, name, hashlib.md5(files[name]).hexdigest())
+        monkeypatch.setitem(cifar.RECORDS, name, hashlib.md5(files[f"{name}.bin"]).hexdigest())
+    return files
+
+
+@pytest.mark.parametrize("suffix", ["", ".bin"])
+@pytest.mark.parametrize("place", ["files", "folder", "archive"])
+def test_every_form_of_cifar10_holds_the_same_images(tmp_path, synthetic, place, suffix):
+    kind = "bin" if suffix else "py"
+    folder = tmp_path / f"cifar-10-batches-{kind}" if place == "folder" else tmp_path
+    folder.mkdir(exist_ok=True)
+    names = [f"{name}{suffix}" for name in cifar.BATCHES]
+    if place == "archive":
+        with tarfile.open(tmp_path / f"cifar-10-{'binary' if suffix else 'python'}.tar.gz", "w:gz") as archive:
+            for name in names:
+                member = tarfile.TarInfo(f"cifar-10-batches-{kind}/{name}")
+                member.size = len(synthetic[name])
+                archive.addfile(member, io.BytesIO(synthetic[name]))
+    else:
+        for name in names:
+            (folder / name).write_bytes(synthetic[name])
+    for name, batch in zip(cifar.BATCHES, cifar.read_cifar10(tmp_path), strict=True):
+        records = np.frombuffer(synthetic[f"{name}.bin"], np.uint8).reshape(5, 1 + 3 * 32 * 32)
+        np.testing.assert_array_equal(batch.labels, records[:, 0])
+        np.testing.assert_array_equal(batch.images, records[:, 1:].reshape(5, 3, 32, 32))
+    data = ft.data.load("cifar10", tmp_path, train=12)
+    assert (len(data.train), len(data.test)) == (12, 5)
+    assert data.test.batch(torch.arange(5))[1].tolist() == batch.labels.tolist()
+
+
+def test_records_of_another_batch_are_refused(tmp_path, synthetic):
+    (tmp_path / "data_batch_1.bin").write_bytes(synthetic["data_batch_2.bin"])
+    with pytest.raises(ValueError, match=r"data_batch_1 in .* is not that of CIFAR-10"):
+        cifar.read_cifar10(tmp_path, ("data_batch_1",))
+
+
+HOSTILE = b"cos\nmkdir\n(S'made'\ntR."
+
+
 @pytest.mark.parametrize("name", ["data_batch_1", "data_batch_1.bin"])
-def test_a_file_that_is_not_the_original_is_refused_before_it_is_read(tmp_path, name):
-    (tmp_path / name).write_bytes(b"cos\nsystem\n(S'exit 1'\ntR.")
+def test_a_file_that_is_not_the_original_is_refused_before_it_is_read(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_bytes(HOSTILE)
     with pytest.raises(ValueError, match=r"data_batch_1 .*MD5"):
         cifar.read_cifar10(tmp_path, ("data_batch_1",))
+    assert not Path("made").exists()
+
+
+def test_reading_a_pickle_runs_no_code_from_it(tmp_path, monkeypatch):
+    """Not even from a file with the right MD5."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(cifar.PICKLES, "data_batch_1", hashlib.md5(HOSTILE).hexdigest())
+    (tmp_path / "data_batch_1").write_bytes(HOSTILE)
+    with pytest.raises(pickle.UnpicklingError, match=r"os\.mkdir must not be in a file of CIFAR-10"):
+        cifar.read_cifar10(tmp_path, ("data_batch_1",))
+    assert not Path("made").exists()
 
 
 def test_a_damaged_archive_is_refused(tmp_path):
@@ -72,21 +152,3 @@ def test_a_damaged_archive_is_refused(tmp_path):
         pass
     with pytest.raises(ValueError, match=r"must hold data_batch_1, .*but has no data_batch_1"):
         cifar.read_cifar10(tmp_path)
-
-
-@needs_cifar
-def test_sheets_and_binary_files_hold_the_same_images(tmp_path):
-    pytest.importorskip("PIL", reason="Pillow is not installed")
-    (sheet,) = cifar.read_cifar10(SHEETS, ("test_batch",))
-    assert sheet.images.shape == (10_000, 3, 32, 32)
-    assert np.bincount(sheet.labels).tolist() == [1000] * 10
-    folder = tmp_path / "cifar-10-batches-bin"
-    folder.mkdir()
-    records = np.column_stack([sheet.labels.astype(np.uint8), sheet.images.reshape(10_000, -1)])
-    (folder / "test_batch.bin").write_bytes(records.tobytes())
-    (folder / "data_batch_1.bin").write_bytes(b"")
-    (binary,) = cifar.read_cifar10(tmp_path, ("test_batch",))
-    np.testing.assert_array_equal(binary.images, sheet.images)
-    (folder / "test_batch.bin").write_bytes(records[::-1].tobytes())
-    with pytest.raises(ValueError, match=r"test_batch in .* is not that of CIFAR-10"):
-        cifar.read_cifar10(tmp_path, ("test_batch",))

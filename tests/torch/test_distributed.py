@@ -15,16 +15,19 @@ import torch.distributed as dist
 from typer.testing import CliRunner
 
 from flexicase.cli import app
-from flexicase.torch.checkpoint import load
+from flexicase.torch._checkpoint import load
 from tests.torch.rank_jobs import TRAININGS, with_traps
 from tests.torch.training_runs import fingerprint, search
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 240
 
-pytestmark = pytest.mark.skipif(
-    not dist.is_available() or os.name == "nt", reason="this build of PyTorch has no torch.distributed with gloo"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not dist.is_available() or os.name == "nt", reason="this build of PyTorch has no torch.distributed with gloo"
+    ),
+]
 
 
 @pytest.fixture(scope="module")

@@ -16,24 +16,23 @@ from torch import nn
 from torch.utils.data import TensorDataset
 
 import flexicase.torch as ft
-from flexicase.torch.cases import Cases
-from flexicase.torch.checkpoint import NEWEST
-from flexicase.torch.errors import wrong
-from flexicase.torch.gradient import GradientLexicase
-from flexicase.torch.state import State
-from flexicase.torch.training import deal
+from flexicase.torch._checkpoint import NEWEST
+from flexicase.torch._evaluation import CaseLoader, zero_one_error
+from flexicase.torch._state import TrainingState
+from flexicase.torch._training import assign_batches
+from flexicase.torch.gradient_lexicase import GradientLexicase
 from tests.torch.training_runs import Poison, cases, fingerprint, network, search, small
 
 
 def test_every_case_is_trained_on_once_and_shares_differ_by_a_batch_at_most():
-    shares = deal(50_000, 64, 4, torch.Generator().manual_seed(1))
+    shares = assign_batches(50_000, 64, 4, torch.Generator().manual_seed(1))
     assert [len(share) for share in shares] == [196, 196, 195, 195]
     assert sorted(torch.cat([batch for share in shares for batch in share]).tolist()) == list(range(50_000))
 
 
 @pytest.mark.parametrize(("n", "size", "population"), [(4, 64, 4), (7, 64, 4), (129, 64, 2), (10, 3, 4), (5, 1, 5)])
 def test_every_candidate_gets_cases_however_few_there_are(n, size, population):
-    shares = deal(n, size, population, torch.Generator().manual_seed(1))
+    shares = assign_batches(n, size, population, torch.Generator().manual_seed(1))
     assert all(shares)
     assert sorted(torch.cat([batch for share in shares for batch in share]).tolist()) == list(range(n))
     assert size == 1 or n < 2 * population or min(len(batch) for share in shares for batch in share) > 1
@@ -134,6 +133,7 @@ def test_augmented_selection_depends_on_the_case_not_on_its_place():
     assert not torch.equal(evaluate.augment(inputs, np.arange(96)), inputs)
 
 
+@pytest.mark.slow
 def test_regression_with_epsilon():
     """A line is learnt with the absolute error and a tolerance."""
     x = torch.linspace(-1, 1, 64)[:, None]
@@ -200,6 +200,7 @@ def test_step_needs_to_know_how_long_training_takes():
     assert search(generations=5).step().generation == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not any(map(shutil.which, ("c++", "g++", "clang++"))), reason="torch.compile needs a C++ compiler")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of PyTorch, about itself
 def test_compiled_networks_select_the_same_parents():
@@ -293,13 +294,14 @@ def test_an_output_that_is_no_number_is_wrong(target):
     """argmax takes NaN for the largest, so that a broken network was right on one class."""
     nan = float("nan")
     outputs = torch.tensor([[nan, nan, nan], [0.0, nan, 1.0], [nan, 2.0, 1.0], [1.0, 0.0, nan]])
-    assert wrong(outputs, torch.full((4,), target)).tolist() == [True] * 4
+    assert zero_one_error(outputs, torch.full((4,), target)).tolist() == [True] * 4
     broken = nn.Linear(4, 3)
     nn.init.constant_(broken.weight, nan)
-    evaluate = ft.CandidateErrors([broken], Cases(cases(), torch.device("cpu"), name="data"))
+    evaluate = ft.CandidateErrors([broken], CaseLoader(cases(), torch.device("cpu"), name="data"))
     assert evaluate(np.array([0]), np.arange(20)).tolist() == [[1.0] * 20]
 
 
+@pytest.mark.slow
 def test_ctrl_c_before_any_line_of_a_step():
     """Between the end of selection and the end of the step, the weights were new and the generation was not."""
     whole = small(selection="fast")
@@ -307,7 +309,7 @@ def test_ctrl_c_before_any_line_of_a_step():
     first = whole.state_dict()
     whole.step()
     found = small(selection="fast")
-    methods = [GradientLexicase.step, GradientLexicase._next, State.after]
+    methods = [GradientLexicase.step, GradientLexicase._next, TrainingState.after]
     codes, lines, done = {method.__code__ for method in methods}, 0, False
     while not done:
         found.load_state_dict(first)

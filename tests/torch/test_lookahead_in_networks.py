@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 
 import flexicase as fx
 import flexicase.torch as ft
+from flexicase.evaluation._lookahead import Growing
 from flexicase.rng import key_from_seed
-from flexicase.selection.lookahead import Growing
-from flexicase.torch.cases import Cases
-from flexicase.torch.errors import largest_block
-from flexicase.torch.selector import make_selector
+from flexicase.torch._evaluation import CaseLoader, max_block_cases
+from flexicase.torch.gradient_lexicase import make_selector
 from tests.torch.training_runs import network, search
 
 SELECTIONS = [("lexicase", None, None)] + [
@@ -33,7 +32,7 @@ def selector(which, n_cases, population, seed, lookahead):
         epsilon=None,
         on_all_fail=None,
         lookahead=lookahead,
-        largest_block=1024,
+        max_block_cases=1024,
         key=key_from_seed(seed),
     )
 
@@ -54,6 +53,7 @@ def one_at_a_time(table, order, weights, bias, learns):
     return pool, evaluations, cases
 
 
+@pytest.mark.slow
 @given(
     table=st.integers(1, 6).flatmap(
         lambda p: st.integers(1, 60).flatmap(
@@ -69,11 +69,11 @@ def test_blocks_give_what_one_case_at_a_time_gives(table, hard, which, seed):
     errors = (np.array(table) < hard).astype(np.int64)
     population, n_cases = errors.shape
     outcomes = []
-    for lookahead in (1, "patient", "auto", Growing(5)):
+    for lookahead in (1, Growing(delayed=True), "auto", Growing(5)):
         fast = selector(which, n_cases, population, seed, lookahead)
         out = []
         for generation in range(3):
-            s = fast.select(lambda i, c: errors[np.ix_(i, c)], population, population=generation)
+            s = fast.select(lambda i, c: errors[np.ix_(i, c)], population, cache_key=generation)
             out.append((s.indices.tolist(), s.evaluations.tolist(), s.cases_used.tolist(), s.ended.tolist()))
         outcomes.append((out, fast.weights.tolist()))
     assert all(outcome == outcomes[0] for outcome in outcomes)
@@ -98,11 +98,12 @@ def check_against_definition(errors, which, seed, outcome):
     assert outcome[1] == weights.tolist()
 
 
+@pytest.mark.slow
 def test_blocks_give_the_same_through_real_networks():
     """In float64 a network's outputs do not tip over with the size of the batch."""
     inputs = torch.randn(300, 1, 8, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     targets = torch.randint(0, 10, (300,), generator=torch.Generator().manual_seed(2))
-    data = Cases(torch.utils.data.TensorDataset(inputs, targets), torch.device("cpu"), name="data")
+    data = CaseLoader(torch.utils.data.TensorDataset(inputs, targets), torch.device("cpu"), name="data")
     torch.manual_seed(3)
     base = network().double()
     models = []
@@ -118,7 +119,7 @@ def test_blocks_give_the_same_through_real_networks():
             fast, out = selector(which, 300, 4, 11, lookahead), []
             evaluate = ft.CandidateErrors(models, data, batch=64)
             for generation in range(3):
-                s = fast.select(evaluate, 4, population=generation)
+                s = fast.select(evaluate, 4, cache_key=generation)
                 out.append((s.indices.tolist(), s.evaluations.tolist(), s.cases_used.tolist(), s.ended.tolist()))
             outcomes.append((out, fast.weights.tolist()))
             calls.append(evaluate.calls)
@@ -155,7 +156,7 @@ def test_after_short_selections_a_short_one_computes_nothing_in_vain():
         assert record.forward_passes == record.evaluations == record.forward_calls
 
 
-@pytest.mark.parametrize("selection", [fx.FastLexicase(96, order="ranked", bias="split", seed=3), "lexicase"])
+@pytest.mark.parametrize("selection", [fx.FastLexicase(96, "ranked-split", seed=3), "lexicase"])
 def test_a_selector_of_ones_own_or_a_name(selection):
     found = search(selection=selection)
     assert len(found.fit(2)) == 2
@@ -167,5 +168,5 @@ def test_large_networks_look_ahead_less_far_than_small_ones():
     for name, channels, size in (("digits", 1, 8), (11, 3, 32)):
         images = torch.utils.data.TensorDataset(torch.zeros(4, channels, size, size), torch.zeros(4, dtype=torch.int64))
         model = ft.vgg(name, channels=channels, size=size).eval()
-        found[name] = largest_block(model, Cases(images, torch.device("cpu"), name="images"))
+        found[name] = max_block_cases(model, CaseLoader(images, torch.device("cpu"), name="images"))
     assert found == {"digits": 1024, 11: 16}

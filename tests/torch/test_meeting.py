@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 import torch.distributed as dist
 
-from flexicase.torch.meeting import RankLostError, common_name, contact
+from flexicase.torch._distributed import RankLostError, agree_on_prefix, detect_lost_rank
 
 pytestmark = pytest.mark.skipif(not dist.is_available(), reason="this build of PyTorch has no torch.distributed")
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(not dist.is_available(), reason="this build of P
 def names(store, ranks, world_size):
     with ThreadPoolExecutor(len(ranks)) as threads:
         patience = timedelta(seconds=20)
-        return list(threads.map(lambda rank: common_name(store, rank, world_size, patience), ranks))
+        return list(threads.map(lambda rank: agree_on_prefix(store, rank, world_size, patience), ranks))
 
 
 @pytest.mark.parametrize("ranks", [[0, 1, 2], [2, 1, 0]])
@@ -32,13 +32,13 @@ def test_ranks_that_came_alone_and_died_confuse_nobody(left):
     store = dist.HashStore()
     for rank in left:
         with pytest.raises(RankLostError, match="not all of the 3 ranks came within 0 s"):
-            common_name(store, rank, 3, timedelta(seconds=0.05))
+            agree_on_prefix(store, rank, 3, timedelta(seconds=0.05))
     assert len(set(names(store, [2, 0, 1], 3))) == 1
 
 
 def test_the_reason_is_told_without_places_in_other_sources():
     with (
         pytest.raises(RankLostError, match=r"^contact with another rank was lost: Connection closed by peer$"),
-        contact(),
+        detect_lost_rank(),
     ):
         raise RuntimeError("[/a/b/pair.cc:553] Connection closed by peer. This is typically so.\nMore")

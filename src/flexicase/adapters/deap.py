@@ -18,38 +18,52 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase.checks import check_choice, check_count, check_function, per_case, shown
+from flexicase._checks import check_count, check_function, per_case, shown
 from flexicase.rng import Seed, check_seed
-from flexicase.selection.api import MOST_EVENTS, Method, select
-from flexicase.selection.bias import Bias
-from flexicase.selection.epsilon import Epsilon, Mad
-from flexicase.selection.fast import FastLexicase
+from flexicase.selection.epsilon import Epsilon
+from flexicase.selection.fast_lexicase import FastLexicase
 from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.matrix import NanPolicy
-from flexicase.selection.orders import Order, Ranked, Uniform, Weighted
+from flexicase.selection.methods import resolve_method
+from flexicase.selection.protocol import Method
+from flexicase.selection.select import MAX_EVENTS, select_indices
 
 Individual = TypeVar("Individual")
 
 
 def selLexicase(
-    individuals: Sequence[Individual], k: int, *, seed: Seed = None, threads: int = 1, nan: NanPolicy = "raise"
+    individuals: Sequence[Individual],
+    k: int,
+    method: str | Method = "lexicase",
+    *,
+    solved: ArrayLike = 0.0,
+    seed: Seed = None,
+    threads: int = 1,
+    nan: NanPolicy = "raise",
 ) -> list[Individual]:
-    """Select ``k`` individuals by lexicase selection, with replacement.
+    """Select ``k`` individuals by lexicase selection or any other method, with replacement.
+
+    Biases such as Num-Zeros count the individuals that solve a case: those whose fitness value on it is
+    ``solved``. That is 0 for errors that are minimised. When scores are maximised, set ``solved`` to the score
+    of a solved case, or the two biases change places.
 
     Args:
         individuals: Individuals whose fitness has one value per case. Cases of positive weight are
             maximised, cases of negative weight minimised.
         k: How many to select.
+        method: A method's name (`flexicase.methods` lists them) or object.
+        solved: The fitness value, before weighting, of a solved case: one for all or one per case.
+            Errors are distances from it.
         seed: As for `flexicase.select`; None draws one from `random`.
         threads: Threads to use; the outcome does not depend on it.
         nan: ``"raise"`` refuses a NaN fitness value, ``"worst"`` counts it as the worst.
 
     Returns:
-        The ``k`` chosen individuals themselves.
+        The ``k`` selected individuals themselves.
 
     Raises:
         ValueError: An individual has not been evaluated, or has another number of fitness values
-            than the first; the message says where it stands.
+            than the first; the message gives its index.
 
     Example:
         >>> from types import SimpleNamespace as Some
@@ -59,7 +73,14 @@ def selLexicase(
         >>> [chosen is best for chosen in selLexicase([worse, best], k=3)]
         [True, True, True]
     """
-    return _select(individuals, k, Lexicase(), seed=seed, threads=threads, nan=nan)
+    k = check_count(k, "k", 0, MAX_EVENTS)
+    _check_sequence(individuals)
+    resolved = resolve_method(method)
+    if not k:
+        return []
+    errors = errors_of(individuals, solved)
+    chosen = select_indices(errors, k, resolved, seed=_seed(seed), threads=threads, nan=nan)
+    return [individuals[i] for i in chosen]
 
 
 def selEpsilonLexicase(
@@ -89,7 +110,7 @@ def selEpsilonLexicase(
         >>> sorted({chosen.name for chosen in selEpsilonLexicase([a, b, c], 50, epsilon=0.5, seed=1)})
         ['a', 'b']
     """
-    return _select(individuals, k, Lexicase(epsilon=epsilon), seed=seed, threads=threads, nan=nan)
+    return selLexicase(individuals, k, Lexicase(epsilon=epsilon), seed=seed, threads=threads, nan=nan)
 
 
 def selAutomaticEpsilonLexicase(
@@ -97,7 +118,7 @@ def selAutomaticEpsilonLexicase(
 ) -> list[Individual]:
     """Select ``k`` individuals by epsilon-lexicase whose epsilon is the pool's median absolute deviation.
 
-    It is taken anew from the pool at every case, as DEAP does (`flexicase.Mad` calls this ``"dynamic"``).
+    It is taken anew from the pool at every case, as DEAP does (`flexicase.MadEpsilon` calls this ``"dynamic"``).
 
     Args:
         individuals: As for `selLexicase`.
@@ -113,54 +134,7 @@ def selAutomaticEpsilonLexicase(
         >>> sorted({chosen.name for chosen in selAutomaticEpsilonLexicase([a, b, c], 50, seed=1)})
         ['a', 'b']
     """
-    return _select(individuals, k, Lexicase(epsilon=Mad("dynamic")), seed=seed, threads=threads, nan=nan)
-
-
-def selWeightedLexicase(
-    individuals: Sequence[Individual],
-    k: int,
-    order: str | Order = "ranked",
-    bias: Bias = "num_nonzeros",
-    *,
-    solved: ArrayLike = 0.0,
-    epsilon: Epsilon = None,
-    seed: Seed = None,
-    threads: int = 1,
-    nan: NanPolicy = "raise",
-) -> list[Individual]:
-    """Select ``k`` individuals by lexicase selection with the cases in a weighted or ranked order.
-
-    Num-Zeros counts the individuals that solve a case: those whose fitness value on it is
-    ``solved``. That is 0 for errors that are minimised. When scores are maximised, say by how much
-    a solved case scores, or the two biases change places.
-
-    Args:
-        individuals: As for `selLexicase`.
-        k: How many to select.
-        order: ``"ranked"``, ``"weighted"`` or ``"uniform"``, or an order with a bias of its own,
-            such as ``flexicase.Ranked("variance")``; ``bias`` is then not used.
-        bias: What makes a case heavy, so that it comes early: a name (`flexicase.biases` lists
-            them), a function of `flexicase.CaseStatistics`, or the weights.
-        solved: The fitness value, before weighting, of a solved case: one for all or one per case.
-            Errors are distances from it.
-        epsilon: As for `selEpsilonLexicase`; None keeps only the best.
-        seed: As for `selLexicase`.
-        threads: As for `selLexicase`.
-        nan: As for `selLexicase`.
-
-    Example:
-        Both solve a case that the other fails; nobody else solves the first:
-
-        >>> from types import SimpleNamespace as Some
-        >>> from flexicase.adapters.deap import selWeightedLexicase
-        >>> wvalues = [(0.0, -1.0), (-1.0, 0.0), (-1.0, 0.0)]
-        >>> population = [Some(name=i, fitness=Some(wvalues=w)) for i, w in enumerate(wvalues)]
-        >>> chosen = selWeightedLexicase(population, 10_000, "ranked", "num_nonzeros", seed=1)
-        >>> bool(0.73 < sum(ind.name == 0 for ind in chosen) / 10_000 < 0.77)
-        True
-    """
-    method = Lexicase(order=_order(order, bias), epsilon=epsilon)
-    return _select(individuals, k, method, solved, seed=seed, threads=threads, nan=nan)
+    return selLexicase(individuals, k, "epsilon-lexicase-dynamic", seed=seed, threads=threads, nan=nan)
 
 
 def selFastLexicase(
@@ -168,6 +142,7 @@ def selFastLexicase(
     k: int,
     evaluate: Callable[[Individual, NDArray[np.int64]], ArrayLike],
     n_cases: int | None = None,
+    method: str | Method = "weighted-num-nonzeros",
     *,
     fast: FastLexicase | None = None,
     mapping: Callable[..., Iterable[Any]] = map,
@@ -184,6 +159,7 @@ def selFastLexicase(
         evaluate: ``evaluate(individual, cases)`` with (b,) int64 case numbers gives (b,) errors,
             lower is better.
         n_cases: How many cases there are; a new `flexicase.FastLexicase` is made for the call.
+        method: The method of that new one.
         fast: A `flexicase.FastLexicase` to use instead, which keeps its weights from call to call.
         mapping: Applies a function to individuals, as `map` does and ``toolbox.map`` may, in
             parallel for instance.
@@ -203,7 +179,7 @@ def selFastLexicase(
     """
     if (n_cases is None) == (fast is None):
         raise TypeError(f"give one of n_cases and fast, got n_cases={shown(n_cases)} and fast={shown(fast)}")
-    k = check_count(k, "k", 0, MOST_EVENTS)
+    k = check_count(k, "k", 0, MAX_EVENTS)
     _check_sequence(individuals)
     check_function(evaluate, "evaluate", 2)
     check_function(mapping, "mapping", 2)
@@ -212,13 +188,13 @@ def selFastLexicase(
     if not k:
         return []
     if fast is None:
-        fast = FastLexicase(n_cases)  # type: ignore[arg-type]
+        fast = FastLexicase(n_cases, method)  # type: ignore[arg-type]
 
     def errors(rows: NDArray[np.int64], cases: NDArray[np.int64]) -> list[Any]:
         return list(mapping(_OnCases(evaluate, cases), [individuals[row] for row in rows]))
 
     chosen = fast.select(errors, len(individuals), k, seed=_seed(seed)).indices
-    fast.new_generation()
+    fast.clear_cache()
     return [individuals[i] for i in chosen]
 
 
@@ -235,34 +211,6 @@ class _OnCases:
 
 def _seed(seed: Seed) -> Seed:
     return random.getrandbits(64) if seed is None else check_seed(seed)
-
-
-def _order(order: str | Order, bias: Bias) -> Order:
-    if not isinstance(order, str):
-        return order
-    name = check_choice(order, "order", ("ranked", "weighted", "uniform"))
-    if name == "uniform":
-        return Uniform()
-    return Ranked(bias) if name == "ranked" else Weighted(bias)
-
-
-def _select(
-    individuals: Sequence[Individual],
-    k: int,
-    method: Method,
-    solved: ArrayLike = 0.0,
-    *,
-    seed: Seed,
-    threads: int,
-    nan: NanPolicy,
-) -> list[Individual]:
-    k = check_count(k, "k", 0, MOST_EVENTS)
-    _check_sequence(individuals)
-    if not k:
-        return []
-    errors = errors_of(individuals, solved)
-    chosen = select(errors, k, method, seed=_seed(seed), counts=False, threads=threads, nan=nan).indices
-    return [individuals[i] for i in chosen]
 
 
 def errors_of(individuals: Sequence[Any], solved: ArrayLike = 0.0) -> NDArray[np.float64]:

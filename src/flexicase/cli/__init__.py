@@ -9,12 +9,11 @@ from typing import Annotated
 import typer
 
 from flexicase import __version__
-from flexicase.cli import bench, demo, doctor, evolve, methods, problems, report, reproduce, select, studies, train
-from flexicase.cli.failures import Group
-from flexicase.cli.output import emit, replace_closed_streams
+from flexicase.cli import demo, doctor, evolve, problems, reproduce, select, studies, train
+from flexicase.cli._output import CliGroup, replace_closed_streams, write_stdout
 
 app = typer.Typer(
-    cls=Group,
+    cls=CliGroup,
     name="flexicase",
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -24,7 +23,7 @@ app = typer.Typer(
 app.command(epilog="\b\nExample:\n  flexicase select errors.csv -n 100 --method ranked-num-nonzeros --seed 7")(
     select.select
 )
-app.command(epilog="\b\nExample:\n  flexicase methods")(methods.methods)
+app.command(epilog="\b\nExample:\n  flexicase methods")(select.methods)
 app.command(name="evolve", epilog="\b\nExample:\n  flexicase evolve mirror-image --seed 7 --plot run.png")(
     evolve.command
 )
@@ -38,10 +37,9 @@ app.command(epilog="\b\nExample:\n  flexicase status gp-paper")(studies.status)
 app.command(epilog="\b\nExample:\n  flexicase export gp-paper --out results/gp-paper")(studies.export)
 app.command("import", epilog="\b\nExample:\n  flexicase import results/gp-paper")(studies.import_)
 app.command(epilog="\b\nExample:\n  flexicase rerun 1f0c9a2b 77ab3e51")(studies.rerun)
-app.command(epilog="\b\nExample:\n  flexicase report results/gp-paper --out report")(report.report)
+app.command(epilog="\b\nExample:\n  flexicase report results/gp-paper --out report")(studies.report)
 app.command(epilog="\b\nExample:\n  flexicase doctor --json")(doctor.doctor)
 app.add_typer(problems.app, name="problems")
-app.add_typer(bench.app, name="bench")
 
 
 @app.callback(invoke_without_command=True, epilog="\b\nExample:\n  flexicase demo")
@@ -51,10 +49,10 @@ def root(
 ) -> None:
     """Lexicase selection at scale: parents from error matrices, exactly and fast."""
     if version:
-        emit(f"flexicase {__version__}\n")
+        write_stdout(f"flexicase {__version__}\n")
         raise typer.Exit
     if context.invoked_subcommand is None:
-        emit(context.get_help() + "\n")
+        write_stdout(context.get_help() + "\n")
 
 
 def main() -> None:

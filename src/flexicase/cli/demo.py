@@ -11,9 +11,9 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from flexicase.cli.output import aligned, emit, emit_json
-from flexicase.selection.api import select
-from flexicase.selection.registry import PAPER_METHODS
+from flexicase.cli._output import aligned, emit_json, write_stdout
+from flexicase.selection.methods import PAPER_METHODS
+from flexicase.selection.select import select, select_indices
 
 TIMING_SECONDS = 0.1
 COLUMNS = ("method", "evaluations", "vs lexicase", "distinct evaluations", "cases used", "parents", "µs/selection")
@@ -38,14 +38,14 @@ def demo(
         out.mkdir(parents=True, exist_ok=True)  # before the work: it may fail
     results = [measure(errors, method, n, seed) for method in PAPER_METHODS]
     if not as_json:
-        emit(_report(errors, results, n))
+        write_stdout(_report(errors, results, n))
     pictures = draw(errors, out, n, seed)
     if as_json:
         emit_json({"n": n, "seed": seed, "methods": results, "pictures": [str(path) for path in pictures]})
     elif pictures:
-        emit("".join(f"picture: {path}\n" for path in pictures))
+        write_stdout("".join(f"picture: {path}\n" for path in pictures))
     else:
-        emit("no pictures: matplotlib is not installed (pip install 'flexicase[report]')\n")
+        write_stdout("no pictures: matplotlib is not installed (pip install 'flexicase[report]')\n")
 
 
 def measure(errors: NDArray[Any], method: str, n: int, seed: int) -> dict[str, Any]:
@@ -58,9 +58,6 @@ def measure(errors: NDArray[Any], method: str, n: int, seed: int) -> dict[str, A
         seed: Their seed.
     """
     outcome = select(errors, n, method, seed=seed)
-    assert outcome.evaluations is not None
-    assert outcome.evaluations_distinct is not None
-    assert outcome.cases_used is not None
     return {
         "method": method,
         "evaluations": float(outcome.evaluations.mean()),
@@ -82,7 +79,7 @@ def best_time(errors: NDArray[Any], method: str, n: int) -> float:
     calls: list[float] = []
     while sum(calls) < TIMING_SECONDS:
         started = time.perf_counter()
-        select(errors, n, method, seed=len(calls), counts=False)
+        select_indices(errors, n, method, seed=len(calls))
         calls.append(time.perf_counter() - started)
     return min(calls)
 
@@ -111,7 +108,7 @@ def draw(errors: NDArray[Any], out: Path, n: int, seed: int) -> list[Path]:
         if path.name == "funnel.png":
             plot.funnel(errors, n=n, seed=seed, ax=figure.subplots())
         else:
-            plot.case_weights(errors, "num_nonzeros", ax=figure.subplots())
+            plot.case_weights(errors, "weighted-num-nonzeros", ax=figure.subplots())
         figure.savefig(path, dpi=160)
     return paths
 

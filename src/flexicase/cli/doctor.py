@@ -10,7 +10,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from flexicase.cli.output import aligned, emit, emit_json
+from flexicase.cli._output import aligned, emit_json, write_stdout
 
 EXTRAS = {
     "matplotlib": ("report", "pictures: flexicase.plot, evolve --plot, reports"),
@@ -60,17 +60,17 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON 
         emit_json(facts)
         return
     extras, features = facts.pop("extras"), facts.pop("features")
-    emit(aligned(None, [(name.replace("_", " "), fact) for name, fact in facts.items()]))
+    write_stdout(aligned(None, [(name.replace("_", " "), fact) for name, fact in facts.items()]))
     rows = [
         (package, found["version"] or f"missing: pip install 'flexicase[{found['extra']}]'", found["needed_for"])
         for package, found in extras.items()
     ]
-    emit("\n" + aligned(("optional", "version", "needed for"), rows))
+    write_stdout("\n" + aligned(("optional", "version", "needed for"), rows))
     abilities = [
         (name, "ready" if found["ready"] else f"no: {', '.join(found['missing'])} missing", ", ".join(found["needs"]))
         for name, found in features.items()
     ]
-    emit("\n" + aligned(("feature", "here", "needs besides the core"), abilities))
+    write_stdout("\n" + aligned(("feature", "here", "needs besides the core"), abilities))
 
 
 def examine() -> dict[str, Any]:
@@ -78,7 +78,7 @@ def examine() -> dict[str, Any]:
     import numpy as np
 
     from flexicase import __version__, _native
-    from flexicase.selection.backend import resolve_backend
+    from flexicase.selection.protocol import resolve_backend
 
     return {
         "flexicase": __version__,

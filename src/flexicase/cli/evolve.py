@@ -1,4 +1,4 @@
-"""``flexicase evolve``: a run of genetic programming."""
+"""What is seen of a run of genetic programming while it goes on."""
 
 from __future__ import annotations
 
@@ -7,20 +7,66 @@ import itertools
 import math
 import shlex
 import warnings
+from collections import deque
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from flexicase.checkpoint import CheckpointError, prepare_folder, require_free
-from flexicase.checks import nearest
-from flexicase.cli.evolve_progress import Progress
-from flexicase.cli.failures import terminations_as_interrupts
-from flexicase.cli.output import check_picture, emit, emit_json
-from flexicase.gp import Run, Variation, evolve
-from flexicase.gp.checkpoint import describe, read
+from flexicase._checkpoint import CheckpointError, prepare_folder, require_free
+from flexicase._checks import did_you_mean
+from flexicase.cli._output import StatusLine, check_picture, emit_json, terminations_as_interrupts, write_stdout
+from flexicase.gp import EvolutionResult, GenerationRecord, Variation, evolve
+from flexicase.gp._state import describe, read
 from flexicase.problems import load, names
-from flexicase.selection.registry import PAPER_METHODS, resolve_method
+from flexicase.selection.methods import PAPER_METHODS, resolve_method
+
+LOOK_BACK = 20
+
+
+class Progress(StatusLine):
+    """Follows a run on standard error.
+
+    Args:
+        quiet: Show nothing.
+        last: The last generation the run may reach, for the time left; unknown if None.
+    """
+
+    def __init__(self, quiet: bool = False, last: int | None = None) -> None:
+        """Nothing is shown yet."""
+        super().__init__(quiet)
+        self._last = last
+        self._seconds: deque[float] = deque(maxlen=LOOK_BACK)
+
+    def __enter__(self) -> Progress:
+        """Take over the last line of a terminal."""
+        super().__enter__()
+        return self
+
+    def update(self, record: GenerationRecord) -> None:
+        """Show a generation."""
+        self._seconds.append(record.seconds.total)
+        self.show(self.line(record), always=record.best_error == 0)
+
+    def line(self, record: GenerationRecord) -> str:
+        """A generation in a line."""
+        evaluations = "" if record.evaluations is None else f", {record.evaluations:,} evaluations"
+        text = (
+            f"generation {record.generation}: best error {record.best_error:g}, "
+            f"{record.solved_cases} cases solved{evaluations}, {record.seconds.total:.2f} s"
+        )
+        if self._last is not None and record.events and record.generation < self._last:
+            left = (self._last - record.generation) * sum(self._seconds) / len(self._seconds)
+            text += f", at most {_duration(left)} left"
+        return text
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
+
 
 #: Settings of a checkpoint that are arguments of a run.
 KEPT = ("method", "population", "generations", "seed", "partial", "parents", "simplification_steps", "profile")
@@ -89,7 +135,7 @@ def command(
     picture = None
     try:
         if plot is not None:
-            from flexicase.plot_run import run_picture
+            from flexicase.plot import run_picture
 
             run_picture(run).savefig(plot, dpi=150)
             picture = str(plot)
@@ -97,10 +143,10 @@ def command(
         if as_json:
             emit_json({**run.as_dict(), "picture": picture})
         else:
-            emit(report(run) + ("" if picture is None else f"picture: {picture}\n"))
+            write_stdout(report(run) + ("" if picture is None else f"picture: {picture}\n"))
 
 
-def _followed(progress: Progress, folder: Path | None, **arguments: Any) -> Run:
+def _followed(progress: Progress, folder: Path | None, **arguments: Any) -> EvolutionResult:
     """Evolve, with warnings and the way to go on among the lines of the progress."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", RuntimeWarning)
@@ -130,7 +176,7 @@ def _spare_folder(name: str) -> Path | None:
     return None
 
 
-def report(run: Run) -> str:
+def report(run: EvolutionResult) -> str:
     """What a run found, for people."""
     last = run.records[-1]
     text = f"{run.problem}, {run.method}, seed {run.seed}: {run.generation} generations in {run.seconds:.1f} s\n"
@@ -156,7 +202,7 @@ def _check(problem: str | None, arguments: dict[str, Any], save: Path | None, re
     if problem is None:
         raise typer.BadParameter("the name of a problem is missing", param_hint="PROBLEM")
     if resume is None and problem not in names():
-        raise typer.BadParameter(f"unknown problem {problem!r}{nearest(problem, names())}", param_hint="PROBLEM")
+        raise typer.BadParameter(f"unknown problem {problem!r}{did_you_mean(problem, names())}", param_hint="PROBLEM")
     if save is not None and resume is not None and save != resume:
         raise typer.BadParameter("a resumed run saves where it was; leave --save out", param_hint="--save")
     if save is not None and resume is None:

@@ -10,12 +10,11 @@ from typing import Annotated, Any
 import typer
 
 from flexicase import problems
-from flexicase.cli.failures import FAILED
-from flexicase.cli.output import aligned, emit, emit_json, standard_input
-from flexicase.problems import Cases, Measure, Problem, Score
-from flexicase.push import Program, Symbol, unparse
-from flexicase.push.generators import Generator
-from flexicase.push.values import Value
+from flexicase.cli._output import FAILED, aligned, emit_json, standard_input, write_stdout
+from flexicase.problems import Cases, ErrorMeasure, Problem, ProgramScore
+from flexicase.push import Program, Symbol, to_text
+from flexicase.push.genome import Generator
+from flexicase.push.program import Value
 
 SAMPLES = 5
 FIXED_SAMPLES = 2
@@ -38,7 +37,7 @@ def listing(
     if as_json:
         emit_json(rows)
     else:
-        emit(aligned(tuple(rows[0]), [tuple(row.values()) for row in rows]))
+        write_stdout(aligned(tuple(rows[0]), [tuple(row.values()) for row in rows]))
 
 
 @app.command(epilog="\b\nExample:\n  flexicase problems show last-index-of-zero")
@@ -51,7 +50,7 @@ def show(
     problem = _load(name)
     fixed = problem.edge_cases().inputs[:: max(1, len(problem.edge_cases()) // FIXED_SAMPLES)][:FIXED_SAMPLES]
     cases = problem.cases(fixed) + problem.fresh(SAMPLES - len(fixed), seed)
-    emit_json(_facts(problem, cases)) if as_json else emit(_description(problem, cases))
+    emit_json(_facts(problem, cases)) if as_json else write_stdout(_description(problem, cases))
 
 
 @app.command(
@@ -79,7 +78,7 @@ def score(
         outcome = problems.score(problem, code, fresh, seed)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--fresh") from None
-    emit_json(_result(outcome, seed)) if as_json else emit(_report(outcome))
+    emit_json(_result(outcome, seed)) if as_json else write_stdout(_report(outcome))
     raise typer.Exit(0 if outcome.passed else FAILED)
 
 
@@ -141,13 +140,13 @@ def _description(problem: Problem, cases: Cases) -> str:
     return f"{problem.title}: {problem.description}\n\n{aligned(None, facts)}\n{aligned(('inputs', 'expected'), rows)}"
 
 
-def _error_name(measure: Measure) -> str:
+def _error_name(measure: ErrorMeasure) -> str:
     return measure.error if isinstance(measure.error, str) else getattr(measure.error, "__name__", "error of its own")
 
 
 def _generator(entry: Generator) -> str:
     plain = isinstance(entry, Symbol | bool | int | float | str | list | tuple)
-    return (unparse(entry) if plain else repr(entry)) if len(repr(entry)) <= LONGEST else _shortened(repr(entry))
+    return (to_text(entry) if plain else repr(entry)) if len(repr(entry)) <= LONGEST else _shortened(repr(entry))
 
 
 def _shortened(text: str, width: int = LONGEST) -> str:
@@ -155,7 +154,7 @@ def _shortened(text: str, width: int = LONGEST) -> str:
 
 
 def _clipped(value: Value, width: int = LONGEST) -> str:
-    return _shortened("nothing" if value is None else unparse(value), width)
+    return _shortened("nothing" if value is None else to_text(value), width)
 
 
 def _inputs(cases: Cases, case: int) -> str:
@@ -163,7 +162,7 @@ def _inputs(cases: Cases, case: int) -> str:
     return "  ".join(_clipped(value, LONGEST // len(inputs)) for value in inputs)
 
 
-def _report(outcome: Score) -> str:
+def _report(outcome: ProgramScore) -> str:
     failing = outcome.failing
     tried = f"{outcome.n_edge} fixed and {len(outcome.cases) - outcome.n_edge} fresh cases of {outcome.problem.title}"
     head = f"{tried}: total error {outcome.total:g}, {len(failing)} failing\n"
@@ -183,7 +182,7 @@ def _report(outcome: Score) -> str:
     return f"{head}\n{aligned(('case', 'errors', 'inputs', 'expected', 'got'), rows)}{more}"
 
 
-def _result(outcome: Score, seed: int) -> dict[str, Any]:
+def _result(outcome: ProgramScore, seed: int) -> dict[str, Any]:
     return {
         "problem": outcome.problem.name,
         "passed": outcome.passed,

@@ -11,9 +11,8 @@ from typing import Annotated
 
 import typer
 
-from flexicase.checks import nearest
-from flexicase.cli.failures import FAILED, terminations_as_interrupts
-from flexicase.cli.output import emit, emit_json
+from flexicase._checks import did_you_mean
+from flexicase.cli._output import FAILED, emit_json, terminations_as_interrupts, write_stdout
 from flexicase.cli.studies import (
     DEFAULT_ROOT,
     AsJson,
@@ -23,8 +22,8 @@ from flexicase.cli.studies import (
     Nice,
     Root,
     Workers,
-    conduct,
     place_for,
+    run_with_display,
     successes,
     write_results,
 )
@@ -61,15 +60,15 @@ def reproduce(
     selection looks, with few and with many selections per generation; and the five methods on Replace Space with
     Newline and Median. Ctrl-C stops it; the same command continues.
     """
-    from flexicase.experiments import Options, load_spec, preset_path
+    from flexicase.experiments import StudyOptions, load_spec, preset_path
     from flexicase.experiments.presets import PAPER_TARGETS, PRESETS, TARGETS
     from flexicase.report.write import check_folder
 
     for target in targets or ():
         if target not in TARGETS:
-            raise typer.BadParameter(f"unknown target {target!r}{nearest(target, TARGETS)}", param_hint="TARGET")
+            raise typer.BadParameter(f"unknown target {target!r}{did_you_mean(target, TARGETS)}", param_hint="TARGET")
     if preset not in PRESETS:
-        raise typer.BadParameter(f"unknown preset {preset!r}{nearest(preset, PRESETS)}", param_hint="--preset")
+        raise typer.BadParameter(f"unknown preset {preset!r}{did_you_mean(preset, PRESETS)}", param_hint="--preset")
     wanted = dict.fromkeys(study for target in targets or PAPER_TARGETS for study in TARGETS[target])
     studies = _studies(wanted, preset, cifar, bool(targets))
     specs = [load_spec(preset_path(study, preset)) for study in studies]
@@ -78,22 +77,22 @@ def reproduce(
     code = 0
     pages: dict[str, Path] = {}
     with terminations_as_interrupts(), place_for(cluster, cluster_option) as place:
-        options = Options(workers or place.workers, attempts, nice)
+        options = StudyOptions(workers or place.workers, attempts, nice)
         for spec in specs:
-            code = max(code, conduct(spec, options, root, place, quiet=as_json))
+            code = max(code, run_with_display(spec, options, root, place, quiet=as_json))
             if code > FAILED:  # stopped
                 break
             pages[spec.name] = publish(root / spec.name)
     if as_json:
         emit_json({name: str(page) for name, page in pages.items()})
     else:
-        emit("".join(f"{successes(root / name)}\nreport: {page}\n" for name, page in pages.items()))
+        write_stdout("".join(f"{successes(root / name)}\nreport: {page}\n" for name, page in pages.items()))
     raise typer.Exit(code)
 
 
 def _studies(wanted: Iterable[str], preset: str, cifar: Path | None, named: bool) -> list[str]:
     """The studies that can be made here; says why where one cannot."""
-    from flexicase.experiments.image import DATA_VARIABLE
+    from flexicase.experiments.image_job import DATA_VARIABLE
 
     if cifar is not None:
         os.environ[DATA_VARIABLE] = str(cifar.absolute())

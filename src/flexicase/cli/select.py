@@ -12,14 +12,15 @@ import typer
 from numpy.typing import NDArray
 
 import flexicase
-from flexicase.checks import check_choice
-from flexicase.cli.output import aligned, emit, emit_json, standard_input, tab_separated
-from flexicase.files import HEADERS, read_errors
-from flexicase.selection.api import MOST_EVENTS, Method, Selection
+from flexicase._checks import check_choice
+from flexicase.cli._error_files import HEADERS, read_errors
+from flexicase.cli._output import aligned, emit_json, standard_input, tab_separated, write_stdout
 from flexicase.selection.epsilon import MAD_MODES, Epsilon
-from flexicase.selection.kernel import Ended
 from flexicase.selection.lexicase import Lexicase
-from flexicase.selection.registry import resolve_method
+from flexicase.selection.methods import PAPER_METHODS, resolve_method
+from flexicase.selection.methods import methods as method_names
+from flexicase.selection.protocol import Ended, Method, Selection
+from flexicase.selection.select import MAX_EVENTS
 
 COUNTS = ("evaluations", "evaluations_distinct", "cases_used", "ended")
 
@@ -34,7 +35,7 @@ def select(
         ),
     ],
     *,
-    n: Annotated[int, typer.Option("-n", "--number", min=0, max=MOST_EVENTS, help="How many parents to select.")] = 1,
+    n: Annotated[int, typer.Option("-n", "--number", min=0, max=MAX_EVENTS, help="How many parents to select.")] = 1,
     method: Annotated[str, typer.Option(help="Selection method; 'flexicase methods' lists them.")] = "lexicase",
     seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same parents. Random if left out.")] = None,
     counts: Annotated[bool, typer.Option("--counts", help="Print the counts of every selection event too.")] = False,
@@ -58,13 +59,13 @@ def select(
     matrix = _read(errors, header)
     if nan == "raise":
         _refuse_nan(matrix, errors)
-    outcome = flexicase.select(matrix, n, chosen, seed=seed, counts=counts or as_json, threads=threads, nan=nan)  # type: ignore[arg-type]
+    outcome = flexicase.select(matrix, n, chosen, seed=seed, threads=threads, nan=nan)  # type: ignore[arg-type]
     if as_json:
         emit_json(_as_dict(outcome, method, seed))
     elif counts:
-        emit(_count_table(outcome, method))
+        write_stdout(_count_table(outcome, method))
     else:
-        emit("".join(f"{index}\n" for index in outcome.indices))
+        write_stdout("".join(f"{index}\n" for index in outcome.indices))
 
 
 def _method(name: str, epsilon: str | None) -> Method:
@@ -116,10 +117,10 @@ def _refuse_nan(matrix: NDArray[Any], name: str) -> None:
 
 
 def _counts(outcome: Selection) -> dict[str, list[Any]] | None:
-    if outcome.evaluations is None or outcome.ended is None:
+    if not outcome.counted:
         return None
     columns = {name: getattr(outcome, name).tolist() for name in COUNTS}
-    columns["ended"] = [Ended(code).name.lower().replace("_", "-") for code in columns["ended"]]
+    columns["ended"] = [Ended(code).label for code in columns["ended"]]
     return columns
 
 
@@ -141,3 +142,14 @@ def _count_table(outcome: Selection, method: str) -> str:
         )
     rows = list(zip(outcome.indices.tolist(), *columns.values(), strict=True))
     return (aligned if sys.stdout is not None and sys.stdout.isatty() else tab_separated)(("index", *columns), rows)
+
+
+def methods(
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list of names and descriptions.")] = False,
+) -> None:
+    """List the selection methods, the paper's five first."""
+    described = [(name, resolve_method(name).describe()) for name in method_names()]
+    if as_json:
+        emit_json([{"name": n, "description": d, "paper": n in PAPER_METHODS} for n, d in described])
+    else:
+        write_stdout(aligned(("method", "what it does"), described))

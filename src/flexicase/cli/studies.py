@@ -13,12 +13,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from flexicase.checks import nearest
-from flexicase.cli.failures import FAILED, explain, terminations_as_interrupts
-from flexicase.cli.output import aligned, emit, emit_json
+from flexicase._checks import did_you_mean
+from flexicase.cli._output import FAILED, aligned, emit_json, explain, terminations_as_interrupts, write_stdout
+from flexicase.experiments._tables import MANIFEST, locate
 
 if TYPE_CHECKING:
-    from flexicase.experiments import Comparison, Entry, Exported, Options, Overview, Place, Spec, Study
+    from flexicase.experiments import (
+        ExecutorFactory,
+        ExportSummary,
+        LedgerEntry,
+        RerunComparison,
+        Study,
+        StudyOptions,
+        StudySpec,
+        StudyStatus,
+    )
+
 
 Root = Annotated[Path, typer.Option("--dir", help="Folder of all studies.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value.")]
@@ -65,24 +75,24 @@ def run(
     Finished runs are kept, interrupted ones go on from where they were. Ctrl-C, SIGTERM and SIGHUP stop it; the same
     command continues.
     """
-    from flexicase.experiments import Options, load_spec
+    from flexicase.experiments import StudyOptions, load_spec
 
     with terminations_as_interrupts():
         loaded = load_spec(spec, allow_code=True)
         with place_for(cluster, cluster_option) as place:
-            options = Options(workers or place.workers, attempts, nice, patience, retry_quarantined)
-            code = conduct(loaded, options, root, place, quiet=as_json)
+            options = StudyOptions(workers or place.workers, attempts, nice, patience, retry_quarantined)
+            code = run_with_display(loaded, options, root, place, quiet=as_json)
     folder = root / loaded.name
     if as_json:
         emit_json({"study": loaded.name, "folder": str(folder), **_as_dict(_view(folder))})
     elif code <= FAILED:
-        emit(f"{successes(folder)}\nstudy: {folder} (flexicase export {loaded.name} writes the results)\n")
+        write_stdout(f"{successes(folder)}\nstudy: {folder} (flexicase export {loaded.name} writes the results)\n")
     raise typer.Exit(code)
 
 
-def place_for(cluster: str | None, settings: list[str] | None) -> AbstractContextManager[Place]:
+def place_for(cluster: str | None, settings: list[str] | None) -> AbstractContextManager[ExecutorFactory]:
     """Where runs are made, from the command line's words."""
-    from flexicase.experiments import place_of
+    from flexicase.experiments import open_cluster
 
     options: dict[str, Any] = {}
     for setting in settings or ():
@@ -93,12 +103,14 @@ def place_for(cluster: str | None, settings: list[str] | None) -> AbstractContex
             options[key] = json.loads(value)
         except ValueError:
             options[key] = value
-    return place_of(cluster, options)
+    return open_cluster(cluster, options)
 
 
-def conduct(spec: Spec, options: Options, root: Path, place: Place, *, quiet: bool = False) -> int:
+def run_with_display(
+    spec: StudySpec, options: StudyOptions, root: Path, place: ExecutorFactory, *, quiet: bool = False
+) -> int:
     """Run a study with a display; gives the exit code, 128 and the signal if it was stopped."""
-    from flexicase.cli.study_progress import monitor_for
+    from flexicase.cli._study_display import monitor_for
     from flexicase.experiments import LockedError, run_study
 
     with monitor_for(options.workers, quiet=quiet) as monitor:
@@ -108,10 +120,10 @@ def conduct(spec: Spec, options: Options, root: Path, place: Place, *, quiet: bo
         except LockedError as error:
             raise OSError(f"{error}: one process at a time runs a study") from error
     if ending == "interrupted":
-        emit("stopped; the same command goes on from here\n")
+        write_stdout("stopped; the same command goes on from here\n")
         return 128 + (monitor.stop_signal or signal.SIGINT)
     if ending == "incomplete":
-        emit("some runs were quarantined; 'flexicase status' tells why, --retry-quarantined tries them again\n")
+        write_stdout("some runs were quarantined; 'flexicase status' tells why, --retry-quarantined tries them again\n")
         return FAILED
     return 0
 
@@ -142,13 +154,13 @@ def status(
     if as_json:
         emit_json([value for value, _ in found])
     else:
-        emit("".join(text for _, text in found) or f"no studies in {root}\n")
+        write_stdout("".join(text for _, text in found) or f"no studies in {root}\n")
     raise typer.Exit(code)
 
 
 def _described(study: Study, *, in_full: bool) -> tuple[dict[str, Any], str]:
     """How a study stands, for machines and for people."""
-    from flexicase.cli.study_progress import headline
+    from flexicase.cli._study_display import headline
 
     name, view, unsettled = study.folder.name, _view(study.folder), _unsettled(study)
     text = f"{name}: {headline(view)}\n"
@@ -175,16 +187,16 @@ def export(
         files = {path.name: path.stat().st_size for path in exported.files}
         emit_json({"folder": str(exported.folder), "done": exported.done, "runs": exported.planned, "files": files})
     else:
-        emit(
+        write_stdout(
             f"{exported.done} of {exported.planned} runs, {exported.rows:,} rows, {exported.bytes / 1e6:.2f} MB: "
             f"{exported.folder}\n"
         )
 
 
-def write_results(study: Study, out: Path | None = None, style: str = "parquet") -> Exported:
+def write_results(study: Study, out: Path | None = None, style: str = "parquet") -> ExportSummary:
     """Export a study to a folder, by default the one called ``results`` inside its own."""
     from flexicase.experiments import export_study
-    from flexicase.tables import FORMATS
+    from flexicase.experiments._tables import FORMATS
 
     if style not in FORMATS:
         raise typer.BadParameter(f"expected parquet or csv, got {style!r}", param_hint="--format")
@@ -210,7 +222,7 @@ def import_(
         emit_json({"study": study.folder.name, "new": new, **_as_dict(view)})
     else:
         done = f"{new} new runs, {view.counts['done']} of {view.total} done"
-        emit(f"{done}; to go on: flexicase run {folder / 'study.toml'} --dir {root}\n")
+        write_stdout(f"{done}; to go on: flexicase run {folder / 'study.toml'} --dir {root}\n")
 
 
 def rerun(
@@ -225,7 +237,7 @@ def rerun(
     Exit code 1 if anything but times differs.
     """
     from flexicase.experiments import DamagedLedgerError, find_run
-    from flexicase.experiments.outcomes import one_line
+    from flexicase.experiments._outcomes import one_line
 
     try:
         found = [find_run(root, run_id) for run_id in ids]
@@ -242,18 +254,18 @@ def rerun(
         comparisons.append(comparison)
         if not as_json:
             verdict = "identical" if comparison.identical else "DIFFERENT: " + "; ".join(comparison.differences)
-            emit(f"{name}: {comparison.rows} rows × {len(comparison.columns)} columns {verdict}\n")
+            write_stdout(f"{name}: {comparison.rows} rows × {len(comparison.columns)} columns {verdict}\n")
     if as_json:
         emit_json([{"run": c.run_id, "identical": c.identical, "differences": c.differences} for c in comparisons])
     raise typer.Exit(0 if all(c.identical for c in comparisons) else FAILED)
 
 
-def _made_again(study: Study, entry: Entry, name: str, *, quiet: bool, allow_code: bool) -> Comparison:
+def _made_again(study: Study, entry: LedgerEntry, name: str, *, quiet: bool, allow_code: bool) -> RerunComparison:
     """The comparison with a repeated run, which is followed while it goes on."""
-    from flexicase.cli.live_line import LiveLine
+    from flexicase.cli._output import StatusLine
     from flexicase.experiments import rerun as make_again
 
-    with LiveLine(quiet) as line:
+    with StatusLine(quiet) as line:
         return make_again(
             study, entry, lambda now: line.show(f"{name}: step {now.step} of {now.steps}"), allow_code=allow_code
         )
@@ -265,23 +277,23 @@ def find_study(root: Path, name: str) -> Study:
 
     known = {study.folder.name: study for study in studies_in(root)}
     if name not in known:
-        hint = nearest(name, known) if known else f"; there are none in {root}"
+        hint = did_you_mean(name, known) if known else f"; there are none in {root}"
         raise typer.BadParameter(f"unknown study {name!r}{hint}", param_hint="STUDY")
     return known[name]
 
 
-def _entries(folder: Path) -> list[Entry]:
+def _entries(folder: Path) -> list[LedgerEntry]:
     from flexicase.experiments import Ledger, Study
 
     with Ledger(Study(folder).ledger, read_only=True) as ledger:
         return ledger.entries()
 
 
-def _view(folder: Path) -> Overview:
-    from flexicase.experiments import overview
+def _view(folder: Path) -> StudyStatus:
+    from flexicase.experiments import study_status
 
     entries = _entries(folder)
-    return overview(entries, max(1, sum(entry.state == "running" for entry in entries)))
+    return study_status(entries, max(1, sum(entry.state == "running" for entry in entries)))
 
 
 def _unsettled(study: Study) -> list[dict[str, Any]]:
@@ -293,9 +305,9 @@ def _unsettled(study: Study) -> list[dict[str, Any]]:
     ]
 
 
-def _news(entry: Entry) -> str:
-    from flexicase.cli.study_progress import duration
-    from flexicase.experiments.outcomes import one_line
+def _news(entry: LedgerEntry) -> str:
+    from flexicase.cli._study_display import duration
+    from flexicase.experiments._outcomes import one_line
 
     if entry.state != "running" or entry.heartbeat is None:
         return one_line(f"{entry.attempts} attempts; {entry.failure}")
@@ -305,15 +317,43 @@ def _news(entry: Entry) -> str:
     return one_line(f"{where}; last sign of life {ago} ago")
 
 
-def _as_dict(view: Overview) -> dict[str, Any]:
+def _as_dict(view: StudyStatus) -> dict[str, Any]:
     scores = [{column: getattr(score, column) for column in STATUS_COLUMNS} for score in view.scores]
     return {"counts": view.counts, "scores": scores, "seconds_left": view.seconds_left}
 
 
 def successes(folder: Path) -> str:
     """A table of how a study's runs have gone."""
-    from flexicase.experiments.outcomes import one_line
+    from flexicase.experiments._outcomes import one_line
 
     scores = _view(folder).scores
     cells = [tuple(one_line(getattr(score, column)) for column in STATUS_COLUMNS) for score in scores]
     return aligned(STATUS_COLUMNS, cells)
+
+
+def report(
+    source: Annotated[str, typer.Argument(metavar="STUDY", help="A study, or the folder of an export.")],
+    *,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the report; by default 'report' beside the results.")
+    ] = None,
+    root: Root = DEFAULT_ROOT,
+    as_json: AsJson = False,
+) -> None:
+    """Write a study's tables, tests and figures: one page that needs no network, and PNG, SVG and CSV beside it.
+
+    Works on what is finished, also while the study runs.
+    """
+    from flexicase.report.write import check_folder, write_report
+
+    export = Path(source)
+    study = None if locate(export, MANIFEST).exists() else find_study(root, source)
+    folder = out or (export.parent if study is None else study.folder) / "report"
+    check_folder(folder)
+    if study is not None:
+        export = write_results(study).folder
+    written = write_report(export, folder)
+    if as_json:
+        emit_json({"page": str(written.page), "files": [str(path) for path in written.files]})
+    else:
+        write_stdout(f"report: {written.page}\n")

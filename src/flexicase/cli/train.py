@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from flexicase.checkpoint import require_free
-from flexicase.checks import nearest
-from flexicase.cli.failures import terminations_as_interrupts
-from flexicase.cli.live_line import LiveLine
-from flexicase.cli.output import check_picture, emit, emit_json
+from flexicase._checkpoint import require_free
+from flexicase._checks import did_you_mean
+from flexicase.cli._output import StatusLine, check_picture, emit_json, terminations_as_interrupts, write_stdout
 
 if TYPE_CHECKING:
-    from flexicase.torch import Generation, GradientLexicase
+    from flexicase.torch import GradientLexicase, TrainingRecord
 
 CHOICES = {
     "data": ("digits", "cifar10", "fake"),
@@ -82,9 +80,8 @@ def train(
         check_picture(plot)
     from flexicase.torch import GradientLexicase
     from flexicase.torch import data as data_sets
-    from flexicase.torch.candidates import check_device
-    from flexicase.torch.state import check_names
-    from flexicase.torch.training import sgd
+    from flexicase.torch._state import check_names
+    from flexicase.torch._training import check_device, sgd
 
     _refuse(check_device, device, "--device")
     _refuse(check_names, allow_changed or (), "--allow-changed")
@@ -130,11 +127,11 @@ def _fit(
     search: GradientLexicase, generations: int, writer: Any, *, quiet: bool, save: Path | None, **rest: Any
 ) -> None:
     """Train, and show how it goes."""
-    from flexicase.torch.distributed import under_torchrun
+    from flexicase.torch._distributed import under_torchrun
 
     # torchrun ends its processes by SIGTERM when one dies, and there a checkpoint is written after every generation
     stopping = contextlib.nullcontext() if under_torchrun() else terminations_as_interrupts()
-    with stopping, LiveLine(quiet=quiet) as line, warnings.catch_warnings():
+    with stopping, StatusLine(quiet=quiet) as line, warnings.catch_warnings():
         warnings.simplefilter("always", RuntimeWarning)
         warnings.showwarning = lambda message, *_: line.note(f"flexicase: warning: {message}")
         search.callbacks.append(lambda record: line.show(in_a_line(record), always=record.accuracy is not None))
@@ -156,7 +153,7 @@ def _finish(search: GradientLexicase, plot: Path | None, settings: dict[str, Any
     picture = None
     try:
         if plot is not None:
-            from flexicase.torch.plot import training_picture
+            from flexicase.plot import training_picture
 
             training_picture(search.records).savefig(plot, dpi=150)
             picture = str(plot)
@@ -165,7 +162,7 @@ def _finish(search: GradientLexicase, plot: Path | None, settings: dict[str, Any
             records = [record.as_dict() for record in search.records]
             emit_json({**settings, **summary(search), "records": records})
         else:
-            emit(report(search) + ("" if picture is None else f"picture: {picture}\n"))
+            write_stdout(report(search) + ("" if picture is None else f"picture: {picture}\n"))
 
 
 def _how_to_go_on(search: GradientLexicase, save: Path | None) -> str:
@@ -189,7 +186,8 @@ def _check(chosen: dict[str, str]) -> None:
     for option, value in chosen.items():
         if value not in CHOICES[option]:
             raise typer.BadParameter(
-                f"unknown value {value!r}{nearest(value, CHOICES[option])}", param_hint=f"--{option.replace('_', '-')}"
+                f"unknown value {value!r}{did_you_mean(value, CHOICES[option])}",
+                param_hint=f"--{option.replace('_', '-')}",
             )
 
 
@@ -202,7 +200,7 @@ def _check_folders(data: str, directory: Path | None, save: Path | None, resume:
             "needs --resume under torchrun --max-restarts, to go on from there", param_hint="--save"
         )
     if save is not None and not resume and os.environ.get("RANK", "0") == "0":
-        from flexicase.torch.checkpoint import describe
+        from flexicase.torch._checkpoint import describe
 
         _refuse(lambda folder: require_free(folder, describe, remedy="--resume continues it"), save, "--save")
     if data == "cifar10" and directory is None:
@@ -217,7 +215,7 @@ def network(arch: str, found: Any) -> Any:
     return vgg(depth, channels=found.channels, size=found.size, classes=found.classes)
 
 
-def in_a_line(record: Generation) -> str:
+def in_a_line(record: TrainingRecord) -> str:
     """A generation in a line."""
     accuracy = "" if record.accuracy is None else f", accuracy {100 * record.accuracy:.2f} %"
     return (
@@ -260,7 +258,7 @@ def _writer(folder: Path) -> Any:
     return SummaryWriter(str(folder))
 
 
-def _log(writer: Any, record: Generation) -> None:
+def _log(writer: Any, record: TrainingRecord) -> None:
     for name in ("loss", "lr", "evaluations", "cases", "forward_passes", "accuracy", "seconds_train", "seconds_select"):
         value = getattr(record, name)
         if value is not None:

@@ -1,21 +1,16 @@
-"""Who evaluates (individual, case) pairs, and what is remembered of them."""
+"""Evaluators of (individual, case) pairs."""
 
-from flexicase.evaluation.pipelined import PipelinedEvaluator
-from flexicase.evaluation.processes import ProcessEvaluator
-from flexicase.evaluation.protocol import CaseEvaluator, EvaluationError
-from flexicase.evaluation.ray_evaluator import RayEvaluator
-from flexicase.evaluation.serial import BlockEvaluator, PairEvaluator
-from flexicase.evaluation.simulated import SimulatedCluster
-from flexicase.evaluation.threads import ThreadEvaluator
+from flexicase.evaluation._local import PairEvaluator, ProcessEvaluator, ThreadEvaluator
+from flexicase.evaluation._pipelined import PipelinedEvaluator
+from flexicase.evaluation._protocol import CaseEvaluator, EvaluationError
+from flexicase.evaluation._ray import RayEvaluator
 
 __all__ = [
-    "BlockEvaluator",
     "CaseEvaluator",
     "EvaluationError",
     "PairEvaluator",
     "PipelinedEvaluator",
     "ProcessEvaluator",
     "RayEvaluator",
-    "SimulatedCluster",
     "ThreadEvaluator",
 ]

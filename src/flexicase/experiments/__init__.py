@@ -1,57 +1,54 @@
 """Studies of many runs: a TOML file, a plan, a ledger, and runs that survive whatever happens."""
 
-from flexicase.extras import require
+from flexicase._checks import require_package
 
-require("studies need", "pydantic", "pyarrow")
+require_package("studies need", "pydantic", "pyarrow")
 
-from flexicase.experiments.clusters import Place, place_of
-from flexicase.experiments.coordinator import FullDiskError, Options, run_study
-from flexicase.experiments.database import DamagedLedgerError
-from flexicase.experiments.exchange import Exported, export_study, import_study
-from flexicase.experiments.jobs import Job, Outcome, Progress, Task
-from flexicase.experiments.ledger import ChangedSpecError, Entry, Ledger, Result
-from flexicase.experiments.lock import LockedError
-from flexicase.experiments.monitor import Monitor
-from flexicase.experiments.overview import Overview, overview
-from flexicase.experiments.plan import plan
+from flexicase._files import LockedError
+from flexicase.experiments._database import DamagedLedgerError
+from flexicase.experiments._tables import DamagedRowsError
+from flexicase.experiments.executors import ExecutorFactory, open_cluster
+from flexicase.experiments.export import ExportSummary, export_study, import_study
+from flexicase.experiments.jobs import Job, JobResult, Progress, RunSpec
+from flexicase.experiments.ledger import ChangedSpecError, Ledger, LedgerEntry, RunResult
 from flexicase.experiments.presets import preset_path
-from flexicase.experiments.rerun import Comparison, find_run, rerun
-from flexicase.experiments.rows import DamagedRowsError
-from flexicase.experiments.spec import Spec, SpecError, load_spec, parse_spec
-from flexicase.experiments.study import Study, studies_in
+from flexicase.experiments.rerun import RerunComparison, find_run, rerun
+from flexicase.experiments.runner import FullDiskError, Monitor, StudyOptions, run_study
+from flexicase.experiments.spec import SpecError, StudySpec, load_spec, parse_spec, plan
+from flexicase.experiments.study import Study, StudyStatus, studies_in, study_status
 
 __all__ = [
     "ChangedSpecError",
-    "Comparison",
     "DamagedLedgerError",
     "DamagedRowsError",
-    "Entry",
-    "Exported",
+    "ExecutorFactory",
+    "ExportSummary",
     "FullDiskError",
     "Job",
+    "JobResult",
     "Ledger",
+    "LedgerEntry",
     "LockedError",
     "Monitor",
-    "Options",
-    "Outcome",
-    "Overview",
-    "Place",
     "Progress",
-    "Result",
-    "Spec",
+    "RerunComparison",
+    "RunResult",
+    "RunSpec",
     "SpecError",
     "Study",
-    "Task",
+    "StudyOptions",
+    "StudySpec",
+    "StudyStatus",
     "export_study",
     "find_run",
     "import_study",
     "load_spec",
-    "overview",
+    "open_cluster",
     "parse_spec",
-    "place_of",
     "plan",
     "preset_path",
     "rerun",
     "run_study",
     "studies_in",
+    "study_status",
 ]

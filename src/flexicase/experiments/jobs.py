@@ -16,19 +16,19 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from pydantic import BaseModel
 
-from flexicase.checkpoint import CheckpointError
-from flexicase.checks import nearest
+from flexicase._checkpoint import CheckpointError
+from flexicase._checks import did_you_mean
 
 Scalar: TypeAlias = str | int | float | bool | None
-KINDS = {"gp": "flexicase.experiments.gp:GpJob", "image": "flexicase.experiments.image:ImageJob"}
+KINDS = {"gp": "flexicase.experiments.gp_job:GpJob", "image": "flexicase.experiments.image_job:ImageJob"}
 
 
 @dataclass(frozen=True)
-class Task:
+class RunSpec:
     """One run to be made: everything its outcome depends on.
 
     Attributes:
-        id: Derived from all the rest; see `flexicase.experiments.plan`.
+        id: Derived from all the rest; see `flexicase.experiments.spec`.
         kind: The kind of job.
         problem: Name of the problem.
         method: Name of the method.
@@ -61,7 +61,7 @@ class Progress(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class JobResult:
     """What a finished run leaves.
 
     Attributes:
@@ -87,7 +87,7 @@ class Job(Protocol):
     def check(self, problem: str, method: str) -> None:
         """Raise ValueError if the problem or the method does not exist."""
 
-    def run(self, task: Task, save: Path, report: Callable[[Progress], None]) -> Outcome:
+    def run(self, task: RunSpec, save: Path, report: Callable[[Progress], None]) -> JobResult:
         """Make a run, or go on with one that was interrupted.
 
         Args:
@@ -119,7 +119,7 @@ def column(records: Sequence[Any], name: str, dtype: DTypeLike, missing: Any = N
     return np.array([missing if value is None else value for value in values], dtype=dtype)
 
 
-def resumed(make: Callable[[Path], Outcome], save: Path) -> Outcome:
+def run_with_checkpoint(make: Callable[[Path], JobResult], save: Path) -> JobResult:
     """Make a run, going on from what a folder holds; if that cannot be read, from the beginning.
 
     Args:
@@ -133,7 +133,7 @@ def resumed(make: Callable[[Path], Outcome], save: Path) -> Outcome:
         return make(save)
 
 
-def job_of(kind: str, *, allow_code: bool = False) -> Job:
+def load_job(kind: str, *, allow_code: bool = False) -> Job:
     """The job that a kind names.
 
     Args:
@@ -144,8 +144,8 @@ def job_of(kind: str, *, allow_code: bool = False) -> Job:
         ValueError: There is no such kind, or it takes code that was not allowed; the message says what went wrong.
 
     Example:
-        >>> from flexicase.experiments.jobs import job_of
-        >>> type(job_of("gp")).__name__
+        >>> from flexicase.experiments.jobs import load_job
+        >>> type(load_job("gp")).__name__
         'GpJob'
     """
     check_kind(kind, allow_code=allow_code)
@@ -173,7 +173,9 @@ def check_kind(kind: str, *, allow_code: bool) -> None:
     if kind in KINDS:
         return
     if ":" not in kind:
-        raise ValueError(f"unknown kind {kind!r}{nearest(kind, KINDS)} (a job of your own: 'package.module:Class')")
+        raise ValueError(
+            f"unknown kind {kind!r}{did_you_mean(kind, KINDS)} (a job of your own: 'package.module:Class')"
+        )
     if not allow_code:
         raise ValueError(
             f"{kind!r} is code from outside flexicase, which is not run unasked; "

@@ -12,15 +12,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, TypeAlias
 
-from flexicase.experiments.database import DamagedLedgerError, check_sound, connect, naming_damage, seal, transaction
-from flexicase.experiments.jobs import Progress, Scalar, Task
-from flexicase.experiments.plan import plan
-from flexicase.experiments.provenance import Provenance
-from flexicase.experiments.spec import Spec, what_changed
-from flexicase.experiments.study import ROWS
+from flexicase._provenance import Provenance
+from flexicase.experiments._database import DamagedLedgerError, check_sound, connect, naming_damage, seal, transaction
+from flexicase.experiments.jobs import Progress, RunSpec, Scalar
+from flexicase.experiments.spec import StudySpec, diff_specs, plan
 
 State: TypeAlias = Literal["planned", "running", "done", "failed", "quarantined"]
 STATES: tuple[State, ...] = ("planned", "running", "done", "failed", "quarantined")
+ROWS = "rows"  # folder of the rows, beside the ledger
 FORMAT = 2
 
 SCHEMA = """
@@ -50,7 +49,7 @@ class ChangedSpecError(ValueError):
 
 
 @dataclass(frozen=True)
-class Result:
+class RunResult:
     """What is recorded when a run is done.
 
     Attributes:
@@ -65,7 +64,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Entry:
+class LedgerEntry:
     """A run as the ledger has it.
 
     Attributes:
@@ -82,7 +81,7 @@ class Entry:
         result: What it gave.
     """
 
-    task: Task
+    task: RunSpec
     state: State
     attempts: int
     started: float | None
@@ -92,7 +91,7 @@ class Entry:
     progress: Progress
     provenance: Provenance | None
     failure: str | None
-    result: Result | None
+    result: RunResult | None
 
 
 class Ledger:
@@ -133,7 +132,7 @@ class Ledger:
             raise
 
     @classmethod
-    def create(cls, path: Path, spec: Spec) -> Ledger:
+    def create(cls, path: Path, spec: StudySpec) -> Ledger:
         """A new ledger with every run of the study planned; on the disk completely or not at all."""
         tasks = plan(spec)
         connection = connect(path)
@@ -160,7 +159,7 @@ class Ledger:
         return cls(path)
 
     @classmethod
-    def open_or_create(cls, path: Path, spec: Spec) -> Ledger:
+    def open_or_create(cls, path: Path, spec: StudySpec) -> Ledger:
         """The study's ledger, made if there is none yet.
 
         Raises:
@@ -202,10 +201,10 @@ class Ledger:
         (text,) = self._connection.execute("SELECT text FROM study").fetchone()
         return str(text)
 
-    def check_same(self, spec: Spec) -> None:
+    def check_same(self, spec: StudySpec) -> None:
         """Raise `ChangedSpecError` if this is the ledger of another study."""
         (content,) = self._connection.execute("SELECT content FROM study").fetchone()
-        changes = what_changed(json.loads(content), json.loads(json.dumps(spec.content())))
+        changes = diff_specs(json.loads(content), json.loads(json.dumps(spec.content())))
         if changes:
             raise ChangedSpecError(
                 f"study {spec.name!r} has been started with other contents: {'; '.join(changes)} "
@@ -215,14 +214,14 @@ class Ledger:
         if [entry.task for entry in self.entries()] != planned:
             raise DamagedLedgerError(self.path, "its runs are not those of the study")
 
-    def entries(self, *states: State) -> list[Entry]:
+    def entries(self, *states: State) -> list[LedgerEntry]:
         """Runs in the order of the plan, all or those in certain states."""
         wanted = states or STATES
         marks = ", ".join("?" * len(wanted))
         found = self._connection.execute(f"SELECT * FROM runs WHERE state IN ({marks}) ORDER BY position", wanted)
         return [_entry(self._verified(row)) for row in found]
 
-    def entry(self, run_id: str) -> Entry:
+    def entry(self, run_id: str) -> LedgerEntry:
         """One run.
 
         Raises:
@@ -230,7 +229,7 @@ class Ledger:
         """
         return _entry(self._row(run_id))
 
-    def next_task(self) -> Task | None:
+    def next_task(self) -> RunSpec | None:
         """The next run to be made: the planned ones first, then those that failed and may be tried again."""
         for state in ("planned", "failed"):
             row = self._connection.execute(
@@ -262,7 +261,7 @@ class Ledger:
             for run_id, progress in signs.items():
                 self._update(run_id, "heartbeat = ?, step = ?, steps = ?, note = ?", (now, *progress))
 
-    def finish(self, run_id: str, result: Result, progress: Progress, provenance: Provenance) -> None:
+    def finish(self, run_id: str, result: RunResult, progress: Progress, provenance: Provenance) -> None:
         """A run is done: when this returns, that is on the disk."""
         now = time.time()
         with transaction(self._connection):
@@ -318,7 +317,7 @@ class Ledger:
                 (reason,),
             )
 
-    def adopt(self, entry: Entry) -> None:
+    def adopt(self, entry: LedgerEntry) -> None:
         """Record a run that was done elsewhere."""
         if entry.result is None:
             raise ValueError(f"run {entry.task.id} has no result to adopt")
@@ -371,10 +370,10 @@ class Ledger:
         self._connection.execute("UPDATE runs SET seal = ? WHERE id = ?", (seal(changed), run_id))
 
 
-def _entry(row: sqlite3.Row) -> Entry:
+def _entry(row: sqlite3.Row) -> LedgerEntry:
     done = row["state"] == "done"
-    return Entry(
-        task=Task(
+    return LedgerEntry(
+        task=RunSpec(
             id=row["id"],
             kind=row["kind"],
             problem=row["problem"],
@@ -392,5 +391,5 @@ def _entry(row: sqlite3.Row) -> Entry:
         progress=Progress(row["step"], row["steps"], row["note"]),
         provenance=None if row["version"] is None else Provenance(row["version"], row["machine"], row["command"]),
         failure=row["failure"],
-        result=Result(row["checksum"], row["digest"], json.loads(row["summary"])) if done else None,
+        result=RunResult(row["checksum"], row["digest"], json.loads(row["summary"])) if done else None,
     )

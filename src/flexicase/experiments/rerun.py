@@ -10,18 +10,17 @@ from pathlib import Path
 
 import numpy as np
 
-from flexicase.experiments.executor import Failed, Finished, LocalExecutor, Moved
+from flexicase.experiments._tables import Rows, is_timing, read_rows
+from flexicase.experiments.executors import Failed, Finished, LocalExecutor, Progressed
 from flexicase.experiments.jobs import Progress, Scalar, check_kind
-from flexicase.experiments.ledger import Entry, Ledger, Result
-from flexicase.experiments.rows import Rows, read_rows
+from flexicase.experiments.ledger import Ledger, LedgerEntry, RunResult
 from flexicase.experiments.study import Study, studies_in
-from flexicase.exported import is_timing
 
 POLL_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
-class Comparison:
+class RerunComparison:
     """How a repeated run compares with the stored one.
 
     Attributes:
@@ -31,8 +30,8 @@ class Comparison:
         differences: What is not the same to the last bit, one line per column; empty if nothing.
 
     Example:
-        >>> from flexicase.experiments import Comparison
-        >>> Comparison("0123456789abcdef", rows=2, columns=["generation"], differences=[]).identical
+        >>> from flexicase.experiments import RerunComparison
+        >>> RerunComparison("0123456789abcdef", rows=2, columns=["generation"], differences=[]).identical
         True
     """
 
@@ -47,7 +46,7 @@ class Comparison:
         return not self.differences
 
 
-def find_run(root: Path, prefix: str) -> tuple[Study, Entry]:
+def find_run(root: Path, prefix: str) -> tuple[Study, LedgerEntry]:
     """The run of any study below ``root`` whose id starts with ``prefix``.
 
     Raises:
@@ -82,8 +81,8 @@ def find_run(root: Path, prefix: str) -> tuple[Study, Entry]:
 
 
 def rerun(
-    study: Study, entry: Entry, report: Callable[[Progress], None] | None = None, *, allow_code: bool = False
-) -> Comparison:
+    study: Study, entry: LedgerEntry, report: Callable[[Progress], None] | None = None, *, allow_code: bool = False
+) -> RerunComparison:
     """Make a finished run again, in a process and a folder of its own, and compare.
 
     Args:
@@ -113,16 +112,16 @@ def rerun(
         if not _same(before.get(key), after.get(key))
     ]
     columns = [name for name in stored if not is_timing(name)]
-    return Comparison(entry.task.id, len(next(iter(stored.values()))), columns, differences)
+    return RerunComparison(entry.task.id, len(next(iter(stored.values()))), columns, differences)
 
 
-def _stored(entry: Entry) -> Result:
+def _stored(entry: LedgerEntry) -> RunResult:
     if entry.result is None:
         raise ValueError(f"run {entry.task.id} is {entry.state}, not done: there is nothing to compare with")
     return entry.result
 
 
-def _make(executor: LocalExecutor, entry: Entry, report: Callable[[Progress], None] | None) -> Finished:
+def _make(executor: LocalExecutor, entry: LedgerEntry, report: Callable[[Progress], None] | None) -> Finished:
     executor.start(entry.task)
     try:
         while True:
@@ -131,7 +130,7 @@ def _make(executor: LocalExecutor, entry: Entry, report: Callable[[Progress], No
                     return event
                 if isinstance(event, Failed):
                     raise RuntimeError(f"run {entry.task.id} failed: {event.reason}")
-                if isinstance(event, Moved) and report is not None:
+                if isinstance(event, Progressed) and report is not None:
                     report(event.progress)
     finally:
         executor.stop()

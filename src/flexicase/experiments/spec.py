@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -10,9 +11,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 
-from flexicase.checks import nearest
-from flexicase.experiments.jobs import job_of
-from flexicase.exported import parse_toml
+from flexicase._checks import did_you_mean
+from flexicase.experiments.jobs import RunSpec, load_job
+from flexicase.experiments.results import parse_toml
 
 LONGEST_NAME = 200
 Names = Annotated[list[Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]], Field(min_length=1)]
@@ -36,7 +37,7 @@ class SpecError(ValueError):
     """
 
 
-class Spec(BaseModel):
+class StudySpec(BaseModel):
     r"""A checked study.
 
     Attributes:
@@ -103,7 +104,7 @@ class Spec(BaseModel):
         return self.model_dump(exclude={"description"})
 
 
-def load_spec(path: str | Path, *, allow_code: bool = False) -> Spec:
+def load_spec(path: str | Path, *, allow_code: bool = False) -> StudySpec:
     """Read and check a study.
 
     Args:
@@ -128,7 +129,7 @@ def load_spec(path: str | Path, *, allow_code: bool = False) -> Spec:
     return parse_spec(text, str(path), allow_code=allow_code)
 
 
-def parse_spec(text: str, name: str = "study", *, allow_code: bool = False) -> Spec:
+def parse_spec(text: str, name: str = "study", *, allow_code: bool = False) -> StudySpec:
     r"""Check a study given as TOML text.
 
     Args:
@@ -149,16 +150,16 @@ def parse_spec(text: str, name: str = "study", *, allow_code: bool = False) -> S
     except ValueError as error:
         raise SpecError(f"{name}: not valid TOML: {error!s:.300}") from error
     try:
-        spec = Spec.model_validate(raw)
+        spec = StudySpec.model_validate(raw)
     except ValidationError as error:
-        raise SpecError(f"{name}: {'; '.join(_complaints(error, Spec))}") from error
+        raise SpecError(f"{name}: {'; '.join(_complaints(error, StudySpec))}") from error
     return _complete(spec, text, name, allow_code)
 
 
-def _complete(spec: Spec, text: str, name: str, allow_code: bool) -> Spec:
+def _complete(spec: StudySpec, text: str, name: str, allow_code: bool) -> StudySpec:
     """The study with every run's settings spelt out, after the kind of job has checked them."""
     try:
-        job = job_of(spec.kind, allow_code=allow_code)
+        job = load_job(spec.kind, allow_code=allow_code)
     except ValueError as error:
         raise SpecError(f"{name}: kind: {error}") from error
     settings = _checked_settings(job.settings, spec.settings, f"{name}: settings")
@@ -197,7 +198,7 @@ def _complaints(error: ValidationError, model: type[BaseModel]) -> Iterator[str]
     for detail in details[:MOST_COMPLAINTS]:
         place = ".".join(str(part) for part in detail["loc"])
         if detail["type"] == "extra_forbidden":
-            yield f"unknown key {place!r:.80}{nearest(str(detail['loc'][-1]), model.model_fields)}"
+            yield f"unknown key {place!r:.80}{did_you_mean(str(detail['loc'][-1]), model.model_fields)}"
         elif detail["type"] == "missing":
             yield f"{place!r} is missing"
         else:
@@ -214,12 +215,12 @@ def _shown(value: Any) -> str:
         return f"a value of type {type(value).__name__} that cannot be shown"
 
 
-def what_changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+def diff_specs(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """How two studies' contents differ, one line per key.
 
     Example:
-        >>> from flexicase.experiments.spec import what_changed
-        >>> what_changed({"settings": {"population": 1000}}, {"settings": {"population": 500}})
+        >>> from flexicase.experiments.spec import diff_specs
+        >>> diff_specs({"settings": {"population": 1000}}, {"settings": {"population": 500}})
         ['settings.population: 1000 -> 500']
     """
     flat_before, flat_after = dict(_flat(before)), dict(_flat(after))
@@ -237,3 +238,55 @@ def _flat(content: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
             yield from _flat(value, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}", value
+
+
+ID_DIGITS = 16
+
+
+def plan(spec: StudySpec) -> list[RunSpec]:
+    r"""All runs of a study, seed by seed, so that the first results cover every problem and method evenly.
+
+    Example:
+        >>> from flexicase.experiments import parse_spec, plan
+        >>> spec = parse_spec('name = "t"\nproblems = ["mirror-image"]\nmethods = ["lexicase", "random"]\nseeds = 2')
+        >>> [(task.seed, task.method) for task in plan(spec)]
+        [(0, 'lexicase'), (0, 'random'), (1, 'lexicase'), (1, 'random')]
+    """
+    tasks = [
+        RunSpec(
+            id=run_id(spec.kind, problem, method, seed, spec.settings_of(variant)),
+            kind=spec.kind,
+            problem=problem,
+            method=method,
+            variant=variant,
+            seed=seed,
+            settings=spec.settings_of(variant),
+        )
+        for seed in spec.seeds
+        for problem in spec.problems
+        for method in spec.methods
+        for variant in spec.variant_names()
+    ]
+    _refuse_twins(tasks)
+    return tasks
+
+
+def run_id(kind: str, problem: str, method: str, seed: int, settings: dict[str, Any]) -> str:
+    """The id of a run: a hash of everything that its outcome depends on, except the version of flexicase.
+
+    Example:
+        >>> from flexicase.experiments.spec import run_id
+        >>> run_id("gp", "mirror-image", "lexicase", 0, {"population": 1000})
+        '...'
+    """
+    content = {"kind": kind, "problem": problem, "method": method, "seed": seed, "settings": settings}
+    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()[:ID_DIGITS]
+
+
+def _refuse_twins(tasks: list[RunSpec]) -> None:
+    seen: dict[str, RunSpec] = {}
+    for task in tasks:
+        twin = seen.setdefault(task.id, task)
+        if twin is not task:
+            raise SpecError(f"variants {twin.variant!r} and {task.variant!r} have the same settings")

@@ -1,21 +1,21 @@
 """Genetic programming on Push: populations, variation, and runs."""
 
-from flexicase.checkpoint import CheckpointError
+from flexicase._checkpoint import CheckpointError
 from flexicase.gp.evolve import Callback, evolve
 from flexicase.gp.population import Population
-from flexicase.gp.records import Generation, Run, Seconds
+from flexicase.gp.records import EvolutionResult, GenerationRecord, PhaseSeconds
 from flexicase.gp.simplify import simplify
-from flexicase.gp.variation import Breeder, Plan, Variation
+from flexicase.gp.variation import OffspringGenerator, OffspringPlan, Variation
 
 __all__ = [
-    "Breeder",
     "Callback",
     "CheckpointError",
-    "Generation",
-    "Plan",
+    "EvolutionResult",
+    "GenerationRecord",
+    "OffspringGenerator",
+    "OffspringPlan",
+    "PhaseSeconds",
     "Population",
-    "Run",
-    "Seconds",
     "Variation",
     "evolve",
     "simplify",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase import _native
-from flexicase.checks import check_count, check_threads, shown
+from flexicase._checks import check_count, check_threads, shown
 from flexicase.problems.cases import as_tuple
 from flexicase.push.genome import Gene, Genome
 from flexicase.push.program import Program

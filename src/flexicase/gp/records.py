@@ -12,10 +12,10 @@ from flexicase.push.genome import Genome
 from flexicase.push.program import Program
 
 
-class Seconds(NamedTuple):
+class PhaseSeconds(NamedTuple):
     """Where the time of a generation went.
 
-    >>> Seconds(evaluate=0.5, select=0.25).total
+    >>> PhaseSeconds(evaluate=0.5, select=0.25).total
     0.75
     """
 
@@ -31,7 +31,7 @@ class Seconds(NamedTuple):
         return sum(self)
 
 
-class Generation(NamedTuple):
+class GenerationRecord(NamedTuple):
     """What happened in a generation. None stands for what a method does not count or does not know.
 
     Attributes:
@@ -50,7 +50,7 @@ class Generation(NamedTuple):
         program_size: Mean number of points.
         seconds: Where the time went.
 
-    >>> Generation(generation=3, best_error=7.0, solved_cases=93).events
+    >>> GenerationRecord(generation=3, best_error=7.0, solved_cases=93).events
     0
     """
 
@@ -67,20 +67,20 @@ class Generation(NamedTuple):
     steps: int = 0
     genome_size: float = 0.0
     program_size: float = 0.0
-    seconds: Seconds = Seconds()
+    seconds: PhaseSeconds = PhaseSeconds()
 
     def as_dict(self) -> dict[str, Any]:
         """All fields as plain values."""
         return {**self._asdict(), "seconds": self.seconds._asdict()}
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Generation:
+    def from_dict(cls, values: dict[str, Any]) -> GenerationRecord:
         """The record that `as_dict` was called on."""
-        return cls(**{**values, "seconds": Seconds(**values["seconds"])})
+        return cls(**{**values, "seconds": PhaseSeconds(**values["seconds"])})
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class EvolutionResult:
     """The outcome of a run.
 
     Attributes:
@@ -88,7 +88,7 @@ class Run:
         method: Name of the selection method.
         seed: The seed; with it and the settings the run can be repeated.
         settings: All settings.
-        records: One `Generation` per generation.
+        records: One `GenerationRecord` per generation.
         best: Program of the best individual of the last generation.
         genome: Its genome.
         simplified: The same program without what it does not need; None if the run did not solve the training cases.
@@ -103,7 +103,7 @@ class Run:
     method: str
     seed: int
     settings: dict[str, Any] = field(repr=False)
-    records: tuple[Generation, ...] = field(repr=False)
+    records: tuple[GenerationRecord, ...] = field(repr=False)
     best: Program = field(repr=False)
     genome: Genome = field(repr=False)
     simplified: Program | None

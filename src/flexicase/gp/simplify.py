@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase import _native
-from flexicase.checks import check_count, shown
+from flexicase._checks import check_count, shown
 from flexicase.gp.population import check_key
-from flexicase.push.evaluate import Evaluator
+from flexicase.push.evaluator import Evaluator
 from flexicase.push.program import Program
 from flexicase.rng import Key, key_from_seed
 

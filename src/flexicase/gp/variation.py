@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase import _native
-from flexicase.checks import (
+from flexicase._checks import (
     check_choice,
     check_count,
     check_flag,
@@ -19,13 +19,13 @@ from flexicase.checks import (
     check_not_negative,
     check_text,
     check_threads,
-    nearest,
+    did_you_mean,
     shown,
 )
 from flexicase.gp.population import Population, check_key, check_population
 from flexicase.problems.cases import as_tuple
-from flexicase.problems.settings import MAX_POINTS, MAX_POPULATION, OPERATORS
-from flexicase.push.generators import (
+from flexicase.problems.problem import MAX_POINTS, MAX_POPULATION, OPERATORS
+from flexicase.push.genome import (
     Generator,
     RandomBoolean,
     RandomChar,
@@ -164,7 +164,7 @@ class Variation:
 
 
 @dataclass(frozen=True)
-class Plan:
+class OffspringPlan:
     """Which pipelines make the children of a generation, and the parents they need.
 
     Attributes:
@@ -181,7 +181,7 @@ class Plan:
         return int(self.first[-1])
 
 
-class Breeder:
+class OffspringGenerator:
     """Makes random genomes from a list of genes, and children by the operators of a `Variation`.
 
     Every child has a random stream of its own, so that nothing depends on the number of threads.
@@ -192,7 +192,7 @@ class Breeder:
 
     >>> from flexicase.push import RandomInteger, Symbol
     >>> from flexicase.rng import key_from_seed
-    >>> breeder = Breeder([RandomInteger(0, 9), Symbol("integer_add")], Variation(max_initial_genome=5))
+    >>> breeder = OffspringGenerator([RandomInteger(0, 9), Symbol("integer_add")], Variation(max_initial_genome=5))
     >>> population = breeder.random(3, key_from_seed(1))
     >>> len(population), max(len(genome) for genome in population) <= 5
     (3, True)
@@ -232,7 +232,7 @@ class Breeder:
         key = check_key(key)
         return Population(_native.gp_random_population(self.native, size, key.k0, key.k1, check_threads(threads)))
 
-    def plan(self, parents: Population, size: int, key: Key) -> Plan:
+    def plan(self, parents: Population, size: int, key: Key) -> OffspringPlan:
         """Draw the pipelines of ``size`` children.
 
         Args:
@@ -245,10 +245,10 @@ class Breeder:
         key = check_key(key)
         pipelines, first = np.empty(size, np.int64), np.empty(size + 1, np.int64)
         _native.gp_plan(self.native, parents.native, key.k0, key.k1, pipelines, first)
-        return Plan(pipelines, first)
+        return OffspringPlan(pipelines, first)
 
     def breed(
-        self, population: Population, plan: Plan, parents: NDArray[np.int64], key: Key, threads: int = 1
+        self, population: Population, plan: OffspringPlan, parents: NDArray[np.int64], key: Key, threads: int = 1
     ) -> tuple[Population, NDArray[np.int64]]:
         """Make the children.
 
@@ -263,7 +263,7 @@ class Breeder:
             The children, and (children,) int64: how many of its parents each child used.
         """
         check_population(population, "population")
-        if not isinstance(plan, Plan):
+        if not isinstance(plan, OffspringPlan):
             raise TypeError(f"plan must be a Plan, got {shown(plan)}")
         if not isinstance(parents, np.ndarray) or parents.dtype != np.int64 or parents.shape != (plan.events,):
             raise TypeError(f"parents must be an int64 array of shape ({plan.events},), got {shown(parents)}")
@@ -276,7 +276,7 @@ class Breeder:
         )
         return Population(children), used
 
-    def copies(self, plan: Plan) -> NDArray[np.bool_]:
+    def copies(self, plan: OffspringPlan) -> NDArray[np.bool_]:
         """(children,) whether each child is a plain copy of its first parent."""
         return np.asarray(self._copies[plan.pipelines], dtype=np.bool_)
 
@@ -292,7 +292,7 @@ def _check_operators(operators: Operators) -> Mapping[tuple[str, ...], float]:
         names = tuple(name.strip().replace("-", "_") for name in names)
         for name in names:
             if name not in OPERATOR_NAMES:
-                raise ValueError(f"operators has the unknown operator {name!r}{nearest(name, OPERATOR_NAMES)}")
+                raise ValueError(f"operators has the unknown operator {name!r}{did_you_mean(name, OPERATOR_NAMES)}")
         checked[names] = check_fraction(probability, f"operators[{'+'.join(names)!r}]")
     total = sum(checked.values())
     if abs(total - 1) > SUM_TOLERANCE:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
+from functools import partial
+from importlib import resources
 from typing import Protocol, TypeVar, runtime_checkable
 
-from flexicase.checks import check_count, check_flag, check_function, shown
-from flexicase.problems.draws import Rng, pick, shuffled
-from flexicase.push.values import Value
+from flexicase._checks import check_count, check_flag, check_function, shown
+from flexicase.problems.random_inputs import Rng, pick, shuffled
+from flexicase.push.program import Value
 
 T = TypeVar("T")
 #: The inputs of one case, ``in1`` first.
@@ -69,10 +73,10 @@ class Cases:
 
 
 @runtime_checkable
-class Domain(Protocol):
+class CaseSource(Protocol):
     """Where cases come from: how many are for training and for testing, and what they are in one run.
 
-    >>> isinstance(Fixed([(1,), (2,)]), Domain)
+    >>> isinstance(FixedCases([(1,), (2,)]), CaseSource)
     True
     """
 
@@ -96,10 +100,10 @@ class Domain(Protocol):
 
 
 @dataclass(frozen=True)
-class Fixed:
+class FixedCases:
     """A list that every run uses as it is: for training or, with ``test``, for testing.
 
-    >>> Fixed([(1,), (2,)]).n_train, Fixed([(1,), (2,)], test=True).n_train
+    >>> FixedCases([(1,), (2,)]).n_train, FixedCases([(1,), (2,)], test=True).n_train
     (2, 0)
     """
 
@@ -157,10 +161,10 @@ class _Open:
 
 
 @dataclass(frozen=True)
-class Split(_Open):
+class SplitCases(_Open):
     """A list that is shuffled and divided anew for each run.
 
-    >>> Split([(n,) for n in range(10)], train=7, test=3).n_test
+    >>> SplitCases([(n,) for n in range(10)], train=7, test=3).n_test
     3
     """
 
@@ -186,7 +190,7 @@ class Split(_Open):
 
 
 @dataclass(frozen=True)
-class Drawn(_Open):
+class RandomCases(_Open):
     """Random cases, drawn anew for each run, training and test cases independently.
 
     Attributes:
@@ -194,7 +198,7 @@ class Drawn(_Open):
         train: Number of training cases.
         test: Number of test cases.
 
-    >>> Drawn(lambda rng: (int(rng.integers(10)),), train=20, test=100).n_train
+    >>> RandomCases(lambda rng: (int(rng.integers(10)),), train=20, test=100).n_train
     20
     """
 
@@ -223,3 +227,38 @@ class Drawn(_Open):
             drawn = self.draw(rng)
             cases.extend(drawn if isinstance(drawn, list) else [drawn])
         return cases[:count]
+
+
+def read_carried(name: str) -> Cases:
+    """The fixed cases of a problem of the benchmark suite, as they are carried.
+
+    >>> read_carried("mirror-image").inputs[1], read_carried("mirror-image").expected[1]
+    (([1], [1]), True)
+    """
+    packed = resources.files("flexicase.problems").joinpath("data", f"{name}-edge.json.gz").read_bytes()
+    cases = Cases()
+    for line in gzip.decompress(packed).splitlines():
+        record = json.loads(line)
+        inputs = [value for key, value in record.items() if key.startswith("input")]
+        outputs = [value for key, value in record.items() if key.startswith("output")]
+        cases.inputs.append(tuple(inputs))
+        cases.expected.append(outputs[0] if len(outputs) == 1 else tuple(outputs))
+    return cases
+
+
+def carried_inputs(name: str, start: int = 0, stop: int | None = None) -> list[Inputs]:
+    """The inputs of some of them.
+
+    >>> carried_inputs("mirror-image", 0, 1)
+    [([], [])]
+    """
+    return read_carried(name).inputs[start:stop]
+
+
+def carried_reader(name: str) -> Callable[[], Cases]:
+    """A function that gives all of them.
+
+    >>> len(carried_reader("mirror-image")())
+    23
+    """
+    return partial(read_carried, name)

@@ -1,4 +1,4 @@
-"""Problems of the cases in a file."""
+"""Problems of listed cases."""
 
 from __future__ import annotations
 
@@ -6,17 +6,190 @@ import csv
 import gzip
 import io
 import json
+import math
 import os
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from flexicase.checks import check_text, shown
-from flexicase.problems.cases import Inputs
-from flexicase.problems.listed import from_cases
-from flexicase.problems.problem import Problem
-from flexicase.push.values import Value
+from flexicase._checks import check_flag, check_fraction, check_text, shown
+from flexicase.problems.cases import FixedCases, Inputs, SplitCases, as_tuple
+from flexicase.problems.problem import Problem, ProblemSettings
+from flexicase.push.genome import (
+    Generator,
+    RandomBoolean,
+    RandomFloat,
+    RandomInteger,
+    RandomString,
+    RandomTag,
+    RandomTagged,
+)
+from flexicase.push.measures import ErrorMeasure
+from flexicase.push.program import Symbol, Value
+
+PENALTY = 1_000_000
+_CONSTANTS: Mapping[str, Generator] = {
+    "integer": RandomInteger(-100, 100),
+    "float": RandomFloat(-100.0, 100.0),
+    "boolean": RandomBoolean(),
+    "string": RandomString(0, 10),
+}
+_SCALARS = {bool: "boolean", int: "integer", float: "float", str: "string"}
+
+
+def from_cases(
+    name: str,
+    cases: Sequence[tuple[Sequence[Value], Value]],
+    *,
+    test: float = 0.25,
+    printed: bool = False,
+    description: str = "",
+    stacks: Sequence[str] | None = None,
+    generators: Sequence[Generator] | None = None,
+    measures: Sequence[ErrorMeasure] | None = None,
+    settings: ProblemSettings | None = None,
+) -> Problem:
+    """A problem of listed cases.
+
+    Args:
+        name: Its name.
+        cases: Pairs of inputs and the right answer; the answer is a tuple if there are several.
+        test: Share of the cases that each run keeps for testing, at least one case unless it is 0; each run draws
+            which ones. With 0, runs cannot tell whether a solution generalises.
+        printed: Whether answers that are texts are printed, rather than left on the string stack.
+        description: What a program must do.
+        stacks: Stacks whose instructions programs may use; exec, integer, boolean and those of the cases if None.
+        generators: What else random genes are made of; random constants, tags and the inputs if None.
+        measures: The errors of each case; one for each answer, by its kind, if None.
+        settings: What a run uses.
+
+    >>> problem = from_cases("double", [((n,), 2 * n) for n in range(40)])
+    >>> [len(cases) for cases in problem.sample(seed=1)], problem.measures[0].error
+    ([30, 10], 'absolute')
+    """
+    listed = _listed(cases)
+    check_flag(printed, "printed")
+    if settings is not None and not isinstance(settings, ProblemSettings):
+        raise TypeError(f"settings must be Settings, got {shown(settings)}")
+    inputs = _columns([case for case, _ in listed], "inputs")
+    outputs = _columns([_several(answer) for _, answer in listed], "outputs")
+    input_kinds, output_kinds = [list(map(_column_kind, columns)) for columns in (inputs, outputs)]
+    chosen = _default_stacks(input_kinds, output_kinds, printed) if stacks is None else _names(stacks)
+    answers = _answers(listed)
+    n_test = _n_test(test, len(listed))
+    all_inputs = [case for case, _ in listed]
+    return Problem(
+        name=name,
+        description=check_text(description, "description") or f"{len(listed)} listed cases.",
+        answer=lambda *given: answers[repr(given)],
+        domains=[SplitCases(all_inputs, len(listed) - n_test, n_test) if n_test else FixedCases(all_inputs)],
+        measures=_default_measures(output_kinds, printed) if measures is None else measures,
+        stacks=chosen,
+        generators=_default_generators(chosen, len(inputs)) if generators is None else generators,
+        settings=settings or ProblemSettings(),
+    )
+
+
+def _n_test(share: float, n_cases: int) -> int:
+    """Cases for testing; where there are to be any, at least one for testing and one for training."""
+    if check_fraction(share, "test") == 0:
+        return 0
+    if share == 1:
+        raise ValueError("test must be below 1, so that there are training cases, got 1")
+    if n_cases < 2:
+        raise ValueError(
+            f"cases must be at least 2 to keep one for testing, got {n_cases}; pass test=0 to train on all cases"
+        )
+    return min(max(1, round(share * n_cases)), n_cases - 1)
+
+
+def _names(stacks: Sequence[str]) -> tuple[str, ...]:
+    return tuple(check_text(stack, "stacks") for stack in as_tuple(stacks, "stacks"))
+
+
+def _listed(cases: Sequence[tuple[Sequence[Value], Value]]) -> list[tuple[Inputs, Value]]:
+    listed = []
+    for place, case in enumerate(as_tuple(cases, "cases")):
+        if not isinstance(case, tuple | list) or len(case) != 2 or not isinstance(case[0], tuple | list):
+            raise TypeError(f"cases must be pairs of inputs and an answer, but case {place} is {shown(case)}")
+        listed.append((tuple(case[0]), case[1]))
+    if not listed:
+        raise ValueError("cases must not be empty")
+    return listed
+
+
+def _several(answer: Value) -> Inputs:
+    return answer if isinstance(answer, tuple) else (answer,)
+
+
+def _columns(rows: list[Inputs], what: str) -> list[list[Value]]:
+    for place, row in enumerate(rows):
+        if len(row) != len(rows[0]) or not row:
+            raise ValueError(f"case {place} must have as many {what} as the first, {len(rows[0])}, but has {len(row)}")
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def _column_kind(column: list[Value]) -> str:
+    """The stack of a column's values, which must all be of one kind."""
+    kinds = {place: _kind(value, place) for place, value in enumerate(column)}
+    found = dict.fromkeys(kind for kind in kinds.values() if kind)
+    if len(found) > 1:
+        first, other, *_ = found
+        where = next(place for place, kind in kinds.items() if kind == other)
+        raise ValueError(f"values of one column must be of one kind, but case {where} has {other} after {first}")
+    return next(iter(found), "vector_integer")
+
+
+def _kind(value: Value, place: int) -> str | None:
+    """The stack of a value; None for the empty vector, which goes on any vector stack."""
+    if isinstance(value, list):
+        kinds = {_kind(item, place) for item in value}
+        if len(kinds) > 1 or kinds & {None} or any(isinstance(item, list) for item in value):
+            raise ValueError(
+                f"elements of a vector must be of one kind and no vectors, but case {place} has {value!r:.60}"
+            )
+        return f"vector_{kinds.pop()}" if kinds else None
+    if type(value) not in _SCALARS:
+        raise ValueError(f"values must be numbers, truth values, texts or vectors, but case {place} has {value!r:.60}")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"values must be finite, but case {place} has {value}")
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError(f"integers must fit in 64 bits, but case {place} has {value}")
+    return _SCALARS[type(value)]
+
+
+def _answers(cases: list[tuple[Inputs, Value]]) -> dict[str, Value]:
+    answers: dict[str, Value] = {}
+    for place, (inputs, answer) in enumerate(cases):
+        if answers.setdefault(repr(inputs), answer) != answer:
+            raise ValueError(f"case {place} has the inputs of an earlier one but another answer: {inputs!r:.60}")
+    return answers
+
+
+def _default_stacks(inputs: list[str], outputs: list[str], printed: bool) -> list[str]:
+    kinds = dict.fromkeys(("exec", "integer", "boolean", *inputs, *outputs))
+    elements = dict.fromkeys(kind.removeprefix("vector_") for kind in kinds)
+    return [*dict.fromkeys((*kinds, *elements)), *(["print"] if printed else [])]
+
+
+def _default_generators(stacks: Sequence[str], n_inputs: int) -> list[Generator]:
+    constants = [_CONSTANTS[stack] for stack in stacks if stack in _CONSTANTS]
+    tags = RandomTag(tuple(stack for stack in stacks if stack != "print"))
+    return [*constants, tags, RandomTagged(), *(Symbol(f"in{i + 1}") for i in range(n_inputs))]
+
+
+def _default_measures(kinds: list[str], printed: bool) -> list[ErrorMeasure]:
+    return [_default_measure(kind, printed, place if len(kinds) > 1 else None) for place, kind in enumerate(kinds)]
+
+
+def _default_measure(kind: str, printed: bool, place: int | None) -> ErrorMeasure:
+    target = None if place is None else lambda _, answers: answers[place]
+    if kind in ("integer", "float"):
+        return ErrorMeasure(kind, "absolute", PENALTY, target=target)
+    if kind == "boolean":
+        return ErrorMeasure(kind, "mismatch", target=target)
+    return ErrorMeasure("output" if printed and kind == "string" else kind, "levenshtein", PENALTY, target=target)
 
 
 def from_file(path: str | os.PathLike[str], name: str | None = None, **options: Any) -> Problem:

@@ -1,7 +1,8 @@
-"""What a program-synthesis problem is."""
+"""ProblemSettings of a run on a problem."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args
@@ -9,18 +10,96 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flexicase.checks import check_choice, check_count, check_function, check_text, shown
-from flexicase.problems.cases import MAX_CASES, Cases, Domain, Inputs, as_tuple
-from flexicase.problems.draws import generator
-from flexicase.problems.settings import Settings
-from flexicase.push.evaluate import Evaluator
-from flexicase.push.generators import RANDOM_DRAWS, Generator
+from flexicase._checks import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_fraction,
+    check_function,
+    check_not_negative,
+    check_text,
+    shown,
+)
+from flexicase.problems.cases import MAX_CASES, Cases, CaseSource, Inputs, as_tuple
+from flexicase.problems.random_inputs import generator
+from flexicase.push.evaluator import Evaluator
+from flexicase.push.genome import RANDOM_DRAWS, Generator
 from flexicase.push.instructions import InstructionSet, Profile, check_names
-from flexicase.push.limits import Limits
-from flexicase.push.measures import Measure
-from flexicase.push.program import Program
-from flexicase.push.values import Symbol, Value
+from flexicase.push.interpreter import Limits
+from flexicase.push.measures import ErrorMeasure
+from flexicase.push.program import Program, Symbol, Value
 from flexicase.rng import Seed
+
+#: Most individuals of a population.
+MAX_POPULATION = 10**7
+#: Most points of a program.
+MAX_POINTS = 10**7
+
+#: Genetic operators and how often each makes a child; ``a+b`` is a followed by b.
+OPERATORS = {
+    "alternation": 0.2,
+    "uniform_mutation": 0.2,
+    "uniform_close_mutation": 0.1,
+    "alternation+uniform_mutation": 0.5,
+}
+
+
+@dataclass(frozen=True)
+class ProblemSettings:
+    """What a run on a problem uses unless told otherwise.
+
+    Attributes:
+        max_points: Most points of a program; a genome has at most a quarter as many genes.
+        max_initial_genome: Most genes of a random genome.
+        steps: Steps of one run of a program.
+        generations: Most generations after the first.
+        population: Individuals.
+        alignment_deviation: Standard deviation of the jumps of alternation, in genes.
+        constant_tweak_rate: How often mutation changes a constant instead of replacing it.
+        close_marker: Whether genes close blocks.
+        operators: Genetic operators and their probabilities.
+        error_threshold: Total error at which a run stops, and up to which it is a success on the test cases.
+
+    >>> ProblemSettings(max_points=1200, max_initial_genome=150, steps=600).max_genome
+    300
+    """
+
+    max_points: int = 1200
+    max_initial_genome: int = 150
+    steps: int = 600
+    generations: int = 300
+    population: int = 1000
+    alignment_deviation: float = 10
+    constant_tweak_rate: float = 0.5
+    close_marker: bool = True
+    operators: Mapping[str, float] = field(default_factory=OPERATORS.copy, hash=False)
+    error_threshold: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_count(self.max_points, "max_points", 4, MAX_POINTS)
+        check_count(self.max_initial_genome, "max_initial_genome", 1, MAX_POINTS)
+        check_count(self.steps, "steps", 1)
+        check_count(self.population, "population", 1, MAX_POPULATION)
+        check_count(self.generations, "generations")
+        check_fraction(self.constant_tweak_rate, "constant_tweak_rate")
+        check_not_negative(self.alignment_deviation, "alignment_deviation")
+        check_not_negative(self.error_threshold, "error_threshold")
+        object.__setattr__(self, "close_marker", check_flag(self.close_marker, "close_marker"))
+        if not isinstance(self.operators, Mapping):
+            raise TypeError(f"operators must map operators to probabilities, got {shown(self.operators)}")
+        total = sum(check_fraction(share, f"operators[{shown(name)}]") for name, share in self.operators.items())
+        if not math.isclose(total, 1.0, abs_tol=1e-5):
+            raise ValueError(f"operators must have probabilities that add up to 1, got {dict(self.operators)}")
+
+    @property
+    def max_genome(self) -> int:
+        """Most genes of a genome.
+
+        >>> ProblemSettings(max_points=800).max_genome
+        200
+        """
+        return self.max_points // 4
+
 
 PROFILES = get_args(Profile)
 
@@ -60,13 +139,13 @@ class Problem:
         title: Its name for people.
 
     >>> from flexicase.push import RandomInteger, Symbol
-    >>> from flexicase.problems import Drawn, draws
+    >>> from flexicase.problems import Drawn, random_inputs
     >>> problem = Problem(
     ...     name="double",
     ...     description="Twice an integer.",
     ...     answer=lambda n: 2 * n,
-    ...     domains=[Drawn(lambda rng: (draws.integer(rng, -100, 100),), train=20, test=50)],
-    ...     measures=[Measure("integer", "absolute", penalty=1000)],
+    ...     domains=[Drawn(lambda rng: (random_inputs.integer(rng, -100, 100),), train=20, test=50)],
+    ...     measures=[ErrorMeasure("integer", "absolute", penalty=1000)],
     ...     stacks=["exec", "integer"],
     ...     generators=[RandomInteger(-10, 10), Symbol("in1")],
     ... )
@@ -78,12 +157,12 @@ class Problem:
     name: str
     description: str
     answer: Callable[..., Value]
-    domains: Sequence[Domain]
-    measures: Sequence[Measure]
+    domains: Sequence[CaseSource]
+    measures: Sequence[ErrorMeasure]
     stacks: Sequence[str]
     generators: Sequence[Generator]
     extra_instructions: Sequence[str] = ()
-    settings: Settings = field(default_factory=Settings)
+    settings: ProblemSettings = field(default_factory=ProblemSettings)
     other_generators: Mapping[Profile, Sequence[Generator]] = field(default_factory=dict, hash=False)
     edge: Callable[[], Cases] | None = None
     title: str = ""
@@ -97,10 +176,10 @@ class Problem:
             raise TypeError(f"answer must be a function of the inputs, got {shown(self.answer)}")
         for name in ("domains", "measures", "stacks", "generators", "extra_instructions"):
             self._set(name, as_tuple(getattr(self, name), name))
-        self._check_parts("domains", Domain, "Fixed, Split, Drawn or the like")
-        self._check_parts("measures", Measure, "Measure objects")
+        self._check_parts("domains", CaseSource, "Fixed, Split, Drawn or the like")
+        self._check_parts("measures", ErrorMeasure, "Measure objects")
         self._check_parts("stacks", str, "names of stacks")
-        if not isinstance(self.settings, Settings):
+        if not isinstance(self.settings, ProblemSettings):
             raise TypeError(f"settings must be Settings, got {shown(self.settings)}")
         if self.edge is not None:
             check_function(self.edge, "edge", 0)

@@ -10,14 +10,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.checks import check_count, check_text, nearest, shown
+from flexicase._checks import check_count, check_text, did_you_mean, shown
 from flexicase.problems.cases import MAX_CASES, Cases
 from flexicase.problems.problem import Problem
-from flexicase.push.evaluate import Evaluator
+from flexicase.push.evaluator import Evaluator
 from flexicase.push.instructions import instruction_table
-from flexicase.push.program import Program
-from flexicase.push.text import parse_all
-from flexicase.push.values import Symbol, Value
+from flexicase.push.program import Program, Symbol, Value, parse_all
 from flexicase.rng import Seed
 
 _INPUT = re.compile(r"in([1-9]\d*)")
@@ -63,12 +61,12 @@ def _check_symbol(name: Symbol, n_inputs: int) -> None:
 
 
 def _nearest_instruction(name: str) -> str:
-    found = nearest(name, instruction_table())
+    found = did_you_mean(name, instruction_table())
     return found if "did you mean" in found else ""
 
 
 @dataclass(frozen=True, eq=False)
-class Score:
+class ProgramScore:
     """How a program did.
 
     Attributes:
@@ -131,7 +129,7 @@ class Score:
         return given[0] if len(given) == 1 else tuple(given)
 
 
-def score(problem: Problem, program: Program, fresh: int = 300, seed: Seed = 0) -> Score:
+def score(problem: Problem, program: Program, fresh: int = 300, seed: Seed = 0) -> ProgramScore:
     """Try a program on the fixed cases of a problem and on fresh random ones.
 
     Args:
@@ -155,4 +153,4 @@ def score(problem: Problem, program: Program, fresh: int = 300, seed: Seed = 0) 
     if not len(cases):
         raise ValueError(f"fresh must be positive, because {problem.name} has no fixed cases")
     errors = problem.evaluator(cases).errors([program]).reshape(len(cases), len(problem.measures))
-    return Score(problem, program, cases, len(edge), errors)
+    return ProgramScore(problem, program, cases, len(edge), errors)

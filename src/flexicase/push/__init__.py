@@ -1,7 +1,10 @@
 """The Push language: programs, genomes and a native engine that runs them."""
 
-from flexicase.push.evaluate import Evaluator, Failure
-from flexicase.push.generators import (
+from flexicase.push.evaluator import Evaluator, Failure
+from flexicase.push.genome import (
+    Gene,
+    Genome,
+    Marker,
     RandomBoolean,
     RandomChar,
     RandomFloat,
@@ -10,30 +13,26 @@ from flexicase.push.generators import (
     RandomTag,
     RandomTagged,
 )
-from flexicase.push.genome import Gene, Genome, Marker
-from flexicase.push.instructions import Instruction, InstructionSet, instruction_table
-from flexicase.push.limits import Limits
-from flexicase.push.measures import Measure
-from flexicase.push.program import Program
-from flexicase.push.python_instructions import instruction, remove_instruction
-from flexicase.push.run import State, run
-from flexicase.push.text import parse, parse_all, unparse
-from flexicase.push.trace import Step, Trace, trace
-from flexicase.push.values import Big, Char, Single, Symbol
+from flexicase.push.instructions import Instruction, InstructionSet, instruction, instruction_table, remove_instruction
+from flexicase.push.interpreter import Limits, ProgramTrace, RunState, Step, run, trace_program
+from flexicase.push.measures import ErrorMeasure
+from flexicase.push.program import BigInteger, Char, Float32, Program, Symbol, parse, parse_all, to_text
 
 __all__ = [
-    "Big",
+    "BigInteger",
     "Char",
+    "ErrorMeasure",
     "Evaluator",
     "Failure",
+    "Float32",
     "Gene",
     "Genome",
     "Instruction",
     "InstructionSet",
     "Limits",
     "Marker",
-    "Measure",
     "Program",
+    "ProgramTrace",
     "RandomBoolean",
     "RandomChar",
     "RandomFloat",
@@ -41,17 +40,15 @@ __all__ = [
     "RandomString",
     "RandomTag",
     "RandomTagged",
-    "Single",
-    "State",
+    "RunState",
     "Step",
     "Symbol",
-    "Trace",
     "instruction",
     "instruction_table",
     "parse",
     "parse_all",
     "remove_instruction",
     "run",
-    "trace",
-    "unparse",
+    "to_text",
+    "trace_program",
 ]

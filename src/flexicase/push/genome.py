@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from flexicase import _native
-from flexicase.checks import check_count, shown
-from flexicase.push.program import Program
-from flexicase.push.values import Value, check_sequence
+from flexicase._checks import check_choice, check_count, check_flag, check_number, check_text, shown
+from flexicase.push.instructions import STACKS
+from flexicase.push.program import Program, Value, check_sequence
 
 #: Blocks that a gene can close.
 MAX_CLOSE = 2**31 - 1
@@ -114,3 +116,165 @@ def _checked(gene: Any, name: str) -> tuple[int, int]:
     if not is_noop and not isinstance(gene.silent, bool | np.bool_):
         raise TypeError(f"{name}.silent must be True, False or 'no-op', got {shown(gene.silent)}")
     return check_count(gene.close, f"{name}.close", 0, MAX_CLOSE), 2 if is_noop else int(gene.silent)
+
+
+#: Newline, tab and the printable characters: what characters and strings of constants are drawn from.
+VISIBLE = "\n\t" + "".join(map(chr, range(32, 127)))
+#: Numbers that new tag instructions carry are below this one.
+TAG_LIMIT = 1000
+#: Characters of a random string; instructions make none that are longer.
+MAX_LENGTH = 5000
+
+
+def _integer(value: Any, name: str) -> int:
+    return check_count(value, name, -(2**63), 2**63 - 1)
+
+
+def _characters(value: Any, name: str) -> str:
+    text = check_text(value, name)
+    if not text or max(text) > "\uffff":
+        raise ValueError(f"{name} must be one or more characters of one UTF-16 unit each, got {shown(text)}")
+    return text
+
+
+def _set(generator: Any, **values: Any) -> None:
+    for name, value in values.items():
+        object.__setattr__(generator, name, value)
+
+
+@dataclass(frozen=True)
+class RandomInteger:
+    """An integer, uniform on ``low`` … ``high``, both included.
+
+    >>> RandomInteger(-10, 10)
+    RandomInteger(low=-10, high=10)
+    """
+
+    low: int
+    high: int
+
+    def __post_init__(self) -> None:
+        _set(self, low=_integer(self.low, "low"), high=_integer(self.high, "high"))
+        if self.low > self.high:
+            raise ValueError(f"low must not be above high, got {self.low} and {self.high}")
+
+
+@dataclass(frozen=True)
+class RandomFloat:
+    """A float, uniform on [``low``, ``high``).
+
+    >>> RandomFloat(0.0, 1.0)
+    RandomFloat(low=0.0, high=1.0)
+    """
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        _set(self, low=check_number(self.low, "low"), high=check_number(self.high, "high"))
+        if not (self.low < self.high and math.isfinite(self.high - self.low)):
+            raise ValueError(f"low must be below high, both finite, got {self.low} and {self.high}")
+
+
+@dataclass(frozen=True)
+class RandomBoolean:
+    """True or false, each half of the time.
+
+    >>> RandomBoolean()
+    RandomBoolean()
+    """
+
+
+@dataclass(frozen=True)
+class RandomChar:
+    """A character, uniform on those given.
+
+    >>> RandomChar("abc")
+    RandomChar(characters='abc')
+    """
+
+    characters: str = VISIBLE
+
+    def __post_init__(self) -> None:
+        _characters(self.characters, "characters")
+
+
+@dataclass(frozen=True)
+class RandomString:
+    """A string of ``low`` … ``high`` characters, its length uniform.
+
+    Attributes:
+        low: Least length.
+        high: Greatest length.
+        groups: Pairs of a weight and characters; each character comes from a group drawn by weight, and is uniform
+            on it.
+        words: Spaces that follow each other become one, and those at the ends go.
+
+    >>> RandomString(0, 20, ((0.2, " "), (0.8, "abc")), words=True).high
+    20
+    """
+
+    low: int
+    high: int
+    groups: tuple[tuple[float, str], ...] = ((1.0, VISIBLE),)
+    words: bool = False
+
+    def __post_init__(self) -> None:
+        _set(self, low=check_count(self.low, "low"), high=check_count(self.high, "high", 0, MAX_LENGTH))
+        if self.low > self.high:
+            raise ValueError(f"low must be between 0 and high, got {self.low} and {self.high}")
+        groups = check_sequence(self.groups, "groups", "pairs of a weight and characters")
+        if not groups:
+            raise ValueError("groups must not be empty")
+        _set(self, groups=tuple(_group(group, f"groups[{i}]") for i, group in enumerate(groups)))
+        _set(self, words=check_flag(self.words, "words"))
+
+
+def _group(group: Any, name: str) -> tuple[float, str]:
+    pair = check_sequence(group, name, "a weight and characters")
+    if len(pair) != 2:
+        raise ValueError(f"{name} must be a weight and characters, got {shown(group)}")
+    weight = check_number(pair[0], f"{name}[0]")
+    if not 0.0 < weight < math.inf:
+        raise ValueError(f"{name}[0] must be a finite weight above 0, got {shown(pair[0])}")
+    return weight, _characters(pair[1], f"{name}[1]")
+
+
+@dataclass(frozen=True)
+class RandomTag:
+    """A ``tag_<stack>_<n>`` instruction: one of the stacks, uniform, and a number below ``limit``.
+
+    >>> RandomTag(("integer", "exec")).limit
+    1000
+    """
+
+    stacks: tuple[str, ...]
+    limit: int = TAG_LIMIT
+
+    def __post_init__(self) -> None:
+        stacks = check_sequence(self.stacks, "stacks", "stacks")
+        if not stacks:
+            raise ValueError("stacks must not be empty")
+        for i, stack in enumerate(stacks):
+            check_choice(stack, f"stacks[{i}]", STACKS)
+        _set(self, stacks=tuple(stacks), limit=check_count(self.limit, "limit", 1))
+
+
+@dataclass(frozen=True)
+class RandomTagged:
+    """A ``tagged_<n>`` instruction with a number below ``limit``.
+
+    >>> RandomTagged()
+    RandomTagged(limit=1000)
+    """
+
+    limit: int = TAG_LIMIT
+
+    def __post_init__(self) -> None:
+        _set(self, limit=check_count(self.limit, "limit", 1))
+
+
+#: An entry of a generator list: a literal or symbol taken as it is, or a draw.
+Generator = Value | RandomInteger | RandomFloat | RandomBoolean | RandomChar | RandomString | RandomTag | RandomTagged
+#: The entries that are draws.
+RANDOM_DRAWS = (RandomInteger, RandomFloat, RandomBoolean, RandomChar, RandomString, RandomTag, RandomTagged)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from flexicase import _native
-from flexicase.checks import check_choice, check_count, check_number, check_text, nearest, shown
-from flexicase.push.descriptions import STACKS
-from flexicase.push.values import Value
+from flexicase._checks import check_choice, check_count, check_number, check_text, did_you_mean, shown
+from flexicase.push.instructions import STACKS
+from flexicase.push.program import Value
 
 #: Errors that the engine measures.
 #:
@@ -52,7 +52,7 @@ MOST_DECIMALS = 15
 
 
 @dataclass(frozen=True)
-class Measure:
+class ErrorMeasure:
     """One error of each case.
 
     Attributes:
@@ -65,8 +65,8 @@ class Measure:
             ``*`` for the letter that counts and ``?`` for any other.
         target: What the answer is compared with; the right answer if None.
 
-    >>> Measure("integer", "absolute", penalty=1000)
-    Measure(stack='integer', error='absolute', penalty=1000, ...)
+    >>> ErrorMeasure("integer", "absolute", penalty=1000)
+    ErrorMeasure(stack='integer', error='absolute', penalty=1000, ...)
     """
 
     stack: str
@@ -88,11 +88,6 @@ class Measure:
         if self.target is not None and not callable(self.target):
             raise TypeError(f"target must be None or a function of inputs and answer, got {shown(self.target)}")
 
-    @property
-    def is_native(self) -> bool:
-        """Whether the engine measures it, on several threads."""
-        return isinstance(self.error, str)
-
     def native(self) -> _native.PushQuestion:
         """The form that the engine reads."""
         name = self.error if isinstance(self.error, str) else "custom"
@@ -110,7 +105,7 @@ def check_error(error: Any) -> None:
     """The name of an error, or a function."""
     names = get_args(ErrorName)
     if isinstance(error, str) and error not in names:
-        raise ValueError(f"unknown error measure {shown(error)}{nearest(error, names)}")
+        raise ValueError(f"unknown error measure {shown(error)}{did_you_mean(error, names)}")
     if not isinstance(error, str) and not callable(error):
         raise TypeError(f"error must be a function or the name of an error measure, got {shown(error)}")
 

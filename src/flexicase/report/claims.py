@@ -7,11 +7,12 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from flexicase.experiments.results import StudyResults
 from flexicase.report import paper
-from flexicase.report.curves import counting, mean_curve, per_generation
-from flexicase.report.results import Results
+from flexicase.report.curves import mean_curve, per_generation, runs_with
+from flexicase.report.images import BASELINE, EvaluationRatio, compare
 from flexicase.report.statistics import fisher_exact, holm
-from flexicase.report.successes import LEVEL, Cell, baseline_rate, differs, p_text, success_table
+from flexicase.report.successes import LEVEL, SuccessRate, baseline_rate, differs, format_p, success_table
 
 Verdict = Literal["agrees", "differs", "open"]
 #: Means over fewer active runs than this are not compared.
@@ -35,7 +36,7 @@ class Claim:
     evidence: str
 
 
-def claims(results: Results) -> list[Claim]:
+def claims(results: StudyResults) -> list[Claim]:
     """The paper's statements on the methods that a study has, as far as they can be made of its problems.
 
     Args:
@@ -56,25 +57,25 @@ def claims(results: Results) -> list[Claim]:
     return [claim for claim in found if claim is not None]
 
 
-def _compared(cell: Cell) -> str:
+def _compared(cell: SuccessRate) -> str:
     return (
         f"{paper.title(cell.method)} on {paper.title(cell.problem)} {cell.successes}/{cell.runs} "
-        f"(p = {p_text(cell.p_value)}, adjusted {p_text(cell.adjusted)})"
+        f"(p = {format_p(cell.p_value)}, adjusted {format_p(cell.adjusted)})"
     )
 
 
-def _absence(tested: list[Cell], contradicted: bool) -> Verdict:
+def _absence(tested: list[SuccessRate], contradicted: bool) -> Verdict:
     """The verdict on a claim that something is not there."""
     if contradicted:
         return "differs"
     return "agrees" if min(cell.runs for cell in tested) >= TELLING_RUNS else "open"
 
 
-def _none_better(tested: list[Cell], cells: list[Cell]) -> Claim | None:
+def _none_better(tested: list[SuccessRate], cells: list[SuccessRate]) -> Claim | None:
     if not tested:
         return None
     better = [cell for cell in tested if differs(cell) and cell.rate > baseline_rate(cells, cell.problem)]
-    least = p_text(_least(cells, 1)) or "that of none: no rate is better"
+    least = format_p(_least(cells, 1)) or "that of none: no rate is better"
     evidence = "; ".join(map(_compared, better)) or f"the smallest p-value of a better rate is {least}"
     return Claim(
         "No method solves significantly more runs than lexicase selection.",
@@ -83,7 +84,7 @@ def _none_better(tested: list[Cell], cells: list[Cell]) -> Claim | None:
     )
 
 
-def _none_worse(methods: str, where: str, tested: list[Cell], cells: list[Cell]) -> Claim | None:
+def _none_worse(methods: str, where: str, tested: list[SuccessRate], cells: list[SuccessRate]) -> Claim | None:
     if not tested:
         return None
     worse = [cell for cell in tested if differs(cell) and cell.rate < baseline_rate(cells, cell.problem)]
@@ -94,7 +95,7 @@ def _none_worse(methods: str, where: str, tested: list[Cell], cells: list[Cell])
     )
 
 
-def _easy_first_worse(cell: Cell, baseline: float) -> Claim:
+def _easy_first_worse(cell: SuccessRate, baseline: float) -> Claim:
     where = f"{paper.title(cell.method)} on {paper.title(cell.problem)}"
     worse = differs(cell) and cell.rate < baseline
     return Claim(
@@ -105,7 +106,7 @@ def _easy_first_worse(cell: Cell, baseline: float) -> Claim:
     )
 
 
-def _least(cells: list[Cell], sign: int) -> float | None:
+def _least(cells: list[SuccessRate], sign: int) -> float | None:
     p_values = [
         cell.p_value
         for cell in cells
@@ -114,10 +115,10 @@ def _least(cells: list[Cell], sign: int) -> float | None:
     return min(p_values, default=None)
 
 
-def _fewest(results: Results, problem: str) -> Claim | None:
+def _fewest(results: StudyResults, problem: str) -> Claim | None:
     """Ranked shuffle with Num-Nonzeros makes the fewest evaluations in every generation."""
-    counted = (m for m in results.methods(problem) if counting(results.of(problem, m), "evaluations"))
-    methods = paper.in_order(tuple(counted))
+    counted = (m for m in results.methods(problem) if runs_with(results.of(problem, m), "evaluations"))
+    methods = paper.paper_order(tuple(counted))
     others = [method for method in methods if method != paper.FEWEST]
     if paper.FEWEST not in methods or not others:
         return None
@@ -132,7 +133,7 @@ def _fewest(results: Results, problem: str) -> Claim | None:
     verdict: Verdict = "differs" if lowest < 0.5 or not few else "open"
     if lowest > 0.95 and max(adjusted.values()) < LEVEL:
         verdict = "agrees"
-    details = ", ".join(f"{paper.title(m)} {p_text(p)}" for m, p in adjusted.items())
+    details = ", ".join(f"{paper.title(m)} {format_p(p)}" for m, p in adjusted.items())
     elsewhere = "".join(f"; {paper.title(m)} has it in {leaders[m]}" for m in others if leaders[m])
     return Claim(
         f"{'' if problem in paper.PROBLEMS else 'Beyond the paper: '}Ranked shuffle with Num-Nonzeros makes fewer "
@@ -144,14 +145,14 @@ def _fewest(results: Results, problem: str) -> Claim | None:
     )
 
 
-def _leaders(results: Results, problem: str, methods: list[str]) -> Counter[str]:
+def _leaders(results: StudyResults, problem: str, methods: list[str]) -> Counter[str]:
     """In how many generations each method has the lowest mean; of equals the first. Few active runs do not count."""
     curves = {method: mean_curve(results.of(problem, method), "evaluations") for method in methods}
     length = min(int((curve.active >= ENOUGH_RUNS).sum()) for curve in curves.values())
     return Counter(min(methods, key=lambda method: curves[method].mean[g]) for g in range(length))
 
 
-def _fewer_p_value(results: Results, problem: str, other: str) -> float:
+def _fewer_p_value(results: StudyResults, problem: str, other: str) -> float:
     from scipy.stats import mannwhitneyu
 
     mine = per_generation(results.of(problem, paper.FEWEST), "evaluations")
@@ -162,7 +163,7 @@ def _fewer_p_value(results: Results, problem: str, other: str) -> float:
     return 1.0 if math.isnan(p) else p
 
 
-def _rates(cells: list[Cell], settings: dict[str, Any]) -> Claim | None:
+def _rates(cells: list[SuccessRate], settings: dict[str, Any]) -> Claim | None:
     statement = "The success counts of the paper's table."
     if not cells:
         return None
@@ -174,16 +175,76 @@ def _rates(cells: list[Cell], settings: dict[str, Any]) -> Claim | None:
     other = [(cell, number, p) for (cell, number), p in zip(published, adjusted, strict=True) if p < LEVEL]
     details = "; ".join(
         f"{paper.title(cell.method)} on {paper.title(cell.problem)} {cell.successes}/{cell.runs} against the paper's "
-        f"{number}/{paper.RUNS} (adjusted p = {p_text(p)})"
+        f"{number}/{paper.RUNS} (adjusted p = {format_p(p)})"
         for cell, number, p in other
     )
     if other:
         outcome = f"{details}."
     else:
-        outcome = f"none differs at the 5 % level; the smallest adjusted p is {p_text(min(adjusted))}."
+        outcome = f"none differs at the 5 % level; the smallest adjusted p is {format_p(min(adjusted))}."
     return Claim(
         statement,
         _absence(cells, bool(other)),
         f"Fisher's exact test of each count against the published one, Holm-adjusted over {len(cells)} cells: "
         + outcome,
+    )
+
+
+#: (method, the method it is set against, what is said of it).
+STATEMENTS = (
+    (
+        "fast-num-nonzeros-max",
+        BASELINE,
+        "Num-Nonzeros with Default-Max makes significantly fewer evaluations than plain.",
+    ),
+    (
+        "fast-num-zeros-max",
+        BASELINE,
+        "Num-Zeros with Default-Max too makes significantly fewer evaluations than plain.",
+    ),
+    (
+        "fast-num-zeros-min",
+        BASELINE,
+        "Num-Zeros with Default-Min too makes significantly fewer evaluations than plain.",
+    ),
+    (
+        "fast-num-nonzeros-max",
+        "fast-num-nonzeros-min",
+        "With Num-Nonzeros, Default-Max makes fewer evaluations than Default-Min.",
+    ),
+    ("fast-split-max", "fast-num-nonzeros-max", "Beyond the paper: Split makes fewer evaluations than Num-Nonzeros."),
+    (
+        "fast-num-zeros-min",
+        "fast-num-zeros-max",
+        "With Num-Zeros, Default-Min makes fewer evaluations than Default-Max.",
+    ),
+)
+
+
+def image_claims(results: StudyResults) -> list[Claim]:
+    """The paper's statements on evaluations, on the data sets that a study has.
+
+    Args:
+        results: The study.
+    """
+    found = []
+    for problem in results.problems:
+        for method, other, statement in STATEMENTS:
+            comparison = compare(results, problem, method, other)
+            if comparison is not None:
+                found.append(Claim(statement, _verdict(comparison), _evidence(comparison, problem, other)))
+    return found
+
+
+def _verdict(found: EvaluationRatio) -> Verdict:
+    if found.p_value >= LEVEL:
+        return "open"
+    return "agrees" if found.ratio < 1 else "differs"
+
+
+def _evidence(found: EvaluationRatio, problem: str, other: str) -> str:
+    return (
+        f"{paper.title(problem)}, totals by those of {paper.title(other)}: {found.ratio:.2f} (95 % interval "
+        f"{found.interval.low:.2f} to {found.interval.high:.2f}), fewer in {found.lower} of {found.seeds} seeds, "
+        f"p = {found.p_value:.3f} (Wilcoxon signed-rank)."
     )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.report.results import Run
+from flexicase.experiments.results import FinishedRun
 
 #: No axis reaches further: larger numbers overflow on the way to a coordinate.
 LARGEST = 1e300
@@ -37,7 +37,7 @@ class Curve:
     active: NDArray[np.int64]
 
 
-def mean_curve(runs: list[Run], column: str) -> Curve:
+def mean_curve(runs: list[FinishedRun], column: str) -> Curve:
     """The mean of a column in each generation, over the runs that select parents in it: all but the last of a run.
 
     Args:
@@ -52,7 +52,7 @@ def mean_curve(runs: list[Run], column: str) -> Curve:
     return Curve(np.arange(active.size, dtype=np.int64), mean, mean - half, mean + half, active.astype(np.int64))
 
 
-def median_curve(runs: list[Run], column: str, window: int = 1) -> Curve:
+def median_curve(runs: list[FinishedRun], column: str, window: int = 1) -> Curve:
     """As `mean_curve`, with the median in place of the mean and quartiles in place of its interval.
 
     Args:
@@ -69,7 +69,7 @@ def median_curve(runs: list[Run], column: str, window: int = 1) -> Curve:
     return Curve(np.arange(active.size, dtype=np.int64), middle, low, high, active.astype(np.int64))
 
 
-def last_curve(runs: list[Run], column: str) -> Curve:
+def last_curve(runs: list[FinishedRun], column: str) -> Curve:
     """The last 50 values of a moving average over 20 generations, aligned at the end, averaged over the runs.
 
     Args:
@@ -98,7 +98,7 @@ def _widths(active: NDArray[Any]) -> NDArray[np.float64]:
     return np.where(active >= FEWEST_RUNS, t.ppf(0.975, np.maximum(active - 1, 1)), 0.0)
 
 
-def counting(runs: list[Run], column: str) -> list[Run]:
+def runs_with(runs: list[FinishedRun], column: str) -> list[FinishedRun]:
     """The runs that have a column: some methods do not count evaluations.
 
     Args:
@@ -108,28 +108,28 @@ def counting(runs: list[Run], column: str) -> list[Run]:
     return [run for run in runs if column in run.columns]
 
 
-def totals(runs: list[Run], column: str) -> NDArray[np.float64]:
+def totals(runs: list[FinishedRun], column: str) -> NDArray[np.float64]:
     """The sum of a column over the generations of each run.
 
     Returns:
         (runs,) sums; runs that do not count it are left out.
     """
-    return np.array([np.asarray(run.columns[column], dtype=np.float64).sum() for run in counting(runs, column)])
+    return np.array([np.asarray(run.columns[column], dtype=np.float64).sum() for run in runs_with(runs, column)])
 
 
-def per_generation(runs: list[Run], column: str) -> NDArray[np.float64]:
+def per_generation(runs: list[FinishedRun], column: str) -> NDArray[np.float64]:
     """The mean of a column over the generations of each run in which parents were selected.
 
     Returns:
         (runs,) means; runs that never selected, or do not count it, are left out.
     """
-    bred = [(np.asarray(run.columns[column], dtype=np.float64), _selecting(run)) for run in counting(runs, column)]
+    bred = [(np.asarray(run.columns[column], dtype=np.float64), _selecting(run)) for run in runs_with(runs, column)]
     return np.array([values[active].mean() for values, active in bred if active.any()])
 
 
-def _by_generation(runs: list[Run], column: str) -> NDArray[np.float64]:
+def _by_generation(runs: list[FinishedRun], column: str) -> NDArray[np.float64]:
     """(runs, generations) values, NaN where a run has ended."""
-    runs = counting(runs, column)
+    runs = runs_with(runs, column)
     selecting = list(map(_selecting, runs))
     table = np.full((len(runs), max((int(mask.sum()) for mask in selecting), default=0)), np.nan)
     for row, run, mask in zip(table, runs, selecting, strict=True):
@@ -137,7 +137,7 @@ def _by_generation(runs: list[Run], column: str) -> NDArray[np.float64]:
     return table
 
 
-def _selecting(run: Run) -> NDArray[np.bool_]:
+def _selecting(run: FinishedRun) -> NDArray[np.bool_]:
     """(generations,) whether parents are selected; always, in runs that know no selection."""
     events = run.columns.get("events")
     return np.ones(run.generations, dtype=bool) if events is None else np.asarray(events) > 0

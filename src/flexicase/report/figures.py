@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flexicase.experiments.results import StudyResults
+from flexicase.plot._style import style
 from flexicase.report import paper
 from flexicase.report.curves import LARGEST, Curve, last_curve, mean_curve
-from flexicase.report.results import Results
 from flexicase.report.sections import unique_name
-from flexicase.report.style import style
 from flexicase.report.variants import by_selections
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ BAND_ROOM = 1.5
 LONGEST_LABEL = 80
 
 
-def draw_evaluations(results: Results, folder: Path) -> list[Path]:
+def draw_evaluations(results: StudyResults, folder: Path) -> list[Path]:
     """Draw the mean evaluations per generation of each problem, for both counts, with linear and logarithmic axes.
 
     Args:
@@ -40,7 +40,7 @@ def draw_evaluations(results: Results, folder: Path) -> list[Path]:
     files, taken = [], set[str]()
     for problem in results.problems:
         for count, words in COUNTS.items():
-            curves = {m: mean_curve(results.of(problem, m), count) for m in paper.in_order(results.methods(problem))}
+            curves = {m: mean_curve(results.of(problem, m), count) for m in paper.paper_order(results.methods(problem))}
             if not any(curve.mean.size for curve in curves.values()):
                 continue
             for scale in ("linear", "log"):
@@ -50,7 +50,7 @@ def draw_evaluations(results: Results, folder: Path) -> list[Path]:
     return files
 
 
-def draw_image_evaluations(results: Results, folder: Path) -> list[Path]:
+def draw_image_evaluations(results: StudyResults, folder: Path) -> list[Path]:
     """Draw the image study's evaluations: all generations, and the last ones smoothed and aligned at the end.
 
     Args:
@@ -62,7 +62,7 @@ def draw_image_evaluations(results: Results, folder: Path) -> list[Path]:
     """
     files, taken = [], set[str]()
     for problem in results.problems:
-        methods = paper.in_order(results.methods(problem))
+        methods = paper.paper_order(results.methods(problem))
         for stem, curve_of, words in (
             ("evaluations", mean_curve, "evaluations per generation"),
             ("last-generations", last_curve, "last generations, moving average of 20"),
@@ -74,7 +74,7 @@ def draw_image_evaluations(results: Results, folder: Path) -> list[Path]:
     return files
 
 
-def draw_shares(results: Results, folder: Path) -> list[Path]:
+def draw_shares(results: StudyResults, folder: Path) -> list[Path]:
     """Draw how much of the full matrix is computed, by the number of selections per generation.
 
     Args:
@@ -89,7 +89,7 @@ def draw_shares(results: Results, folder: Path) -> list[Path]:
     figure = Figure(figsize=(4.2 * len(results.problems), 3.6), layout="constrained")
     panels = figure.subplots(1, len(results.problems), sharey=True, squeeze=False)[0]
     for axes, problem in zip(panels, results.problems, strict=True):
-        for place, method in enumerate(paper.in_order(results.methods(problem))):
+        for place, method in enumerate(paper.paper_order(results.methods(problem))):
             found = by_selections(results, problem, method)
             x = [share.selections for share in found]
             line = line_of(method, place)

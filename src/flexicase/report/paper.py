@@ -70,10 +70,10 @@ def title(name: str) -> str:
     return TITLES.get(name, name.replace("-", " ").title())
 
 
-def in_order(methods: tuple[str, ...]) -> list[str]:
+def paper_order(methods: tuple[str, ...]) -> list[str]:
     """Methods in the order of the paper's table, others after them.
 
-    >>> in_order(("tournament", "ranked-num-zeros", "lexicase"))
+    >>> paper_order(("tournament", "ranked-num-zeros", "lexicase"))
     ['lexicase', 'ranked-num-zeros', 'tournament']
     """
     rows = (*ROWS, *IMAGE_ROWS)

@@ -6,10 +6,10 @@ from functools import partial
 
 import numpy as np
 
-from flexicase.exported import is_timing
+from flexicase.experiments._tables import is_timing
+from flexicase.experiments.results import FinishedRun, StudyResults
 from flexicase.report.curves import mean_curve, median_curve, per_generation, totals
 from flexicase.report.figures import COUNTS
-from flexicase.report.results import Results, Run
 from flexicase.report.sections import (
     Line,
     Section,
@@ -28,7 +28,7 @@ WINDOW = 11
 MILLISECONDS = 1000.0
 
 
-def program_sections(results: Results) -> list[Section]:
+def program_sections(results: StudyResults) -> list[Section]:
     """All parts of the page, in order.
 
     Args:
@@ -38,7 +38,7 @@ def program_sections(results: Results) -> list[Section]:
     return [part for part in parts if part.charts or part.table]
 
 
-def _evaluations(results: Results) -> Section:
+def _evaluations(results: StudyResults) -> Section:
     views = {
         count: View(label, partial(curve_lines, results, column=count, curve_of=mean_curve))
         for count, label in COUNTS.items()
@@ -54,8 +54,8 @@ def _evaluations(results: Results) -> Section:
     return Section("evaluations", "Evaluations per generation", text, charts)
 
 
-def _totals(results: Results) -> Section:
-    def cells(_problem: str, _method: str, runs: list[Run]) -> list[str]:
+def _totals(results: StudyResults) -> Section:
+    def cells(_problem: str, _method: str, runs: list[FinishedRun]) -> list[str]:
         whole = (quartiles(totals(runs, count)) for count in COUNTS)
         return [*whole, quartiles(per_generation(runs, "evaluations"))]
 
@@ -64,7 +64,7 @@ def _totals(results: Results) -> Section:
     return Section("totals", "Total evaluations per run", text, table=table_of(results, header, cells))
 
 
-def _time_to_success(results: Results) -> Section:
+def _time_to_success(results: StudyResults) -> Section:
     charts = charts_of(
         results,
         "survival",
@@ -81,14 +81,14 @@ def _time_to_success(results: Results) -> Section:
     return Section("time-to-success", "Generations to success", text, charts)
 
 
-def _survival(runs: list[Run]) -> Line:
+def _survival(runs: list[FinishedRun]) -> Line:
     curve = kaplan_meier([run.generations - 1 for run in runs], [run.success for run in runs])
     last = max((run.generations - 1 for run in runs), default=0)
     surviving = [1.0, *curve.surviving.tolist()]
     return {"x": [0, *curve.times.tolist(), last], "y": [*surviving, surviving[-1]]}
 
 
-def _diversity(results: Results) -> Section:
+def _diversity(results: StudyResults) -> Section:
     charts = charts_of(
         results,
         "diversity",
@@ -100,7 +100,7 @@ def _diversity(results: Results) -> Section:
     return Section("diversity", "Distinct error vectors", text, charts)
 
 
-def _time(results: Results) -> Section:
+def _time(results: StudyResults) -> Section:
     medians = partial(median_curve, window=WINDOW)
     charts = charts_of(
         results,
@@ -110,7 +110,7 @@ def _time(results: Results) -> Section:
         lambda problem: curve_lines(results, problem, "seconds_select", medians, MILLISECONDS),
     )
 
-    def cells(problem: str, method: str, runs: list[Run]) -> list[str]:
+    def cells(problem: str, method: str, runs: list[FinishedRun]) -> list[str]:
         mine, theirs = (_milliseconds(found) for found in (runs, results.of(problem, BASELINE)))
         known = mine.size and theirs.size and method != BASELINE
         ratio = f"{np.median(mine) / np.median(theirs):.2f}" if known else ""
@@ -127,10 +127,10 @@ def _time(results: Results) -> Section:
     return Section("time", "Time of selection", text, charts, table_of(results, header, cells))
 
 
-def _milliseconds(runs: list[Run]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _milliseconds(runs: list[FinishedRun]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     return MILLISECONDS * per_generation(runs, "seconds_select")
 
 
-def _shares(runs: list[Run]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _shares(runs: list[FinishedRun]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     phases = {name for run in runs for name in run.columns if is_timing(name)}
     return totals(runs, "seconds_select") / np.maximum(sum(totals(runs, name) for name in phases), 1e-12)

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from flexicase.experiments.results import FinishedRun, StudyResults
+from flexicase.plot._style import style
 from flexicase.report import paper
 from flexicase.report.curves import Curve, mean_curve
-from flexicase.report.results import Results, Run
-from flexicase.report.style import style
 
 Line: TypeAlias = dict[str, Any]
 LONGEST_NAME = 100
@@ -89,7 +89,7 @@ class View(NamedTuple):
 
 
 def charts_of(
-    results: Results,
+    results: StudyResults,
     place: str,
     title: str,
     y: str,
@@ -130,7 +130,10 @@ def _without_empty(views: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]
 
 
 def table_of(
-    results: Results, header: Sequence[str], cells: Callable[[str, str, list[Run]], list[str]], what: str = "problem"
+    results: StudyResults,
+    header: Sequence[str],
+    cells: Callable[[str, str, list[FinishedRun]], list[str]],
+    what: str = "problem",
 ) -> Table:
     """A table with a row for each problem and method.
 
@@ -147,16 +150,16 @@ def table_of(
     return Table([what, "method", *header], rows)
 
 
-def each(results: Results) -> list[tuple[str, str, list[Run]]]:
+def each(results: StudyResults) -> list[tuple[str, str, list[FinishedRun]]]:
     """All problems and methods of a study, the paper's order first, with their runs."""
     return [
         (problem, method, results.of(problem, method))
         for problem in results.problems
-        for method in paper.in_order(results.methods(problem))
+        for method in paper.paper_order(results.methods(problem))
     ]
 
 
-def lines_of(results: Results, problem: str, values: Callable[[list[Run]], Line]) -> list[Line]:
+def lines_of(results: StudyResults, problem: str, values: Callable[[list[FinishedRun]], Line]) -> list[Line]:
     """A line for each method.
 
     Args:
@@ -165,17 +168,17 @@ def lines_of(results: Results, problem: str, values: Callable[[list[Run]], Line]
         values: The points of a line, from a method's runs.
     """
     lines = []
-    for place, method in enumerate(paper.in_order(results.methods(problem))):
+    for place, method in enumerate(paper.paper_order(results.methods(problem))):
         looks = style(method, place)._asdict()
         lines.append({"name": method, "title": paper.title(method), **looks, **values(results.of(problem, method))})
     return lines
 
 
 def curve_lines(
-    results: Results,
+    results: StudyResults,
     problem: str,
     column: str,
-    curve_of: Callable[[list[Run], str], Curve] = mean_curve,
+    curve_of: Callable[[list[FinishedRun], str], Curve] = mean_curve,
     scale: float = 1.0,
 ) -> list[Line]:
     """A line for each method: a column's curve over the generations.
@@ -188,7 +191,7 @@ def curve_lines(
         scale: What the values are multiplied by.
     """
 
-    def values(runs: list[Run]) -> Line:
+    def values(runs: list[FinishedRun]) -> Line:
         curve = curve_of(runs, column)
         drawn = {"y": curve.mean, "low": curve.low, "high": curve.high}
         rounded = {key: [float(f"{scale * value:.6g}") for value in points] for key, points in drawn.items()}
@@ -231,14 +234,14 @@ def quartiles(values: NDArray[np.float64]) -> str:
     """
     if not values.size:
         return "–"
-    low, middle, high = map(short, np.quantile(values, (0.25, 0.5, 0.75)).tolist())
+    low, middle, high = map(format_si, np.quantile(values, (0.25, 0.5, 0.75)).tolist())
     return f"{middle} [{low}–{high}]"
 
 
-def short(value: float) -> str:
+def format_si(value: float) -> str:
     """A number with three digits, as tables print it.
 
-    >>> short(0.01234), short(52_345), short(3_069_123_456), short(float("nan"))
+    >>> format_si(0.01234), format_si(52_345), short(3_069_123_456), short(float("nan"))
     ('0.0123', '52.3 k', '3,069 M', '–')
     """
     if math.isnan(value):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from flexicase.experiments.results import StudyResults
 from flexicase.report import paper
-from flexicase.report.results import Results
 from flexicase.report.statistics import Interval, fisher_exact, holm, wilson
 
 BASELINE = "lexicase"
@@ -14,7 +14,7 @@ LEVEL = 0.05
 
 
 @dataclass(frozen=True)
-class Cell:
+class SuccessRate:
     """A method on a problem.
 
     Attributes:
@@ -43,7 +43,7 @@ class Cell:
         return self.successes / self.runs
 
 
-def success_table(results: Results) -> list[Cell]:
+def success_table(results: StudyResults) -> list[SuccessRate]:
     """One cell for each problem and method of a study, the paper's order first.
 
     Args:
@@ -52,28 +52,28 @@ def success_table(results: Results) -> list[Cell]:
     return [cell for problem in results.problems for cell in _of_problem(results, problem)]
 
 
-def differs(cell: Cell, adjusted: bool = False) -> bool:
+def differs(cell: SuccessRate, adjusted: bool = False) -> bool:
     """Whether a cell is significantly different from the baseline, at the 5 % level."""
     p = cell.adjusted if adjusted else cell.p_value
     return p is not None and p < LEVEL
 
 
-def baseline_rate(cells: list[Cell], problem: str) -> float:
+def baseline_rate(cells: list[SuccessRate], problem: str) -> float:
     """The success rate of lexicase on a problem."""
     return next(cell.rate for cell in cells if cell.problem == problem and cell.method == BASELINE)
 
 
-def p_text(p: float | None) -> str:
+def format_p(p: float | None) -> str:
     """A p-value as tables print it; nothing where there is none.
 
-    >>> p_text(0.0421), p_text(0.00042), p_text(None)
+    >>> format_p(0.0421), format_p(0.00042), format_p(None)
     ('0.042', '4e-04', '')
     """
     return "" if p is None else f"{p:.3f}" if p >= 0.001 else f"{p:.0e}"
 
 
-def _of_problem(results: Results, problem: str) -> list[Cell]:
-    cells = [_cell(results, problem, method) for method in paper.in_order(results.methods(problem))]
+def _of_problem(results: StudyResults, problem: str) -> list[SuccessRate]:
+    cells = [_cell(results, problem, method) for method in paper.paper_order(results.methods(problem))]
     baseline = next((cell for cell in cells if cell.method == BASELINE), None)
     if baseline is None:
         return cells
@@ -84,14 +84,14 @@ def _of_problem(results: Results, problem: str) -> list[Cell]:
     return [tested.get(cell.method, cell) for cell in cells]
 
 
-def _cell(results: Results, problem: str, method: str) -> Cell:
+def _cell(results: StudyResults, problem: str, method: str) -> SuccessRate:
     runs = results.of(problem, method)
     successes = sum(run.success for run in runs)
     published = paper.SUCCESSES.get((problem, method))
-    return Cell(problem, method, successes, len(runs), wilson(successes, len(runs)), published=published)
+    return SuccessRate(problem, method, successes, len(runs), wilson(successes, len(runs)), published=published)
 
 
-def success_groups(results: Results) -> list[dict[str, Any]]:
+def success_groups(results: StudyResults) -> list[dict[str, Any]]:
     """The table as reports print it: for each problem a name, whether the paper has it, and rows of text.
 
     Args:
@@ -109,7 +109,7 @@ def success_groups(results: Results) -> list[dict[str, Any]]:
     ]
 
 
-def _shown(cell: Cell, cells: list[Cell]) -> dict[str, Any]:
+def _shown(cell: SuccessRate, cells: list[SuccessRate]) -> dict[str, Any]:
     mark = ""
     if differs(cell):
         mark = "worse" if cell.rate < baseline_rate(cells, cell.problem) else "better"
@@ -118,8 +118,8 @@ def _shown(cell: Cell, cells: list[Cell]) -> dict[str, Any]:
         "successes": cell.successes,
         "runs": cell.runs,
         "interval": f"{cell.interval.low:.2f}–{cell.interval.high:.2f}",
-        "p": p_text(cell.p_value),
-        "adjusted": p_text(cell.adjusted),
+        "p": format_p(cell.p_value),
+        "adjusted": format_p(cell.adjusted),
         "published": "" if cell.published is None else f"{cell.published}/{paper.RUNS}",
         "mark": mark,
         "paper_mark": "worse" if (cell.problem, cell.method) in paper.WORSE else "",

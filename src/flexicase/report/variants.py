@@ -7,9 +7,9 @@ from functools import partial
 
 import numpy as np
 
+from flexicase.experiments.results import FinishedRun, StudyResults
 from flexicase.report import paper
 from flexicase.report.curves import median_curve, per_generation
-from flexicase.report.results import Results, Run
 from flexicase.report.sections import (
     Line,
     Section,
@@ -18,8 +18,8 @@ from flexicase.report.sections import (
     charts_of,
     curve_lines,
     each,
+    format_si,
     lines_of,
-    short,
 )
 from flexicase.report.statistics import wilson
 
@@ -46,7 +46,7 @@ class Share:
     high: float
 
 
-def of_variant(results: Results, variant: str) -> Results:
+def of_variant(results: StudyResults, variant: str) -> StudyResults:
     """The runs of one variant, up to the generation before the last: in the last one nothing is bred.
 
     Args:
@@ -57,13 +57,13 @@ def of_variant(results: Results, variant: str) -> Results:
     return replace(results, runs=tuple(runs))
 
 
-def _bred(run: Run) -> Run:
+def _bred(run: FinishedRun) -> FinishedRun:
     columns = {name: values[:-1] for name, values in run.columns.items()}
     columns["seconds_work"] = np.sum([columns[name] for name in WORK], axis=0)
     return replace(run, columns=columns)
 
 
-def full_matrix(results: Results, problem: str) -> int:
+def full_matrix(results: StudyResults, problem: str) -> int:
     """Pairs of an individual and a case that a generation without partial evaluation computes.
 
     Args:
@@ -73,7 +73,7 @@ def full_matrix(results: Results, problem: str) -> int:
     return max(1, *(int(run.columns["pairs"].max()) for run in results.runs if run.problem == problem))
 
 
-def shares(results: Results, problem: str, method: str) -> dict[str, Share]:
+def shares(results: StudyResults, problem: str, method: str) -> dict[str, Share]:
     """For each variant, the part of the full matrix that the runs of a method computed.
 
     Args:
@@ -91,7 +91,7 @@ def shares(results: Results, problem: str, method: str) -> dict[str, Share]:
     return found
 
 
-def by_selections(results: Results, problem: str, method: str) -> list[Share]:
+def by_selections(results: StudyResults, problem: str, method: str) -> list[Share]:
     """The shares of variants that differ in the number of selections, few selections first.
 
     Of variants with the same number the first counts; those that compute everything whatever selection looks at are
@@ -110,7 +110,7 @@ def by_selections(results: Results, problem: str, method: str) -> list[Share]:
     return sorted(found.values(), key=lambda share: share.selections)
 
 
-def variant_sections(results: Results) -> list[Section]:
+def variant_sections(results: StudyResults) -> list[Section]:
     """All parts of the page, in order.
 
     Args:
@@ -119,7 +119,7 @@ def variant_sections(results: Results) -> list[Section]:
     return [_summary(results), _selections(results), _generations(results), _time(results)]
 
 
-def _summary(results: Results) -> Section:
+def _summary(results: StudyResults) -> Section:
     rows = []
     for problem, method, _ in each(results):
         computed = shares(results, problem, method)
@@ -139,7 +139,7 @@ def _summary(results: Results) -> Section:
     return Section("summary", "What each variant computes", text, table=Table(header, rows, names=3))
 
 
-def _cells(runs: list[Run], share: Share | None) -> list[str]:
+def _cells(runs: list[FinishedRun], share: Share | None) -> list[str]:
     successes = sum(run.success for run in runs)
     interval = wilson(successes, len(runs))
     rate = [f"{successes}/{len(runs)}", f"{interval.low:.2f}–{interval.high:.2f}"]
@@ -147,10 +147,10 @@ def _cells(runs: list[Run], share: Share | None) -> list[str]:
         return ["", *rate, "", "", ""]
     evaluations, seconds = (np.median(per_generation(runs, name)) for name in ("evaluations", "seconds_work"))
     percent = f"{share.median:.3g} [{share.low:.3g}–{share.high:.3g}]"
-    return [f"{share.selections:,.0f}", *rate, percent, short(evaluations), short(MILLISECONDS * seconds)]
+    return [f"{share.selections:,.0f}", *rate, percent, format_si(evaluations), format_si(MILLISECONDS * seconds)]
 
 
-def _selections(results: Results) -> Section:
+def _selections(results: StudyResults) -> Section:
     charts = charts_of(
         results,
         "share",
@@ -175,7 +175,7 @@ def _points(found: list[Share]) -> Line:
     return {key: [float(f"{getattr(share, name):.6g}") for share in found] for key, name in columns.items()}
 
 
-def _generations(results: Results) -> Section:
+def _generations(results: StudyResults) -> Section:
     views = {
         variant: View(variant, partial(_percent_lines, results, of_variant(results, variant)))
         for variant in _partial_first(results)
@@ -189,16 +189,16 @@ def _generations(results: Results) -> Section:
     return Section("pairs", "Pairs computed, by generation", text, charts)
 
 
-def _partial_first(results: Results) -> list[str]:
+def _partial_first(results: StudyResults) -> list[str]:
     """The variants, those that compute everything at the end."""
     return sorted(results.variants, key=lambda name: not results.settings_of(name).get("partial"))
 
 
-def _percent_lines(results: Results, part: Results, problem: str) -> list[Line]:
+def _percent_lines(results: StudyResults, part: StudyResults, problem: str) -> list[Line]:
     return curve_lines(part, problem, "pairs", median_curve, PERCENT / full_matrix(results, problem))
 
 
-def _time(results: Results) -> Section:
+def _time(results: StudyResults) -> Section:
     def views_of(variant: str) -> View:
         part = of_variant(results, variant)
         return View(variant, lambda problem: curve_lines(part, problem, "seconds_work", median_curve, MILLISECONDS))

@@ -1,28 +1,186 @@
-"""Everything a report consists of, written to one folder."""
+"""One HTML page that needs nothing else: tables, claims and charts of a study."""
 
 from __future__ import annotations
 
 import csv
 import errno
 import io
+import json
 import os
 import shutil
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from types import UnionType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.atomic import write_atomically
-from flexicase.extras import require
+from flexicase._checks import require_package
+from flexicase._files import write_atomically
+from flexicase.experiments._tables import is_timing
+from flexicase.experiments.results import FinishedRun, StudyResults, read_results
 from flexicase.report import paper
-from flexicase.report.curves import mean_curve
-from flexicase.report.figures import COUNTS
-from flexicase.report.layouts import layout_of
-from flexicase.report.results import Results, read_results
-from flexicase.report.successes import success_table
-from flexicase.report.webpage import render
+from flexicase.report.claims import Claim, claims, image_claims
+from flexicase.report.curves import LARGEST, mean_curve
+from flexicase.report.figures import COUNTS, draw_evaluations, draw_image_evaluations, draw_shares
+from flexicase.report.images import image_sections
+from flexicase.report.programs import program_sections
+from flexicase.report.sections import Section, View, charts_of, curve_lines, unique_name
+from flexicase.report.successes import success_groups, success_table
+from flexicase.report.variants import WORK, variant_sections
+
+RESOURCES = Path(__file__).parent / "page"
+#: Ids that the page has by itself.
+OWN_IDS = ("successes", "claims", "origin", "charts", "palette")
+
+
+def render(results: StudyResults) -> str:
+    """The page of a study.
+
+    Args:
+        results: The study.
+    """
+    from jinja2 import Environment, FileSystemLoader
+    from markupsafe import Markup
+
+    layout = layout_of(results)
+    parts, success_tables = layout.sections(results), success_groups(results) if layout.success else []
+    taken = {*OWN_IDS, *(part.id for part in parts)}
+    for table in success_tables:
+        table["id"] = unique_name(f"successes-{table['id']}", taken)
+    for place, part in enumerate(parts):
+        named = [replace(chart, id=unique_name(chart.id, taken)) for chart in part.charts]
+        parts[place] = replace(part, charts=named)
+    charts = [asdict(chart) for part in parts for chart in part.charts]
+    environment = Environment(loader=FileSystemLoader(RESOURCES), autoescape=True, trim_blocks=True)
+    return environment.get_template("page.html.j2").render(
+        name=results.name,
+        title=f"Lexicase selection at scale: {layout.title}",
+        done=len(results.runs),
+        planned=results.planned,
+        from_paper=any(run.method in (*paper.ROWS, *paper.IMAGE_ROWS) for run in results.runs),
+        success=layout.success,
+        success_tables=success_tables,
+        claims=layout.claims(results),
+        sections=parts,
+        spec=results.spec.strip(),
+        charts=Markup(_script_safe(json.dumps(_finite(charts), separators=(",", ":"), allow_nan=False))),
+        script=Markup((RESOURCES / "charts.js").read_text(encoding="utf-8")),
+        css=Markup((RESOURCES / "page.css").read_text(encoding="utf-8")),
+        **results.origin(),
+    )
+
+
+def _finite(value: Any) -> Any:
+    """The same with None, a gap in a chart, for numbers that JSON does not have or that no axis can reach."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return value if not isinstance(value, float) or abs(value) < LARGEST else None
+
+
+def _script_safe(text: str) -> str:
+    """JSON that cannot end the script element it stands in."""
+    return text.replace("<", "\\u003c")
+
+
+def own_sections(results: StudyResults) -> list[Section]:
+    """All parts of the page, in order.
+
+    Args:
+        results: The study.
+    """
+    columns = dict.fromkeys(name for run in results.runs for name in run.columns if not is_timing(name))
+    views = {name: View(name, partial(curve_lines, results, column=name)) for name in columns}
+    charts = charts_of(results, "columns", "means over the runs that have the step", "mean", views, x="step")
+    text = "The columns of the runs, step by step. Bands are 95 % intervals of the mean (Student)."
+    return [Section("columns", "Step by step", text, charts)]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The parts of a report.
+
+    Attributes:
+        title: What the study is of.
+        sections: Charts and tables.
+        claims: Statements of the paper, and whether the data agree.
+        draw: Writes the figures to a folder; gives the files.
+        success: What a success is, where methods are compared by their successes; empty elsewhere.
+        columns: Columns that the rows of every run must have.
+        facts: Facts that every run must have, with their types.
+    """
+
+    title: str
+    sections: Callable[[StudyResults], list[Section]]
+    claims: Callable[[StudyResults], list[Claim]]
+    draw: Callable[[StudyResults, Path], list[Path]]
+    success: str = ""
+    columns: tuple[str, ...] = ()
+    facts: dict[str, type | UnionType] = field(default_factory=dict)
+
+
+PROGRAMS = Layout(
+    "the program-synthesis study",
+    program_sections,
+    claims,
+    draw_evaluations,
+    success="A success solves every held-out test case.",
+    facts={"success": bool},
+)
+IMAGES = Layout(
+    "the image-classification study",
+    image_sections,
+    image_claims,
+    draw_image_evaluations,
+    columns=("evaluations", "ended", "forward_passes", "forward_calls", "seconds_select", "seconds_train"),
+    facts={"accuracy": int | float, "correct": int, "test_cases": int},
+)
+VARIANTS = Layout(
+    "partial evaluation",
+    variant_sections,
+    lambda _: [],
+    draw_shares,
+    columns=("events", "pairs", "evaluations", *WORK),
+    facts={"success": bool},
+)
+OWN = Layout("runs of their own kind", own_sections, lambda _: [], lambda *_: [])
+OWN_SUCCESS = "What a success is, the runs say themselves."
+
+
+def layout_of(results: StudyResults) -> Layout:
+    """The layout for a study.
+
+    Args:
+        results: The study.
+
+    Raises:
+        ValueError: A run has not what the layout shows.
+    """
+    if results.kind == "image":
+        layout = IMAGES
+    elif results.kind == "gp":
+        layout = VARIANTS if len(results.variants) > 1 else PROGRAMS
+    else:
+        tell = all(run.facts.get("success") is not None for run in results.runs)
+        layout = replace(OWN, success=OWN_SUCCESS if tell else "")
+    for run in results.runs:
+        _check(run, layout)
+    return layout
+
+
+def _check(run: FinishedRun, layout: Layout) -> None:
+    missing = [name for name in layout.columns if name not in run.columns]
+    if missing:
+        raise ValueError(f"run {run.id!r}: its rows must have a column {missing[0]!r}")
+    for name, kind in layout.facts.items():
+        if not isinstance(run.facts.get(name), kind):
+            raise ValueError(f"run {run.id!r}: expected a value for {name!r}, got {run.facts.get(name)!r}")
+
 
 PACKAGES = ("jinja2", "matplotlib", "pyarrow", "pydantic", "scipy")
 PAGE = "report.html"
@@ -58,7 +216,7 @@ def write_report(export: Path, folder: Path) -> Report:
             report.
         OSError: The folder cannot be written to.
     """
-    require("reports need", *PACKAGES)
+    require_package("reports need", *PACKAGES)
     partial = folder / PARTIAL
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
@@ -83,7 +241,7 @@ def check_folder(folder: Path) -> None:
         ImportError: A package that reports need is missing.
         OSError: The folder cannot be made or written to.
     """
-    require("reports need", *PACKAGES)
+    require_package("reports need", *PACKAGES)
     existing = next(path for path in (folder, *folder.absolute().parents) if os.path.lexists(path))
     if not existing.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(existing))
@@ -98,7 +256,7 @@ def _refuse_foreign(folder: Path, names: list[str]) -> None:
         raise ValueError(f"{folder / found[0]} is no part of a report and would be replaced: choose another folder")
 
 
-def write_tables(results: Results, folder: Path) -> list[Path]:
+def write_tables(results: StudyResults, folder: Path) -> list[Path]:
     """Write the tables of a study as CSV: those of the page, and the numbers behind its table and figures of programs.
 
     Args:
@@ -125,7 +283,7 @@ def _write_csv(path: Path, lines: list[list[Any]]) -> Path:
     return path
 
 
-def _success_lines(results: Results) -> list[list[Any]]:
+def _success_lines(results: StudyResults) -> list[list[Any]]:
     header = ["problem", "method", "successes", "runs", "low", "high", "p", "p_holm", "paper_successes", "paper_runs"]
     lines: list[list[Any]] = [header]
     for c in success_table(results):
@@ -134,10 +292,10 @@ def _success_lines(results: Results) -> list[list[Any]]:
     return lines
 
 
-def _evaluation_lines(results: Results) -> list[list[Any]]:
+def _evaluation_lines(results: StudyResults) -> list[list[Any]]:
     lines: list[list[Any]] = [["problem", "method", "count", "generation", "mean", "low", "high", "active"]]
     for problem in results.problems:
-        for method in paper.in_order(results.methods(problem)):
+        for method in paper.paper_order(results.methods(problem)):
             for count in COUNTS:
                 curve = mean_curve(results.of(problem, method), count)
                 columns = (curve.generation, curve.mean, curve.low, curve.high, curve.active)
@@ -146,7 +304,7 @@ def _evaluation_lines(results: Results) -> list[list[Any]]:
     return lines
 
 
-def _run_lines(results: Results) -> list[list[Any]]:
+def _run_lines(results: StudyResults) -> list[list[Any]]:
     summed = [name for name in (*COUNTS, "seconds_select") if any(name in run.columns for run in results.runs)]
     lines: list[list[Any]] = [["id", "problem", "method", "seed", "success", "generations", *summed]]
     for run in results.runs:

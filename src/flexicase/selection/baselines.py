@@ -1,4 +1,4 @@
-"""Selection by aggregate error, for comparison: tournaments, roulette wheel, plain chance."""
+"""A roulette wheel: individuals drawn with fixed probabilities."""
 
 from __future__ import annotations
 
@@ -11,13 +11,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase import _native
-from flexicase.checks import check_count
+from flexicase._checks import check_count
 from flexicase.rng import Key, Lane, Stream
-from flexicase.selection.backend import Backend
-from flexicase.selection.kernel import Events, Kernel
 from flexicase.selection.matrix import ErrorMatrix
-from flexicase.selection.sampling import shuffled
-from flexicase.selection.wheel import WheelKernel
+from flexicase.selection.protocol import Backend, Kernel, Selection
+from flexicase.selection.sampling import random_permutation
+
+
+class RouletteKernel:
+    """A kernel whose events are independent spins of one wheel."""
+
+    def __init__(self, probabilities: NDArray[np.float64], backend: Backend) -> None:
+        """Lay out the wheel.
+
+        Args:
+            probabilities: (n_individuals,) not negative, at least one of them positive.
+            backend: Who spins it.
+        """
+        self.wheel = np.cumsum(probabilities)
+        self.backend = backend
+
+    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
+        """Run the events with these numbers; there is nothing to count."""
+        out = Selection.empty(len(events), counts=False)
+        if self.backend == "native":
+            _native.draw_wheel(self.wheel, key.k0, key.k1, events.start, events.step, threads, out.indices)
+            return out
+        for i, event in enumerate(events):
+            spin = Stream.of(key, event, Lane.BASELINE).unit() * self.wheel[-1]
+            out.indices[i] = np.searchsorted(self.wheel, spin, side="right")
+        return out
+
 
 MOST_BATCHES = 100_000
 MAX_ENTRANTS = 2**20
@@ -36,23 +60,26 @@ class Tournament:
     Example:
         >>> import flexicase as fx
         >>> s = fx.select([[1, 1], [0, 3], [0, 0]], 500, fx.Tournament(size=3), seed=1)
-        >>> bool((s.indices == 2).mean() > 0.5), s.evaluations
-        (True, None)
+        >>> bool((s.indices == 2).mean() > 0.5), s.counted
+        (True, False)
     """
 
     size: int = 7
 
     def __post_init__(self) -> None:
-        """Check the size."""
         object.__setattr__(self, "size", check_count(self.size, "size", 1, MAX_ENTRANTS))
+
+    def describe(self) -> str:
+        """The method in words."""
+        return f"the lowest total error of {self.size} individuals drawn at random"
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
         """A kernel that draws events from ``matrix``."""
-        return TournamentKernel(total_errors(matrix, backend)[None], self.size, backend)
+        return TournamentKernel(matrix.total_errors[None], self.size, backend)
 
     def probabilities(self, matrix: ErrorMatrix) -> NDArray[np.float64]:
         """(n_individuals,) exact selection probabilities."""
-        return tournament_probabilities(total_errors(matrix, "native"), self.size)
+        return tournament_probabilities(matrix.total_errors, self.size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,31 +92,34 @@ class BatchTournament:
 
     Attributes:
         size: Entrants per tournament, at most 2**20.
-        batch: Cases per batch.
+        batch_size: Cases per batch.
 
     Example:
         >>> import flexicase as fx
-        >>> s = fx.select([[0, 9], [9, 0], [8, 8]], 100, fx.BatchTournament(size=9, batch=1), seed=1)
+        >>> s = fx.select([[0, 9], [9, 0], [8, 8]], 100, fx.BatchTournament(size=9, batch_size=1), seed=1)
         >>> bool((s.indices == 2).mean() < 0.1)
         True
     """
 
     size: int = 7
-    batch: int = 10
+    batch_size: int = 10
 
     def __post_init__(self) -> None:
-        """Check both sizes."""
         object.__setattr__(self, "size", check_count(self.size, "size", 1, MAX_ENTRANTS))
-        object.__setattr__(self, "batch", check_count(self.batch, "batch", 1))
+        object.__setattr__(self, "batch_size", check_count(self.batch_size, "batch_size", 1))
+
+    def describe(self) -> str:
+        """The method in words."""
+        return f"the lowest error on a batch of {self.batch_size} cases, of {self.size} individuals drawn at random"
 
     def batches(self, n_cases: int, key: Key) -> list[NDArray[np.int64]]:
         """The cases of each batch, in ascending order; one empty batch if there are no cases."""
-        order = shuffled(n_cases, Stream.of(key, 0, Lane.SAMPLE))
-        return [np.sort(order[start : start + self.batch]) for start in range(0, max(n_cases, 1), self.batch)]
+        order = random_permutation(n_cases, Stream.of(key, 0, Lane.SAMPLE))
+        return [np.sort(order[start : start + self.batch_size]) for start in range(0, max(n_cases, 1), self.batch_size)]
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
         """A kernel that draws events from ``matrix``."""
-        scores = summed_errors(matrix, self.batches(matrix.n_cases, key), backend)
+        scores = batch_totals(matrix, self.batches(matrix.n_cases, key), backend)
         return TournamentKernel(scores, self.size, backend)
 
     def probabilities(self, matrix: ErrorMatrix) -> NDArray[np.float64]:
@@ -98,11 +128,11 @@ class BatchTournament:
         Raises:
             ValueError: There are too many possible batches to go through.
         """
-        full, rest = divmod(matrix.n_cases, self.batch)
+        full, rest = divmod(matrix.n_cases, self.batch_size)
         if matrix.n_cases == 0:
             return np.full(matrix.n_individuals, 1.0 / matrix.n_individuals)
         result = np.zeros(matrix.n_individuals)
-        for size, times in ((self.batch, full), (rest, int(rest > 0))):
+        for size, times in ((self.batch_size, full), (rest, int(rest > 0))):
             if times:
                 result += times * self._mean_over_batches(matrix, size)
         return result / (full + int(rest > 0))
@@ -116,7 +146,7 @@ class BatchTournament:
             )
         mean = np.zeros(matrix.n_individuals)
         for cases in itertools.combinations(range(matrix.n_cases), size):
-            scores = summed_errors(matrix, [np.array(cases, dtype=np.int64)], "native")[0]
+            scores = batch_totals(matrix, [np.array(cases, dtype=np.int64)], "native")[0]
             mean += tournament_probabilities(scores, self.size)
         return mean / possible
 
@@ -135,17 +165,21 @@ class FitnessProportionate:
         True
     """
 
+    def describe(self) -> str:
+        """The method in words."""
+        return "probability proportional to 1 / (1 + total error)"
+
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
         """A kernel that draws events from ``matrix``.
 
         Raises:
             ValueError: A total error is negative.
         """
-        return WheelKernel(adjusted_fitness(total_errors(matrix, backend)), backend)
+        return RouletteKernel(adjusted_fitness(matrix.total_errors), backend)
 
     def probabilities(self, matrix: ErrorMatrix) -> NDArray[np.float64]:
         """(n_individuals,) exact selection probabilities."""
-        fitness = adjusted_fitness(total_errors(matrix, "native"))
+        fitness = adjusted_fitness(matrix.total_errors)
         fitness /= fitness.sum()
         return fitness
 
@@ -160,6 +194,10 @@ class RandomSelection:
         >>> sorted(set(s.indices.tolist()))
         [0, 1, 2]
     """
+
+    def describe(self) -> str:
+        """The method in words."""
+        return "uniformly random, errors are ignored"
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
         """A kernel that draws events from ``matrix``: tournaments with one entrant."""
@@ -188,9 +226,9 @@ class TournamentKernel:
         self.size = size
         self.backend = backend
 
-    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Events:
+    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
         """Run the events with these numbers; no case is looked at, so there is nothing to count."""
-        out = Events.empty(len(events), counts=False)
+        out = Selection.empty(len(events), counts=False)
         if self.backend == "native":
             _native.draw_tournaments(
                 self.scores, self.size, key.k0, key.k1, events.start, events.step, threads, out.indices
@@ -204,12 +242,7 @@ class TournamentKernel:
         return out
 
 
-def total_errors(matrix: ErrorMatrix, backend: Backend) -> NDArray[np.float64]:
-    """(n_individuals,) errors summed over all cases."""
-    return summed_errors(matrix, [np.arange(matrix.n_cases)], backend).reshape(-1)
-
-
-def summed_errors(matrix: ErrorMatrix, batches: Sequence[NDArray[np.int64]], backend: Backend) -> NDArray[np.float64]:
+def batch_totals(matrix: ErrorMatrix, batches: Sequence[NDArray[np.int64]], backend: Backend) -> NDArray[np.float64]:
     """Errors summed over each batch of cases, in float64 and in the order given.
 
     A sum that is not a number (large negative errors and an infinite one) counts as infinite.

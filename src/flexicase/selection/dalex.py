@@ -8,12 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase import _native
-from flexicase.checks import check_not_negative
-from flexicase.normals import decay, normals
-from flexicase.rng import Key, Lane, Stream
-from flexicase.selection.backend import Backend
-from flexicase.selection.kernel import Events, Kernel
+from flexicase._checks import check_not_negative
+from flexicase.rng import Key, Lane, Stream, decay, normals
 from flexicase.selection.matrix import ErrorMatrix, row_blocks
+from flexicase.selection.protocol import Backend, Kernel, Selection
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +44,15 @@ class DALex:
     std: float = 200.0
 
     def __post_init__(self) -> None:
-        """Check the pressure."""
         object.__setattr__(self, "std", check_not_negative(self.std, "std"))
+
+    def describe(self) -> str:
+        """The method in words."""
+        return f"the lowest sum of errors with random case weights of standard deviation {self.std:g}"
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
         """A kernel that draws events from ``matrix``."""
-        return DALexKernel(errors_above_best(matrix), self.std, backend)
+        return DALexKernel(excess_errors(matrix), self.std, backend)
 
 
 class DALexKernel:
@@ -69,16 +70,16 @@ class DALexKernel:
         self.std = std
         self.backend = backend
 
-    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Events:
+    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
         """Run the events with these numbers; all cases are used at once, so there is nothing to count."""
-        out = Events.empty(len(events), counts=False)
+        out = Selection.empty(len(events), counts=False)
         if self.backend == "native":
             _native.draw_aggregates(
                 self.columns, self.std, key.k0, key.k1, events.start, events.step, threads, out.indices
             )
             return out
         for i, event in enumerate(events):
-            sums = weighted_sums(self.columns, case_weights(key, event, len(self.columns), self.std))
+            sums = weighted_sums(self.columns, draw_case_weights(key, event, len(self.columns), self.std))
             tied = np.flatnonzero(sums == sums.min())
             out.indices[i] = tied[Stream.of(key, event, Lane.PICK).bounded(len(tied))]
         return out
@@ -102,7 +103,7 @@ def weighted_sums(columns: NDArray[np.float64], weights: NDArray[np.float64]) ->
     return sums
 
 
-def case_weights(key: Key, event: int, n_cases: int, std: float) -> NDArray[np.float64]:
+def draw_case_weights(key: Key, event: int, n_cases: int, std: float) -> NDArray[np.float64]:
     """Draw the weights of the cases in one event.
 
     Returns:
@@ -113,7 +114,7 @@ def case_weights(key: Key, event: int, n_cases: int, std: float) -> NDArray[np.f
         return decay((importance - importance.max(initial=-np.inf)) * std)
 
 
-def errors_above_best(matrix: ErrorMatrix) -> NDArray[np.float64]:
+def excess_errors(matrix: ErrorMatrix) -> NDArray[np.float64]:
     """Errors minus the best error on the same case; 0 where even that is infinite.
 
     Returns:

@@ -9,19 +9,30 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase.checks import as_number_array, check_choice, shown
+from flexicase._checks import as_number_array, check_choice, shown
+
+
+class EpsilonKind(Enum):
+    """Where epsilon comes from; the values are those of the native code."""
+
+    NONE = 0
+    FIXED = 1
+    MAD = 2
+    DYNAMIC_MAD = 3
+
 
 MadMode: TypeAlias = Literal["static", "semi-dynamic", "dynamic"]
 MAD_MODES = ("static", "semi-dynamic", "dynamic")
 
 
 @dataclass(frozen=True, slots=True)
-class Mad:
+class MadEpsilon:
     """Epsilon is the median absolute deviation of the errors on a case.
 
     Attributes:
@@ -35,7 +46,7 @@ class Mad:
 
         >>> import flexicase as fx
         >>> errors = [[0.0, 0.1], [0.1, 0.0], [5.0, 5.0]]
-        >>> chosen = fx.select(errors, 50, fx.Lexicase(epsilon=fx.Mad("dynamic")), seed=1).indices
+        >>> chosen = fx.select(errors, 50, fx.Lexicase(epsilon=fx.MadEpsilon("dynamic")), seed=1).indices
         >>> sorted(set(chosen.tolist()))
         [0, 1]
     """
@@ -46,17 +57,17 @@ class Mad:
         check_choice(self.mode, "mode", MAD_MODES)
 
 
-Epsilon: TypeAlias = float | ArrayLike | str | Mad | None
+Epsilon: TypeAlias = float | ArrayLike | str | MadEpsilon | None
 
 
-def check_epsilon(epsilon: Epsilon) -> NDArray[np.float64] | Mad | None:
-    """Turn anything accepted as ``epsilon=`` into a number, an array, a `Mad` or None.
+def resolve_epsilon(epsilon: Epsilon) -> NDArray[np.float64] | MadEpsilon | None:
+    """Turn anything accepted as ``epsilon=`` into a number, an array, a `MadEpsilon` or None.
 
     Raises:
         ValueError: A name is unknown, or a number is negative or NaN.
         TypeError: ``epsilon`` is of another type.
     """
-    if epsilon is None or isinstance(epsilon, Mad):
+    if epsilon is None or isinstance(epsilon, MadEpsilon):
         return epsilon
     if isinstance(epsilon, str):
         return _mad_by_name(epsilon)
@@ -76,19 +87,19 @@ def check_epsilon(epsilon: Epsilon) -> NDArray[np.float64] | Mad | None:
     return values
 
 
-def _mad_by_name(name: str) -> Mad:
+def _mad_by_name(name: str) -> MadEpsilon:
     if name == "mad":
-        return Mad()
+        return MadEpsilon()
     mode = name.removeprefix("mad-")
     check_choice(name, "epsilon", ["mad", *(f"mad-{m}" for m in MAD_MODES)])
-    return Mad(mode)  # type: ignore[arg-type]
+    return MadEpsilon(mode)  # type: ignore[arg-type]
 
 
 def median(values: NDArray[np.float64]) -> float:
     """The median; the mean of the two middle values for an even number.
 
     ``values`` must not contain NaN (a sum of errors that is NaN counts as infinite). A median between -inf and inf
-    is inf. The native twins are native/select/median.inl and deviation.hpp.
+    is inf. The native twin is native/select/isa/median.hpp.
     """
     ordered = np.sort(values)
     k = len(ordered)

@@ -1,4 +1,7 @@
-"""`Lexicase`: the family of lexicase filters, put together from small parts."""
+"""`Lexicase`: the family of lexicase methods, put together from small parts.
+
+One selection event is defined in ``_reference.py``.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +11,19 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.checks import as_number_array, check_choice, check_count, check_fraction, shown
-from flexicase.rng import Key
-from flexicase.selection.backend import Backend, make_kernel
-from flexicase.selection.bias import case_weights, given_weights, is_given
-from flexicase.selection.elitism import Elitist
-from flexicase.selection.epsilon import Epsilon, Mad, check_epsilon, median_absolute_deviation
-from flexicase.selection.kernel import Kernel, KernelSpec, Tolerance
+from flexicase import _native
+from flexicase._checks import as_number_array, check_choice, check_count, check_fraction, room_for, shown
+from flexicase.rng import Key, Lane, Stream, case_keys
+from flexicase.selection._reference import ReferenceKernel, ResolvedLexicase
+from flexicase.selection.epsilon import Epsilon, EpsilonKind, MadEpsilon, median_absolute_deviation, resolve_epsilon
 from flexicase.selection.matrix import ErrorMatrix
-from flexicase.selection.orders import Order, Ranked, Uniform, Weighted
-from flexicase.selection.sampling import Parts, Sample, check_sample
+from flexicase.selection.orders import Order, OrderKind, Ranked, Uniform, Weighted
+from flexicase.selection.protocol import Backend, Ended, Kernel, Selection
+from flexicase.selection.sampling import PartitionKernel, Sample, check_sampling
+from flexicase.selection.weights import check_explicit_weights, is_explicit, resolve_weights
 
-ORDER_NAMES: dict[str, type[Order]] = {"uniform": Uniform, "weighted": Weighted, "ranked": Ranked}
-
-LEAST_WEIGHT = 1e-305  # relative to the largest; exponential clocks of this rate stay finite
+MIN_RELATIVE_WEIGHT = 1e-305  # relative to the largest; exponential clocks of this rate stay finite
+FIRST = {"num_nonzeros": ": hard cases first", "num_zeros": ": easy cases first"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -29,16 +31,16 @@ class Lexicase:
     """Lexicase selection and its variants (Spector 2012; Helmuth, Spector and Matheson 2015).
 
     Attributes:
-        order: In which sequence cases are looked at: `Uniform`, `Weighted` or `Ranked`.
-        epsilon: How far from the best a survivor may be: None (exactly the best), a number, one
-            number per case, or `Mad` (``"mad"`` is semi-dynamic). Fixed numbers are added to the
+        order: The sequence in which cases are used: `Uniform`, `Weighted` or `Ranked`.
+        epsilon: How much worse than the best a survivor may be: None (exactly the best), a number, one
+            number per case, or `MadEpsilon` (``"mad"`` is semi-dynamic). Fixed numbers are added to the
             best error of the pool.
-        sample: Which part of the matrix is used: `DownSample`, `InformedDownSample`, `Cohorts`.
-        batch: Cases whose errors are summed before each filtering: batch lexicase selection
+        sampling: Which part of the matrix is used: `DownSample`, `InformedDownSample`, `Cohorts`.
+        batch_size: Cases whose errors are summed before each filtering: batch lexicase selection
             (Aenugu and Spector, GECCO 2019). Fixed and MAD epsilons are summed likewise.
-        depth: Cases looked at, at most: truncated lexicase selection (Spector, La Cava,
-            Shanabrook, Helmuth and Pantridge, GPTP XV, 2018); ``"random"`` draws the depth from
-            1 … n_cases anew for every event.
+        max_cases: Cases used, at most: truncated lexicase selection (Spector, La Cava,
+            Shanabrook, Helmuth and Pantridge, GPTP XV, 2018); ``"random"`` draws the number from
+            1 … n_cases for every event.
         slippage: Probability, before each case, of ending with a random member of the pool.
         elitism: The first so many events return the individuals with the lowest total error.
 
@@ -49,22 +51,21 @@ class Lexicase:
         (3,)
     """
 
-    order: Order | str = field(default_factory=Uniform)
+    order: Order = field(default_factory=Uniform)
     epsilon: Epsilon = None
-    sample: Sample | None = None
-    batch: int = 1
-    depth: int | Literal["random"] | None = None
+    sampling: Sample | None = None
+    batch_size: int = 1
+    max_cases: int | Literal["random"] | None = None
     slippage: float = 0.0
     elitism: int = 0
 
     def __post_init__(self) -> None:
-        """Check what can be checked without a matrix."""
         checked = {
-            "order": resolve_order(self.order),
-            "epsilon": check_epsilon(self.epsilon),
-            "sample": check_sample(self.sample),
-            "batch": check_count(self.batch, "batch", 1),
-            "depth": _check_depth(self.depth),
+            "order": _check_order(self.order),
+            "epsilon": resolve_epsilon(self.epsilon),
+            "sampling": check_sampling(self.sampling),
+            "batch_size": check_count(self.batch_size, "batch_size", 1),
+            "max_cases": _check_max_cases(self.max_cases),
             "slippage": check_fraction(self.slippage, "slippage"),
             "elitism": check_count(self.elitism, "elitism", 0),
         }
@@ -74,15 +75,18 @@ class Lexicase:
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
         """A kernel that draws events from ``matrix``."""
         self._check_lengths(matrix.n_cases)
-        if self.sample is None:
-            kernel: Kernel = self._kernel(matrix, None, backend)
+        make = NativeKernel if backend == "native" else ReferenceKernel
+        if self.sampling is None:
+            kernel: Kernel = make(*self.resolve(matrix))
         else:
-            parts = self.sample.parts(matrix, key, backend)
-            kernels = [self._kernel(matrix.take(p.individuals, p.cases), p.cases, backend) for p in parts]
-            kernel = Parts(parts, kernels)
+            parts = self.sampling.parts(matrix, key, backend)
+            kernels = [make(*self.resolve(matrix.submatrix(p.individuals, p.cases), p.cases)) for p in parts]
+            kernel = PartitionKernel(parts, kernels)
         return Elitist(matrix, key, self.elitism, kernel) if self.elitism else kernel
 
-    def spec(self, matrix: ErrorMatrix, cases: NDArray[np.int64] | None = None) -> tuple[ErrorMatrix, KernelSpec]:
+    def resolve(
+        self, matrix: ErrorMatrix, cases: NDArray[np.int64] | None = None
+    ) -> tuple[ErrorMatrix, ResolvedLexicase]:
         """Resolve everything that depends on the errors.
 
         Args:
@@ -93,54 +97,75 @@ class Lexicase:
             The matrix to filter (pass/fail for static epsilon) and the filter.
         """
         weights = self._weights(matrix, cases)
-        tolerance, fixed = Tolerance.NONE, None
-        if self.batch > 1:
-            matrix.check_float64("batch")
-        if isinstance(self.epsilon, Mad):
+        kind, fixed = EpsilonKind.NONE, None
+        if self.batch_size > 1:
+            matrix.check_float64("batch_size")
+        if isinstance(self.epsilon, MadEpsilon):
             matrix.check_float64("epsilon")
             if self.epsilon.mode == "static":
-                matrix = pass_fail(matrix)
+                matrix = static_epsilon_matrix(matrix)
             else:
-                tolerance = Tolerance.DYNAMIC_MAD if self.epsilon.mode == "dynamic" else Tolerance.MAD
+                kind = EpsilonKind.DYNAMIC_MAD if self.epsilon.mode == "dynamic" else EpsilonKind.MAD
         elif self.epsilon is not None:
             fixed = self._fixed_epsilon(matrix.n_cases, cases)
             if fixed.any():
                 matrix.check_float64("epsilon")
-                tolerance = Tolerance.FIXED
-        return matrix, KernelSpec(
+                kind = EpsilonKind.FIXED
+        return matrix, ResolvedLexicase(
+            order=self.order.kind,
             weights=weights,
-            ranked=isinstance(self.order, Ranked),
-            tolerance=tolerance,
+            epsilon_kind=kind,
             epsilon=fixed,
-            batch=self.batch,
-            depth=self.depth if isinstance(self.depth, int) else 2**31 - 1,
-            random_depth=self.depth == "random",
+            batch_size=self.batch_size,
+            max_cases=self.max_cases if isinstance(self.max_cases, int) else 2**31 - 1,
+            random_max_cases=self.max_cases == "random",
             slippage=self.slippage,
         )
 
+    def describe(self) -> str:
+        """The method in words."""
+        if isinstance(self.order, Uniform):
+            parts = ["cases in uniformly random order"]
+        else:
+            bias = self.order.bias
+            name = bias.replace("-", "_") if isinstance(bias, str) else ""
+            weight = f"{name}{FIRST.get(name, '')}" if name else "from a custom bias"
+            parts = [f"cases by {self.order.kind.name.lower()} shuffle, weight {weight}"]
+        if isinstance(self.epsilon, MadEpsilon):
+            parts.append(f"epsilon from the median absolute deviation, {self.epsilon.mode}")
+        elif self.epsilon is not None:
+            parts.append("fixed epsilon")
+        if self.batch_size > 1:
+            parts.append(f"{self.batch_size} cases summed at a time")
+        if self.max_cases is not None:
+            parts.append(
+                "a random number of cases" if self.max_cases == "random" else f"at most {self.max_cases} cases"
+            )
+        if self.sampling is not None:
+            parts.append(f"on {self.sampling!r}")
+        if self.slippage:
+            parts.append(f"slippage {self.slippage}")
+        if self.elitism:
+            parts.append(f"the {self.elitism} best first")
+        return "; ".join(parts)
+
     def _check_lengths(self, n_cases: int) -> None:
-        """Refuse given weights and epsilons that do not fit the whole matrix, before a sample takes part of them."""
+        """Refuse explicit weights and epsilons that do not fit the whole matrix, before a sample takes part of them."""
         if isinstance(self.epsilon, np.ndarray):
             self._fixed_epsilon(n_cases, None)
-        if not isinstance(self.order, Uniform | str) and is_given(self.order.bias):
-            given_weights(self.order.bias, n_cases)
-
-    def _kernel(self, matrix: ErrorMatrix, cases: NDArray[np.int64] | None, backend: Backend) -> Kernel:
-        return make_kernel(*self.spec(matrix, cases), backend)
+        if not isinstance(self.order, Uniform) and is_explicit(self.order.bias):
+            check_explicit_weights(self.order.bias, n_cases)
 
     def _weights(self, matrix: ErrorMatrix, cases: NDArray[np.int64] | None) -> NDArray[np.float64] | None:
         if isinstance(self.order, Uniform) or matrix.n_cases == 0:
             return None
-        assert not isinstance(self.order, str)
         bias = self.order.bias
-        if cases is not None and is_given(bias):
+        if cases is not None and is_explicit(bias):
             given = as_number_array(bias, "bias").astype(np.float64)
             weights = np.full(len(cases), given) if given.ndim == 0 else given[cases]
         else:
-            weights = case_weights(bias, matrix.statistics)
-        if isinstance(self.order, Ranked):
-            return weights
-        return relative_weights(weights)
+            weights = resolve_weights(bias, matrix.statistics)
+        return weights if isinstance(self.order, Ranked) else normalize_weights(weights)
 
     def _fixed_epsilon(self, n_cases: int, cases: NDArray[np.int64] | None) -> NDArray[np.float64]:
         values = np.asarray(self.epsilon, dtype=np.float64)
@@ -151,7 +176,7 @@ class Lexicase:
         return values if cases is None else values[cases]
 
 
-def relative_weights(weights: NDArray[np.float64]) -> NDArray[np.float64] | None:
+def normalize_weights(weights: NDArray[np.float64]) -> NDArray[np.float64] | None:
     """Scale weights so that the largest is 1, and no positive one becomes 0.
 
     Args:
@@ -163,30 +188,76 @@ def relative_weights(weights: NDArray[np.float64]) -> NDArray[np.float64] | None
     heaviest = weights.max()
     if heaviest == 0:
         return None
-    return np.where(weights > 0, np.maximum(weights / heaviest, LEAST_WEIGHT), 0.0)
+    return np.where(weights > 0, np.maximum(weights / heaviest, MIN_RELATIVE_WEIGHT), 0.0)
 
 
-def resolve_order(order: Order | str) -> Order:
-    """An order from its name, or as it is."""
-    if isinstance(order, str):
-        return ORDER_NAMES[check_choice(order, "order", ORDER_NAMES)]()
+def _check_order(order: Any) -> Order:
     if not isinstance(order, Uniform | Weighted | Ranked):
-        raise TypeError(f"order must be Uniform, Weighted, Ranked or the name of one, got {shown(order)}")
+        raise TypeError(f"order must be Uniform(), Weighted(bias) or Ranked(bias), got {shown(order)}")
     return order
 
 
-def _check_depth(depth: Any) -> int | str | None:
-    """A number of cases, ``"random"`` or None."""
-    if isinstance(depth, str):
-        return check_choice(depth, "depth", ("random",))
-    return None if depth is None else check_count(depth, "depth")
+def _check_max_cases(max_cases: Any) -> int | str | None:
+    if isinstance(max_cases, str):
+        return check_choice(max_cases, "max_cases", ("random",))
+    return None if max_cases is None else check_count(max_cases, "max_cases")
 
 
-def pass_fail(matrix: ErrorMatrix) -> ErrorMatrix:
+def static_epsilon_matrix(matrix: ErrorMatrix) -> ErrorMatrix:
     """0 where an error is within its case's MAD of the best of all, 1 elsewhere."""
-    from flexicase.selection.matrix import as_error_matrix
-
     errors = matrix.values.astype(np.float64)
     epsilon = np.array([median_absolute_deviation(column) for column in errors.T])
     best = errors.min(axis=0) if matrix.n_cases else np.empty(0)
-    return as_error_matrix((errors > best + epsilon).astype(np.uint8))
+    return ErrorMatrix.from_array((errors > best + epsilon).astype(np.uint8))
+
+
+class NativeKernel:
+    """Draws selection events from one error matrix, natively."""
+
+    __slots__ = ("native",)
+
+    def __init__(self, matrix: ErrorMatrix, method: ResolvedLexicase) -> None:
+        self.native = _native.Kernel(
+            matrix.native,
+            method.weights,
+            method.order is OrderKind.RANKED,
+            method.epsilon_kind.value,
+            method.epsilon,
+            method.batch_size,
+            method.max_cases,
+            method.random_max_cases,
+            method.slippage,
+        )
+
+    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
+        """Run these events on ``threads`` threads; the outcome does not depend on their number."""
+        n = len(events)
+        block = room_for((4 if counts else 1, n), np.int64, "n")
+        ended = np.empty(n if counts else 0, np.uint8)
+        self.native.draw(key.k0, key.k1, events.start, events.step, threads, block, ended)
+        return Selection(block[0], block[1], block[2], block[3], ended) if counts else Selection(block[0])
+
+
+class Elitist:
+    """A kernel whose events 0 … k-1 are the k individuals with the lowest total error.
+
+    Equal totals are put in random order. Elite events use no case.
+    """
+
+    def __init__(self, matrix: ErrorMatrix, key: Key, k: int, kernel: Kernel) -> None:
+        n = matrix.n_individuals
+        ties = case_keys(Stream.of(key, 1, Lane.SAMPLE).word(), n)
+        self.elite = np.lexsort((ties, matrix.total_errors))[: min(k, n)]
+        self.kernel = kernel
+
+    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
+        """Run the events with these numbers."""
+        out = self.kernel.draw(key, events, counts, threads)
+        for i, event in enumerate(events[: len(self.elite)]):
+            if event >= len(self.elite):
+                break
+            out.indices[i] = self.elite[event]
+            if counts:
+                out.evaluations[i] = out.evaluations_distinct[i] = out.cases_used[i] = 0
+                out.ended[i] = Ended.ELITE
+        return out

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -10,12 +11,94 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexicase import _native
-from flexicase.checks import as_number_array, check_choice, refusal
-from flexicase.selection.bias import CaseStatistics
+from flexicase._checks import as_number_array, check_choice, refusal
 
 BLOCK_ENTRIES = 1 << 20
 NanPolicy: TypeAlias = Literal["raise", "worst"]
 NAN_HINT = 'nan="worst" counts it as the worst error'
+CASES_PER_CHUNK = 256
+
+
+@dataclass(frozen=True)
+class CaseStatistics:
+    """Summaries of the errors on each case, computed when first used: what a bias is a function of.
+
+    A pool's errors on one case are a matrix of one column.
+
+    Attributes:
+        errors: (n_individuals, n_cases) the error matrix.
+        zeros: (n_cases,) how many individuals have error exactly 0.
+
+    Example:
+        A custom bias weighs cases by how much the population disagrees on them:
+
+        >>> import flexicase as fx
+        >>> def disagreement(statistics: fx.CaseStatistics):
+        ...     return statistics.variance
+        >>> method = fx.Lexicase(order=fx.Weighted(disagreement))
+        >>> fx.select([[0, 0], [0, 4]], 3, method, seed=1).indices.tolist()
+        [0, 0, 0]
+    """
+
+    errors: NDArray[np.generic]
+    zeros: NDArray[np.int64]
+
+    @property
+    def nonzeros(self) -> NDArray[np.int64]:
+        """(n_cases,) how many individuals have an error other than 0."""
+        return len(self.errors) - self.zeros
+
+    @cached_property
+    def average(self) -> NDArray[np.float64]:
+        """(n_cases,) mean error."""
+        if self._squares_fit():
+            return np.asarray(self.errors.sum(axis=0, dtype=np.int64) / len(self.errors))
+        return self._per_case(lambda block: block.sum(axis=1) / block.shape[1])
+
+    @cached_property
+    def median(self) -> NDArray[np.float64]:
+        """(n_cases,) median error; the mean of the two middle values for an even population."""
+        return self._per_case(lambda block: np.median(block, axis=1))
+
+    @cached_property
+    def variance(self) -> NDArray[np.float64]:
+        """(n_cases,) population variance of the errors."""
+        if self._squares_fit():
+            errors: NDArray[Any] = self.errors
+            n, sums = len(errors), errors.sum(axis=0, dtype=np.int64)
+            squares = np.einsum("ij,ij->j", errors, errors, dtype=np.int64)
+            return np.asarray((n * squares - sums**2) / n**2)
+        return self._per_case(lambda block: block.var(axis=1))
+
+    @property
+    def split(self) -> NDArray[np.float64]:
+        """(n_cases,) how evenly a case splits the population into error 0 and not: 1 half and half, 0 not at all.
+
+        Four times the variance of right and wrong.
+        """
+        return 4.0 * (self.zeros * self.nonzeros) / max(len(self.errors), 1) ** 2
+
+    def _per_case(self, summary: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> NDArray[np.float64]:
+        """Summarise sorted columns, so that neither memory layout nor the order of individuals shows in a rounding.
+
+        Args:
+            summary: From (k, n_individuals) sorted errors of k cases to their (k,) summaries.
+        """
+        n_cases = self.errors.shape[1]
+        out = np.empty(n_cases)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for start in range(0, n_cases, CASES_PER_CHUNK):
+                columns = self.errors[:, start : start + CASES_PER_CHUNK].T.astype(np.float64, order="C")
+                columns.sort(axis=1)
+                out[start : start + CASES_PER_CHUNK] = summary(columns)
+        return out
+
+    def _squares_fit(self) -> bool:
+        """Whether the errors are integers whose squares can be summed without rounding, so that equal metrics tie."""
+        if self.errors.dtype.kind not in "biu" or self.errors.dtype == np.uint64 or not self.errors.size:
+            return False
+        largest = max(abs(int(self.errors.min())), abs(int(self.errors.max())))
+        return (len(self.errors) * largest) ** 2 < 2**63
 
 
 class ErrorMatrix:
@@ -32,9 +115,45 @@ class ErrorMatrix:
     __slots__ = ("__dict__", "native", "values")
 
     def __init__(self, values: NDArray[Any], native: _native.Matrix) -> None:
-        """Wrap an array that has been checked; use `as_error_matrix`."""
+        """Wrap an array that has been checked; use `from_array`."""
         self.values = values
         self.native = native
+
+    @classmethod
+    def from_array(cls, errors: ArrayLike, nan: NanPolicy = "raise") -> ErrorMatrix:
+        """Check and wrap an error matrix.
+
+        Args:
+            errors: (n_individuals, n_cases) numbers: any array, list of lists, data frame or CPU tensor.
+            nan: What to do with NaN: refuse it, or count it as the worst error.
+
+        Raises:
+            TypeError: ``errors`` holds something other than real numbers (`flexicase._checks.as_number_array`).
+            ValueError: Wrong shape, no individuals, NaN (unless ``nan="worst"``) or -inf.
+            MemoryError: What selection needs beside the errors does not fit into memory.
+        """
+        if type(nan) is not str or nan != "raise":
+            check_choice(nan, "nan", ("raise", "worst"))
+        values = _as_numeric(errors)
+        if values.ndim != 2:
+            raise ValueError(
+                f"errors must be a matrix (individuals × cases), got {values.ndim} dimension(s), shape {values.shape}"
+            )
+        if values.shape[0] == 0:
+            raise ValueError(f"errors must have at least one individual, got shape {values.shape}")
+        if max(values.shape) >= 2**31:
+            raise ValueError(f"errors must have fewer than 2**31 individuals and cases, got shape {values.shape}")
+        try:
+            matrix = _native.Matrix(values)
+        except MemoryError:
+            raise MemoryError(f"errors must leave room in memory to select from, got shape {values.shape}") from None
+        bad = matrix.bad_entry()
+        if bad is None:
+            return cls(values, matrix)
+        row, case = bad
+        if nan == "worst" and np.isnan(values).any():
+            return cls.from_array(np.where(np.isnan(values), np.inf, values))
+        raise ValueError(f"errors {refusal(values[row, case], row, case, NAN_HINT)}")
 
     @property
     def n_individuals(self) -> int:
@@ -52,7 +171,7 @@ class ErrorMatrix:
         return CaseStatistics(self.values, self.native.zeros())
 
     @cached_property
-    def groups(self) -> NDArray[np.int64]:
+    def first_identical_row(self) -> NDArray[np.int64]:
         """(n_individuals,) the first individual with the same error vector."""
         return self.native.groups()
 
@@ -73,7 +192,20 @@ class ErrorMatrix:
                 f"but individual {row}, case {case} has {self.values[row, case]}"
             )
 
-    def take(self, individuals: NDArray[np.int64] | None, cases: NDArray[np.int64] | None) -> ErrorMatrix:
+    @cached_property
+    def total_errors(self) -> NDArray[np.float64]:
+        """(n_individuals,) errors summed case by case, whatever the memory layout; inf where the sum is not a number.
+
+        Raises:
+            ValueError: An error is not exactly a float64.
+        """
+        self.check_float64("sums")
+        totals: NDArray[np.float64] = np.zeros((1, self.n_individuals))
+        bounds = np.array([0, self.n_cases], dtype=np.int64)
+        _native.batch_sums(self.values, np.arange(self.n_cases, dtype=np.int64), bounds, totals)
+        return totals.reshape(-1)
+
+    def submatrix(self, individuals: NDArray[np.int64] | None, cases: NDArray[np.int64] | None) -> ErrorMatrix:
         """The part of the matrix with these rows and columns (None: all)."""
         if individuals is None and cases is None:
             return self
@@ -83,42 +215,6 @@ class ErrorMatrix:
             rows = self.values[block if individuals is None else individuals[block]]
             values[block] = rows if cases is None else rows[:, cases]
         return ErrorMatrix(values, _native.Matrix(values))
-
-
-def as_error_matrix(errors: ArrayLike, nan: NanPolicy = "raise") -> ErrorMatrix:
-    """Check and wrap an error matrix.
-
-    Args:
-        errors: (n_individuals, n_cases) numbers: any array, list of lists, data frame or CPU tensor.
-        nan: What to do with NaN: refuse it, or count it as the worst error.
-
-    Raises:
-        TypeError: ``errors`` holds something other than real numbers (`flexicase.checks.as_number_array`).
-        ValueError: Wrong shape, no individuals, NaN (unless ``nan="worst"``) or -inf.
-        MemoryError: What selection needs beside the errors does not fit into memory.
-    """
-    if type(nan) is not str or nan != "raise":
-        check_choice(nan, "nan", ("raise", "worst"))
-    values = _as_numeric(errors)
-    if values.ndim != 2:
-        raise ValueError(
-            f"errors must be a matrix (individuals × cases), got {values.ndim} dimension(s), shape {values.shape}"
-        )
-    if values.shape[0] == 0:
-        raise ValueError(f"errors must have at least one individual, got shape {values.shape}")
-    if max(values.shape) >= 2**31:
-        raise ValueError(f"errors must have fewer than 2**31 individuals and cases, got shape {values.shape}")
-    try:
-        matrix = _native.Matrix(values)
-    except MemoryError:
-        raise MemoryError(f"errors must leave room in memory to select from, got shape {values.shape}") from None
-    bad = matrix.bad_entry()
-    if bad is None:
-        return ErrorMatrix(values, matrix)
-    row, case = bad
-    if nan == "worst" and np.isnan(values).any():
-        return as_error_matrix(np.where(np.isnan(values), np.inf, values))
-    raise ValueError(f"errors {refusal(values[row, case], row, case, NAN_HINT)}")
 
 
 def _as_numeric(errors: Any) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Orders: in which sequence a selection event looks at the cases (paper, section 2.3).
+"""Orders: the sequence in which a selection event uses the cases (paper, section 2.3).
 
 A new order is drawn for every selection event; the weights behind it are computed once, from the
 whole population, when selection is prepared.
@@ -8,13 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from enum import IntEnum
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flexicase.rng import MASK32, Key, Lane, Stream, case_keys, event_state, exponential_keys, lane_state
-from flexicase.selection.bias import Bias, check_bias
+from flexicase.selection.weights import Bias, check_bias
+
+
+class OrderKind(IntEnum):
+    """The shuffle of an order; the values are those of the native code."""
+
+    UNIFORM = 0
+    WEIGHTED = 1
+    RANKED = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +35,8 @@ class Uniform:
         >>> fx.Lexicase(order=fx.Uniform()).order
         Uniform()
     """
+
+    kind: ClassVar = OrderKind.UNIFORM
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +56,7 @@ class Weighted:
         [0, 0, 0]
     """
 
+    kind: ClassVar = OrderKind.WEIGHTED
     bias: Bias = "num_nonzeros"
 
     def __post_init__(self) -> None:
@@ -71,6 +83,7 @@ class Ranked:
         True
     """
 
+    kind: ClassVar = OrderKind.RANKED
     bias: Bias = "num_nonzeros"
 
     def __post_init__(self) -> None:
@@ -80,22 +93,22 @@ class Ranked:
 Order: TypeAlias = Uniform | Weighted | Ranked
 
 
-HEAD_CASES = 16
-HEAD_SPINS = 24
+MAX_PREFIX_CASES = 16
+MAX_PREFIX_DRAWS = 24
 
 
-def head_of_order(spin: Callable[[], int], n_cases: int) -> list[int]:
-    """Draw the first cases of an order one by one: spin until a new case comes up, and again.
+def draw_prefix(draw: Callable[[], int], n_cases: int) -> list[int]:
+    """Draw the first cases of an order one by one: draw until a new case comes up, and again.
 
-    The head ends after 16 cases or 24 spins, whichever comes first. Where it ends does not change
-    the distribution of the whole order, because what follows depends only on the cases left.
+    The prefix ends after 16 cases or 24 draws, whichever comes first. Where it ends does not change
+    the distribution of the whole order, because the rest depends only on the cases left.
     """
     head: list[int] = []
-    for _ in range(HEAD_SPINS):
-        case = spin()
+    for _ in range(MAX_PREFIX_DRAWS):
+        case = draw()
         if case not in head:
             head.append(case)
-        if len(head) == min(HEAD_CASES, n_cases):
+        if len(head) == min(MAX_PREFIX_CASES, n_cases):
             break
     return head
 
@@ -109,7 +122,7 @@ def uniform_order(key: Key, event: int, n_cases: int) -> NDArray[np.int64]:
     keys = case_keys(lane_state(event_state(key, event), Lane.KEYS), n_cases).astype(np.int64)
     if n_cases:
         stream = Stream.of(key, event, Lane.HEAD)
-        head = head_of_order(lambda: stream.bounded(n_cases), n_cases)
+        head = draw_prefix(lambda: stream.bounded(n_cases), n_cases)
         keys[head] = np.arange(-len(head), 0)
     return np.argsort(keys, kind="stable")
 
@@ -133,7 +146,7 @@ def weighted_order(key: Key, event: int, weights: NDArray[np.float64]) -> NDArra
     np.divide(exponential_keys(state, len(weights)), weights, out=clocks, where=weights > 0)
     wheel = np.cumsum(weights)
     stream = Stream.of(key, event, Lane.HEAD)
-    head = head_of_order(lambda: int(np.searchsorted(wheel, stream.unit() * wheel[-1], side="right")), len(weights))
+    head = draw_prefix(lambda: int(np.searchsorted(wheel, stream.unit() * wheel[-1], side="right")), len(weights))
     clocks[head] = np.arange(-len(head), 0)
     return np.lexsort((case_keys(lane_state(state, Lane.KEYS), len(weights)), clocks))
 
@@ -162,3 +175,59 @@ def ranked_order(key: Key, event: int, weights: NDArray[np.float64]) -> Iterator
         chosen = stream.bounded(len(tied)) if len(tied) > 1 else 0
         tied[chosen], tied[-1] = tied[-1], tied[chosen]
         yield int(tied.pop())
+
+
+def draw_order(
+    kind: OrderKind, key: Key, event: int, n_cases: int, weights: NDArray[np.float64] | None
+) -> Iterator[int]:
+    """Draw the order of one event.
+
+    Args:
+        kind: The shuffle.
+        key: The selection's key.
+        event: Number of the selection event.
+        n_cases: Number of cases.
+        weights: (n_cases,) the weights as they are now, which may change later; None for the uniform order.
+
+    Returns:
+        The case numbers.
+    """
+    if kind is OrderKind.UNIFORM or weights is None or not n_cases:
+        return iter(uniform_order(key, event, n_cases).tolist())
+    if kind is OrderKind.RANKED:
+        return ranked_order(key, event, weights.copy())
+    return iter(weighted_order(key, event, weights).tolist())
+
+
+def first_case_probabilities(order: OrderKind, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How likely each case is to come first in an order.
+
+    In a ranked order, rank p of n comes first with probability (1/n)(1/p + 1/(p+1) + … + 1/n); cases of equal weight
+    share the ranks they take up.
+
+    Args:
+        order: The shuffle.
+        weights: (n_cases,) finite, not negative.
+
+    Returns:
+        (n_cases,) probabilities.
+
+    Example:
+        >>> import numpy as np
+        >>> from flexicase.selection.orders import OrderKind, first_case_probabilities
+        >>> first_case_probabilities(OrderKind.WEIGHTED, np.array([3.0, 1.0, 0.0])).tolist()
+        [0.75, 0.25, 0.0]
+        >>> first_case_probabilities(OrderKind.RANKED, np.array([9.0, 4.0, 1.0, 0.0])).round(4).tolist()
+        [0.5208, 0.2708, 0.1458, 0.0625]
+    """
+    n = len(weights)
+    if order is OrderKind.RANKED:
+        by_rank = np.cumsum(1 / np.arange(n, 0, -1))[::-1] / max(n, 1)
+        _, group = np.unique(-weights, return_inverse=True)
+        ranks_of_group = np.sort(group)
+        shared = np.bincount(ranks_of_group, weights=by_rank) / np.bincount(ranks_of_group)
+        return np.asarray(shared[group], dtype=np.float64)
+    total = weights.sum()
+    if order is OrderKind.UNIFORM or total == 0:
+        return np.full(n, 1 / max(n, 1))
+    return np.asarray(weights / total)

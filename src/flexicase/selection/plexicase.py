@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase import _native
-from flexicase.checks import check_not_negative
+from flexicase._checks import check_not_negative
 from flexicase.rng import Key
-from flexicase.selection.backend import Backend
-from flexicase.selection.kernel import Kernel
+from flexicase.selection.baselines import RouletteKernel
 from flexicase.selection.matrix import ErrorMatrix
-from flexicase.selection.wheel import WheelKernel
+from flexicase.selection.protocol import Backend, Kernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +36,23 @@ class Plexicase:
 
     Example:
         >>> import flexicase as fx
-        >>> from flexicase.selection.matrix import as_error_matrix
         >>> errors = [[0, 0, 5], [5, 5, 0], [5, 0, 9], [6, 6, 6]]
-        >>> fx.Plexicase().probabilities(as_error_matrix(errors)).round(3).tolist()
+        >>> fx.probabilities(errors, "plexicase").round(3).tolist()
         [0.667, 0.333, 0.0, 0.0]
     """
 
     alpha: float = 1.0
 
     def __post_init__(self) -> None:
-        """Check alpha."""
         object.__setattr__(self, "alpha", check_not_negative(self.alpha, "alpha"))
+
+    def describe(self) -> str:
+        """The method in words."""
+        return f"from an approximation of lexicase selection's probabilities, to the power {self.alpha:g}"
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
         """A kernel that draws events from ``matrix``."""
-        return WheelKernel(self._distribution(matrix, backend), backend)
+        return RouletteKernel(self._distribution(matrix, backend), backend)
 
     def probabilities(self, matrix: ErrorMatrix) -> NDArray[np.float64]:
         """(n_individuals,) exact selection probabilities."""
@@ -60,19 +61,19 @@ class Plexicase:
     def _distribution(self, matrix: ErrorMatrix, backend: Backend) -> NDArray[np.float64]:
         if matrix.n_cases == 0:
             return np.full(matrix.n_individuals, 1.0 / matrix.n_individuals)
-        kinds, kind_of, members = np.unique(matrix.groups, return_inverse=True, return_counts=True)
+        kinds, kind_of, members = np.unique(matrix.first_identical_row, return_inverse=True, return_counts=True)
         if backend == "native":
             shares = np.empty(len(kinds))
             _native.elite_shares(matrix.values, kinds, shares)
         else:
-            shares = elite_shares(matrix.values[kinds])
+            shares = plexicase_shares(matrix.values[kinds])
         weights = np.zeros_like(shares)
         np.power(shares / shares.max(), self.alpha, out=weights, where=shares > 0)
         result: NDArray[np.float64] = (weights / weights.sum() / members)[kind_of.reshape(-1)]
         return result
 
 
-def elite_shares(errors: NDArray[np.generic]) -> NDArray[np.float64]:
+def plexicase_shares(errors: NDArray[np.generic]) -> NDArray[np.float64]:
     """How many cases' worth of probability each distinct error vector gets.
 
     Args:

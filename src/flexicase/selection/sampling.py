@@ -9,15 +9,15 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.checks import check_count, check_fraction, shown
+from flexicase import _native
+from flexicase._checks import check_count, check_fraction, shown
 from flexicase.rng import Key, Lane, Stream, case_keys
-from flexicase.selection.backend import Backend
-from flexicase.selection.kernel import Events, Kernel
-from flexicase.selection.matrix import ErrorMatrix
+from flexicase.selection.matrix import ErrorMatrix, row_blocks
+from flexicase.selection.protocol import Backend, Kernel, Selection
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class Partition:
     """A part of an error matrix.
 
     Attributes:
@@ -32,22 +32,22 @@ class Part:
 class Sample(Protocol):
     """Chooses the parts of the matrix that selection uses, once per selector."""
 
-    def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Part]:
+    def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Partition]:
         """The parts; event number e selects from part e modulo their number."""
         ...
 
 
-class Parts:
+class PartitionKernel:
     """A kernel that deals the events out to the parts of a matrix, in turn."""
 
-    def __init__(self, parts: Sequence[Part], kernels: Sequence[Kernel]) -> None:
+    def __init__(self, parts: Sequence[Partition], kernels: Sequence[Kernel]) -> None:
         """Pair each part with the kernel that selects from it."""
         self.parts = parts
         self.kernels = kernels
 
-    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Events:
+    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
         """Run the events with these numbers."""
-        out = Events.empty(len(events), counts)
+        out = Selection.empty(len(events), counts)
         for i in range(min(len(self.parts), len(events))):
             which = events[i] % len(self.parts)
             mine = self.kernels[which].draw(key, events[i :: len(self.parts)], counts, threads)
@@ -62,7 +62,7 @@ class Parts:
         return out
 
 
-def shuffled(n: int, stream: Stream) -> NDArray[np.int64]:
+def random_permutation(n: int, stream: Stream) -> NDArray[np.int64]:
     """A uniformly random permutation of 0 … n-1."""
     return np.argsort(case_keys(stream.word(), n))
 
@@ -76,7 +76,7 @@ class DownSample:
 
     Example:
         >>> import flexicase as fx
-        >>> method = fx.Lexicase(sample=fx.DownSample(2))
+        >>> method = fx.Lexicase(sampling=fx.DownSample(2))
         >>> int(fx.select([[0, 0, 0], [0, 0, 0]], 10, method, seed=1).cases_used.max())
         2
     """
@@ -87,10 +87,10 @@ class DownSample:
         """Check the size."""
         object.__setattr__(self, "size", check_sample_size(self.size, "size"))
 
-    def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Part]:
+    def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Partition]:
         """One part: every individual, some cases."""
         k = sample_size(self.size, matrix.n_cases)
-        return [Part(None, np.sort(shuffled(matrix.n_cases, Stream.of(key, 0, Lane.SAMPLE))[:k]))]
+        return [Partition(None, np.sort(random_permutation(matrix.n_cases, Stream.of(key, 0, Lane.SAMPLE))[:k]))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class Cohorts:
     Example:
         >>> import flexicase as fx
         >>> errors = [[0, 0, 0, 0], [1, 1, 1, 1]]
-        >>> sorted(fx.select(errors, 2, fx.Lexicase(sample=fx.Cohorts(2)), seed=1).indices.tolist())
+        >>> sorted(fx.select(errors, 2, fx.Lexicase(sampling=fx.Cohorts(2)), seed=1).indices.tolist())
         [0, 1]
     """
 
@@ -118,23 +118,23 @@ class Cohorts:
         """Check the number."""
         object.__setattr__(self, "n", check_count(self.n, "n", 1))
 
-    def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Part]:
+    def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Partition]:
         """One part per cohort."""
         n = min(self.n, matrix.n_individuals, max(1, matrix.n_cases))
         stream = Stream.of(key, 0, Lane.SAMPLE)
-        individuals = np.array_split(shuffled(matrix.n_individuals, stream), n)
-        cases = np.array_split(shuffled(matrix.n_cases, stream), n)
-        return [Part(np.sort(i), np.sort(c)) for i, c in zip(individuals, cases, strict=True)]
+        individuals = np.array_split(random_permutation(matrix.n_individuals, stream), n)
+        cases = np.array_split(random_permutation(matrix.n_cases, stream), n)
+        return [Partition(np.sort(i), np.sort(c)) for i, c in zip(individuals, cases, strict=True)]
 
 
-def check_sample(sample: Any) -> Sample | None:
-    """A sample, or None."""
-    if sample is not None and (isinstance(sample, type) or not callable(getattr(sample, "parts", None))):
+def check_sampling(sampling: Any) -> Sample | None:
+    """A sampling object, or None."""
+    if sampling is not None and (isinstance(sampling, type) or not callable(getattr(sampling, "parts", None))):
         raise TypeError(
-            "sample must be DownSample, InformedDownSample, Cohorts, another object with parts(), or None, "
-            f"got {shown(sample)}"
+            "sampling must be DownSample, InformedDownSample, Cohorts, another object with parts(), or None, "
+            f"got {shown(sampling)}"
         )
-    return sample
+    return sampling
 
 
 def check_sample_size(size: Any, name: str) -> float | int:
@@ -151,3 +151,71 @@ def sample_size(size: float | int, n: int) -> int:
     """How many of ``n`` cases or individuals a size stands for: at least one if there is any, at most all."""
     k = max(1, round(size * n)) if isinstance(size, float) else int(size)
     return min(k, n)
+
+
+@dataclass(frozen=True, slots=True)
+class InformedDownSample:
+    """Informed down-sampling (Boldi et al., "Informed Down-Sampled Lexicase Selection", ECJ 2024).
+
+    Some individuals are drawn at random. The distance of two cases is the number of these that
+    solve (error 0) exactly one of the two. The sample starts with a random case and grows by
+    farthest-first traversal: always the case whose nearest neighbour in the sample is farthest,
+    ties decided at random. Cases that all individuals treat alike have distance 0, so where no
+    error is ever 0 this is random down-sampling.
+
+    Attributes:
+        size: A fraction of the cases (0 < size ≤ 1, a float), or how many (an integer).
+        parents: Individuals whose results tell the distances: a fraction of all (a float), or how
+            many. The paper's rate ρ; 1.0 is full information.
+
+    Example:
+        >>> import flexicase as fx
+        >>> errors = [[0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 0, 0]]  # cases 0, 1 and 2 are synonymous
+        >>> method = fx.Lexicase(sampling=fx.InformedDownSample(2, parents=1.0))
+        >>> set(fx.select(errors, 20, method, seed=1).indices.tolist())
+        {2}
+    """
+
+    size: float | int = 0.1
+    parents: float | int = 0.01
+
+    def __post_init__(self) -> None:
+        """Check both sizes."""
+        object.__setattr__(self, "size", check_sample_size(self.size, "size"))
+        object.__setattr__(self, "parents", check_sample_size(self.parents, "parents"))
+
+    def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Partition]:
+        """One part: every individual, some cases."""
+        stream = Stream.of(key, 0, Lane.SAMPLE)
+        asked = random_permutation(matrix.n_individuals, stream)[: sample_size(self.parents, matrix.n_individuals)]
+        solved = np.empty((len(asked), matrix.n_cases), dtype=np.bool_)
+        for block in row_blocks(*solved.shape):
+            solved[block] = matrix.values[asked[block]] == 0
+        k = sample_size(self.size, matrix.n_cases)
+        if backend == "native":
+            chosen = np.empty(k, dtype=np.int64)
+            _native.farthest_first(np.ascontiguousarray(solved).view(np.uint8), stream.state, chosen)
+        else:
+            chosen = farthest_first(solved, k, stream)
+        return [Partition(None, np.sort(chosen))]
+
+
+def farthest_first(solved: NDArray[np.bool_], size: int, stream: Stream) -> NDArray[np.int64]:
+    """Choose cases by farthest-first traversal, in the Hamming distance of their columns.
+
+    Args:
+        solved: (n_parents, n_cases) who solves what.
+        size: How many cases to choose.
+        stream: Decides ties; the first case is a tie among all.
+
+    Returns:
+        (size,) the cases, in the order chosen.
+    """
+    chosen = np.empty(size, dtype=np.int64)
+    nearest = np.full(solved.shape[1], len(solved))
+    for i in range(size):
+        tied = np.flatnonzero(nearest == nearest.max())
+        case = chosen[i] = tied[stream.bounded(len(tied))]
+        nearest = np.minimum(nearest, (solved != solved[:, [case]]).sum(axis=0))
+        nearest[chosen[: i + 1]] = -1
+    return chosen

@@ -11,18 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase.checks import check_count, check_flag, shown
+from flexicase._checks import check_count, check_flag, shown
 from flexicase.rng import Key, Seed, key_from_seed
-from flexicase.selection.api import Method
-from flexicase.selection.elitism import Elitist
-from flexicase.selection.kernel import Events
-from flexicase.selection.lexicase import Lexicase
-from flexicase.selection.matrix import ErrorMatrix, NanPolicy, as_error_matrix
-from flexicase.selection.reference import ReferenceKernel
-from flexicase.selection.registry import resolve_method
-from flexicase.selection.sampling import Part
+from flexicase.selection._reference import ReferenceKernel
+from flexicase.selection.lexicase import Elitist, Lexicase
+from flexicase.selection.matrix import ErrorMatrix, NanPolicy
+from flexicase.selection.methods import resolve_method
+from flexicase.selection.protocol import Method
+from flexicase.selection.sampling import Partition
 
-MOST_EVENTS = 1_000_000
+MAX_TRACED_EVENTS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,8 +34,8 @@ class Trace:
         pools_distinct: The same with one individual per distinct error vector.
 
     Example:
-        >>> from flexicase.selection.trace import trace
-        >>> trace([[0, 0], [0, 1], [1, 0]], "lexicase", 10, seed=1).mean_pool().tolist()
+        >>> import flexicase as fx
+        >>> fx.trace([[0, 0], [0, 1], [1, 0]], 10, seed=1).mean_pool().tolist()
         [3.0, 2.0, 1.0]
     """
 
@@ -64,8 +62,8 @@ class Trace:
 
 def trace(
     errors: ArrayLike,
-    method: str | Method = "lexicase",
     n: int = 100,
+    method: str | Method = "lexicase",
     *,
     seed: Seed = None,
     nan: NanPolicy = "raise",
@@ -74,8 +72,8 @@ def trace(
 
     Args:
         errors: (n_individuals, n_cases) numbers, lower is better.
+        n: Number of events, at most a million.
         method: A lexicase method's name or object.
-        n: How many events, at most a million.
         seed: As for `select`; the same seed gives the same parents.
         nan: ``"raise"`` refuses NaN, ``"worst"`` counts it as the worst error.
 
@@ -83,18 +81,18 @@ def trace(
         TypeError: The method does not look at cases one after another.
 
     Example:
-        >>> from flexicase.selection.trace import trace
-        >>> trace([[0, 0], [0, 1], [1, 0]], "lexicase", 1, seed=1).pools[0].tolist()
+        >>> import flexicase as fx
+        >>> fx.trace([[0, 0], [0, 1], [1, 0]], 1, seed=1).pools[0].tolist()
         [3, 2, 1]
     """
     chosen = resolve_method(method)
     if not isinstance(chosen, Lexicase):
         raise TypeError(f"method must be a lexicase method, which looks at case after case, got {shown(method)}")
-    n = check_count(n, "n", 0, MOST_EVENTS)
+    n = check_count(n, "n", 0, MAX_TRACED_EVENTS)
     key = key_from_seed(seed)
-    matrix = as_error_matrix(errors, nan)
-    whole = Part(None, None)
-    parts = [whole] if chosen.sample is None else chosen.sample.parts(matrix, key, "reference")
+    matrix = ErrorMatrix.from_array(errors, nan)
+    whole = Partition(None, None)
+    parts = [whole] if chosen.sampling is None else chosen.sampling.parts(matrix, key, "reference")
     kernels = [_RecordingKernel(chosen, matrix, part) for part in parts]
     elite = Elitist(matrix, key, chosen.elitism, kernels[0]).elite if chosen.elitism else np.empty(0, np.int64)
     result = Trace(np.empty(n, np.int64), [], [])
@@ -115,10 +113,10 @@ def trace(
 class _RecordingKernel(ReferenceKernel):
     """The reference kernel, taking note of every pool on its way."""
 
-    def __init__(self, method: Lexicase, matrix: ErrorMatrix, part: Part) -> None:
+    def __init__(self, method: Lexicase, matrix: ErrorMatrix, part: Partition) -> None:
         if part.individuals is not None or part.cases is not None:
-            matrix = matrix.take(part.individuals, part.cases)
-        super().__init__(*method.spec(matrix, part.cases))
+            matrix = matrix.submatrix(part.individuals, part.cases)
+        super().__init__(*method.resolve(matrix, part.cases))
         self._seen = np.zeros(len(self.errors), dtype=bool)
 
     def record(self, key: Key, event: int) -> tuple[int, list[int], list[int]]:
@@ -126,12 +124,11 @@ class _RecordingKernel(ReferenceKernel):
         everyone = np.arange(len(self.errors))
         self._pool = [len(everyone)]
         self._distinct = [self._count_distinct(everyone)]
-        out = Events.empty(1, counts=False)
-        self._run(key, event, out, 0)
-        return int(out.indices[0]), self._pool, self._distinct
+        parent = self.run_event(key, event)[0]
+        return parent, self._pool, self._distinct
 
-    def _survivors(self, pool: NDArray[np.int64], batch: list[int]) -> NDArray[np.int64]:
-        survivors = super()._survivors(pool, batch)
+    def filter(self, pool: NDArray[np.int64], batch: list[int]) -> NDArray[np.int64]:
+        survivors = super().filter(pool, batch)
         for sizes, left in ((self._pool, len(survivors)), (self._distinct, self._count_distinct(survivors))):
             sizes.extend([sizes[-1]] * (len(batch) - 1))
             sizes.append(left)
@@ -139,5 +136,5 @@ class _RecordingKernel(ReferenceKernel):
 
     def _count_distinct(self, pool: NDArray[np.int64]) -> int:
         self._seen[:] = False
-        self._seen[self.groups[pool]] = True
+        self._seen[self.first_identical_row[pool]] = True
         return int(np.count_nonzero(self._seen))

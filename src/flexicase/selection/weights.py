@@ -1,117 +1,217 @@
-"""Case weights that are learnt while selecting (paper, section 3 and Algorithm 1).
+"""Case weights: biases, from a whole error matrix, and `CaseWeights`, learnt from pools.
 
-Only cases that an event looks at get a new weight. It is computed from the results of the
-candidates in the pool at that moment, before they are filtered, and kept within [w_min, w_max].
+Definitions follow Troise and Helmuth (GPTP XV, 2018): duplicates count, and weights are neither smoothed nor
+normalised. Heavier cases come earlier in a weighted or ranked order.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeGuard
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from flexicase.checks import check_choice, check_function, check_number, room_for, shown
+from flexicase._checks import (
+    as_number_array,
+    check_choice,
+    check_function,
+    check_number,
+    check_weights,
+    did_you_mean,
+    per_case,
+    room_for,
+    shown,
+)
+from flexicase.selection.matrix import CaseStatistics
 
-PoolBias: TypeAlias = Literal["num_nonzeros", "num_zeros", "split"] | Callable[[NDArray[np.float64]], float]
-Default: TypeAlias = Literal["max", "min"]
-POOL_BIASES = ("num_nonzeros", "num_zeros", "split")
+Weights: TypeAlias = NDArray[np.float64]
+BiasFunction: TypeAlias = Callable[[CaseStatistics], ArrayLike]
+Bias: TypeAlias = str | BiasFunction | ArrayLike
+
+
+def _inverse(values: ArrayLike, at_zero: float) -> Weights:
+    values = np.asarray(values, dtype=np.float64)
+    inverses = np.full_like(values, at_zero)
+    with np.errstate(over="ignore"):
+        np.divide(1.0, values, out=inverses, where=values != 0)
+    return inverses
+
+
+BIASES: dict[str, BiasFunction] = {
+    "num_zeros": lambda s: s.zeros,
+    "num_nonzeros": lambda s: s.nonzeros,
+    "average": lambda s: s.average,
+    "median": lambda s: s.median,
+    "variance": lambda s: s.variance,
+    "split": lambda s: s.split,
+    "num_zeros_inverse": lambda s: _inverse(s.zeros, at_zero=2.0),
+    "num_nonzeros_inverse": lambda s: _inverse(s.nonzeros, at_zero=2.0),
+    "average_inverse": lambda s: _inverse(s.average, at_zero=2.0),
+    "median_inverse": lambda s: _inverse(s.median, at_zero=2.0),
+    "variance_inverse": lambda s: _inverse(s.variance, at_zero=200.0),
+}
+
+
+def biases() -> list[str]:
+    """Names of the built-in bias metrics.
+
+    Example:
+        >>> import flexicase as fx
+        >>> fx.biases()[:2]
+        ['num_zeros', 'num_nonzeros']
+    """
+    return list(BIASES)
+
+
+def check_bias(bias: Bias) -> None:
+    """Refuse what cannot be a bias before anything is computed."""
+    if isinstance(bias, str):
+        if bias.replace("-", "_") not in BIASES:
+            raise ValueError(f"unknown bias {shown(bias)}{did_you_mean(bias[:80], BIASES)}")
+    elif callable(bias):
+        check_function(bias, "bias", 1)
+    elif as_number_array(bias, "bias").ndim > 1:
+        raise ValueError(f"bias must be one number per case, got {np.ndim(bias)} dimensions")
+
+
+def resolve_weights(bias: Bias, statistics: CaseStatistics) -> Weights:
+    """The weight of every case.
+
+    Args:
+        bias: A name, a callable, or the weights themselves.
+        statistics: The population's errors, summarised per case.
+
+    Returns:
+        (n_cases,) finite, non-negative weights.
+
+    Raises:
+        TypeError: The weights are not numbers.
+        ValueError: The name is unknown, the weights are negative, not finite or of the wrong shape, or
+            given outright and all 0 (a metric may come out as 0 everywhere).
+    """
+    n_cases = len(statistics.zeros)
+    if isinstance(bias, str):
+        check_bias(bias)
+        return check_weights(BIASES[bias.replace("-", "_")](statistics), n_cases, bias_name(bias))
+    if callable(bias):
+        return check_weights(bias(statistics), n_cases, bias_name(bias))
+    return check_explicit_weights(bias, n_cases)
+
+
+def bias_name(bias: str | BiasFunction) -> str:
+    """What messages call a bias."""
+    return f"bias {bias!r}" if isinstance(bias, str) else f"bias {getattr(bias, '__name__', type(bias).__name__)}()"
+
+
+def is_explicit(bias: Bias) -> TypeGuard[ArrayLike]:
+    """Whether these are the weights themselves, not a metric."""
+    return not isinstance(bias, str) and not callable(bias)
+
+
+def check_explicit_weights(weights: ArrayLike, n_cases: int) -> Weights:
+    """Check weights that the user wrote down.
+
+    Args:
+        weights: (n_cases,) the weights, or one number for all cases.
+        n_cases: How many cases there are.
+
+    Returns:
+        (n_cases,) finite, non-negative weights, one of them at least positive.
+    """
+    checked = check_weights(weights, n_cases, "bias")
+    if n_cases and not checked.any():
+        raise ValueError(f"bias must have at least one positive value, but all {n_cases} are 0")
+    return checked
+
+
+DefaultWeight: TypeAlias = Literal["max", "min"]
 
 
 class CaseWeights:
-    """The weight of every case, its bounds, and the rule that renews it.
+    """The weight of every case, learnt from the pools that use it, within bounds.
+
+    A named bias is taken of the pool's errors, plus 1. ``"split"`` is multiplied by the size of the pool first: a case
+    that half of the pool solves weighs the pool's size + 1, one that all or none solve weighs 1. A function gives the
+    weight as it is.
 
     Args:
         n_cases: Number of cases.
-        bias: ``"num_nonzeros"`` or ``"num_zeros"``, counted over the pool, plus 1; ``"split"``,
-            4 · zeros · nonzeros / pool plus 1: pool + 1 for a case that half of the pool solves, 1
-            for one that all or none do; or a callable from the (pool,) errors to a number.
-        default: Whether cases nobody has looked at weigh ``"max"`` or ``"min"``.
+        bias: A bias's name, or a function of `CaseStatistics`.
+        default_weight: Whether unused cases weigh ``"max"`` or ``"min"``.
         w_min: Smallest weight, above 0.
-        w_max: Largest weight; None until `settle` sets it to the number of individuals + 1.
+        w_max: Largest weight; None until `with_bounds_for` sets it to the number of individuals + 1.
 
     Attributes:
         values: (n_cases,) the weights.
-        version: By which a native run knows that it left ``values`` as they are; 0 if none did.
+        revision: Lets a native run recognise the ``values`` that it left; 0 if none did.
 
     Example:
         >>> import numpy as np
         >>> from flexicase.selection.weights import CaseWeights
         >>> weights = CaseWeights(3, "num_nonzeros", "min", 1.0, 5.0)
-        >>> weights.values[1] = weights.of(np.array([0.0, 2.0, 7.0]))
+        >>> weights.values[1] = weights.weight_of(np.array([0.0, 2.0, 7.0]))
         >>> weights.values.tolist()
         [1.0, 3.0, 1.0]
     """
 
-    __slots__ = ("bias", "default", "values", "version", "w_max", "w_min")
+    __slots__ = ("bias", "default_weight", "revision", "values", "w_max", "w_min")
 
-    def __init__(self, n_cases: int, bias: PoolBias, default: Default, w_min: float, w_max: float | None) -> None:
-        """Check the bounds and give every case the default weight."""
-        self.bias = check_pool_bias(bias)
-        self.default = check_choice(default, "default", ("max", "min"))
+    def __init__(
+        self, n_cases: int, bias: str | BiasFunction, default_weight: DefaultWeight, w_min: float, w_max: float | None
+    ) -> None:
+        self.bias = bias.replace("-", "_") if isinstance(bias, str) else bias
+        self.default_weight = check_choice(default_weight, "default_weight", ("max", "min"))
         self.w_min = check_number(w_min, "w_min")
         self.w_max = None if w_max is None else check_number(w_max, "w_max")
         if not 0.0 < self.w_min < math.inf:
             raise ValueError(f"w_min must be positive and finite, got {shown(w_min)}")
         if self.w_max is not None:
-            check_largest(self.w_max, self.w_min, n_cases)
-        unseen = self.w_min if self.default == "min" else (math.inf if self.w_max is None else self.w_max)
-        self.values: NDArray[np.float64] = room_for(n_cases, np.float64, "n_cases")
+            check_upper_bound(self.w_max, self.w_min, n_cases)
+        unseen = self.w_min if self.default_weight == "min" else (math.inf if self.w_max is None else self.w_max)
+        self.values: Weights = room_for(n_cases, np.float64, "n_cases")
         self.values.fill(unseen)
-        self.version = 0
+        self.revision = 0
 
-    def settled(self, n_individuals: int) -> CaseWeights:
+    def with_bounds_for(self, n_individuals: int) -> CaseWeights:
         """These weights, or, if ``w_max`` is not known yet, a copy in which it is."""
         if self.w_max is not None:
             return self
         copy = self.copy()
         copy.w_max = n_individuals + 1.0
-        check_largest(copy.w_max, copy.w_min, len(self.values))
+        check_upper_bound(copy.w_max, copy.w_min, len(self.values))
         np.minimum(copy.values, copy.w_max, out=copy.values)
         return copy
 
     def copy(self) -> CaseWeights:
-        """The same weights, to be renewed apart from these."""
+        """An independent copy."""
         copy = object.__new__(CaseWeights)
-        copy.bias, copy.default, copy.w_min, copy.w_max = self.bias, self.default, self.w_min, self.w_max
-        copy.values, copy.version = self.values.copy(), 0
+        copy.bias, copy.default_weight, copy.w_min, copy.w_max = self.bias, self.default_weight, self.w_min, self.w_max
+        copy.values, copy.revision = self.values.copy(), 0
         return copy
 
-    def of(self, errors: NDArray[np.float64]) -> float:
+    def weight_of(self, errors: NDArray[np.float64]) -> float:
         """The new weight of a case.
 
         Args:
-            errors: (pool,) results of the candidates in the pool.
+            errors: (pool,) errors of the pool on the case.
         """
-        if self.bias == "num_nonzeros":
-            weight = float(np.count_nonzero(errors)) + 1.0
-        elif self.bias == "num_zeros":
-            weight = float(len(errors) - np.count_nonzero(errors)) + 1.0
-        elif self.bias == "split":
-            nonzeros = int(np.count_nonzero(errors))
-            weight = 4.0 * ((len(errors) - nonzeros) * nonzeros) / len(errors) + 1.0
+        zeros = len(errors) - int(np.count_nonzero(errors))
+        if self.bias == "split":  # scaled before the division, so that no bit of it is lost
+            weight = 4.0 * (zeros * (len(errors) - zeros)) / len(errors) + 1.0
+        elif isinstance(self.bias, str):
+            weight = float(np.asarray(BIASES[self.bias](CaseStatistics(errors[:, None], np.array([zeros]))))[0]) + 1.0
         else:
-            weight = self._by_callable(errors)
+            pool = CaseStatistics(errors[:, None].copy(), np.array([zeros]))
+            weight = float(per_case(self.bias(pool), 1, bias_name(self.bias))[0])
+        if math.isnan(weight):
+            raise ValueError(f"{bias_name(self.bias)} must be a number, got NaN for a pool of {len(errors)}")
         assert self.w_max is not None
         return min(max(weight, self.w_min), self.w_max)
 
-    def _by_callable(self, errors: NDArray[np.float64]) -> float:
-        assert callable(self.bias)
-        return check_number(self.bias(errors.copy()), "what bias returns")
 
-
-def check_pool_bias(bias: Any) -> PoolBias:
-    """A built-in metric's name, or a callable."""
-    if callable(bias):
-        return check_function(bias, "bias", 1)  # type: ignore[no-any-return]
-    if not isinstance(bias, str):
-        raise TypeError(f"bias must be one of {', '.join(map(repr, POOL_BIASES))} or a callable, got {shown(bias)}")
-    return check_choice(bias, "bias", POOL_BIASES)  # type: ignore[return-value]
-
-
-def check_largest(w_max: float, w_min: float, n_cases: int) -> None:
+def check_upper_bound(w_max: float, w_min: float, n_cases: int) -> None:
     """Whether ``w_max`` is a weight not below ``w_min`` that can be summed over all cases."""
     if not w_max >= w_min:
         raise ValueError(f"w_max must be at least w_min = {w_min:g}, got {w_max:g}")

@@ -6,19 +6,19 @@ except ModuleNotFoundError as error:
     raise ImportError("flexicase.torch needs PyTorch: pip install 'flexicase[torch]'") from error
 
 from flexicase.torch import data
-from flexicase.torch.augment import PadCropFlip
-from flexicase.torch.errors import CandidateErrors
-from flexicase.torch.gradient import GradientLexicase
+from flexicase.torch._evaluation import CandidateErrors
+from flexicase.torch._training import TrainingError, constant, cosine
+from flexicase.torch.data import PadCropFlip
+from flexicase.torch.gradient_lexicase import GradientLexicase
 from flexicase.torch.models import vgg
-from flexicase.torch.records import Generation
-from flexicase.torch.training import TrainingError, constant, cosine
+from flexicase.torch.records import TrainingRecord
 
 __all__ = [
     "CandidateErrors",
-    "Generation",
     "GradientLexicase",
     "PadCropFlip",
     "TrainingError",
+    "TrainingRecord",
     "constant",
     "cosine",
     "data",

@@ -1,4 +1,4 @@
-"""Data sets of small images, as tensors: digits, CIFAR-10, and a made-up one for trials."""
+"""Augmentation of whole batches, on tensors."""
 
 from __future__ import annotations
 
@@ -11,9 +11,78 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from flexicase.checks import check_choice, check_count
-from flexicase.torch.augment import PadCropFlip
-from flexicase.torch.cifar import TRAINING, read_cifar10
+from flexicase._checks import check_choice, check_count, check_fraction
+from flexicase.rng import Key, Lane
+from flexicase.torch._cifar import TRAINING, read_cifar10
+from flexicase.torch._training import Transform, generator
+
+
+class PadCropFlip:
+    """Pads images, crops them to their size at a random place, and mirrors some: each image by draws of its own.
+
+    Args:
+        padding: Pixels added on every side.
+        flip: Probability of mirroring left to right.
+        fill: Value of the added pixels, one per channel or one for all; for black borders of normalised images, what
+            black was normalised to.
+
+    Example:
+        >>> import torch
+        >>> import flexicase.torch as ft
+        >>> images = torch.arange(2 * 3 * 4 * 4.0).reshape(2, 3, 4, 4)
+        >>> ft.PadCropFlip(padding=1)(images, torch.Generator().manual_seed(1)).shape
+        torch.Size([2, 3, 4, 4])
+    """
+
+    def __init__(self, padding: int = 4, flip: float = 0.5, fill: float | Sequence[float] = 0.0) -> None:
+        """Check the amounts."""
+        self.padding = check_count(padding, "padding")
+        self.flip = check_fraction(flip, "flip")
+        self.fill = torch.as_tensor(fill, dtype=torch.float64)
+
+    def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
+        """Augment a batch.
+
+        Args:
+            images: (b, channels, height, width), on any device.
+            generator: A generator on the CPU.
+
+        Returns:
+            (b, channels, height, width).
+        """
+        b, channels, height, width = images.shape
+        corners = torch.randint(0, 2 * self.padding + 1, (2, b, 1), generator=generator)
+        mirrored = torch.rand(b, 1, generator=generator) < self.flip
+        rows = corners[0] + torch.arange(height)
+        columns = corners[1] + torch.where(mirrored, torch.arange(width - 1, -1, -1), torch.arange(width))
+        fill = self.fill.to(images).expand(channels).view(1, channels, 1, 1)
+        pad = self.padding
+        padded = fill.expand(b, channels, height + 2 * pad, width + 2 * pad).clone()
+        padded[:, :, pad : pad + height, pad : pad + width] = images
+        rows, columns = rows.to(images.device), columns.to(images.device)
+        which = torch.arange(b, device=images.device).view(b, 1, 1)
+        return padded.permute(0, 2, 3, 1)[which, rows[:, :, None], columns[:, None, :]].permute(0, 3, 1, 2)
+
+
+@dataclass(frozen=True)
+class PerCase:
+    """Applies a transform case by case, with draws that depend on generation and case alone.
+
+    Attributes:
+        transform: The transform.
+        key: Key of the random streams.
+        generation: The generation.
+    """
+
+    transform: Transform
+    key: Key
+    generation: int
+
+    def __call__(self, inputs: Tensor, cases: NDArray[np.int64]) -> Tensor:
+        """Augment the (b, …) inputs of (b,) cases."""
+        draws = [generator(self.key, self.generation, Lane.AUGMENTATION, case) for case in cases.tolist()]
+        return torch.cat([self.transform(inputs[j : j + 1], draw) for j, draw in enumerate(draws)])
+
 
 NAMES = ("digits", "cifar10", "fake")
 KEPT_AS_FLOATS = 2**26
@@ -80,7 +149,7 @@ class Images:
 
 
 @dataclass(frozen=True)
-class Data:
+class ImageData:
     """A data set, and what a network and its training need to know about it.
 
     Attributes:
@@ -100,14 +169,16 @@ class Data:
     classes: int
 
 
-def load(name: str, directory: str | Path | None = None, *, train: int | None = None, test: int | None = None) -> Data:
+def load(
+    name: str, directory: str | Path | None = None, *, train: int | None = None, test: int | None = None
+) -> ImageData:
     """Load a data set.
 
     Args:
         name: ``"digits"``: 1,797 handwritten digits of 8 × 8 pixels, from scikit-learn, 500 of them for the test;
             ``"cifar10"``: 60,000 photographs of 32 × 32 pixels, 10,000 of them for the test; ``"fake"``: noise with a
             faint pattern for each of 10 classes.
-        directory: For ``"cifar10"``: the folder that it lies in, see `flexicase.torch.cifar.read_cifar10`.
+        directory: For ``"cifar10"``: the folder that it lies in, see `flexicase.torch._cifar.read_cifar10`.
         train: How many training cases, the first ones; all if None.
         test: How many test cases.
 
@@ -131,7 +202,7 @@ def load(name: str, directory: str | Path | None = None, *, train: int | None = 
     return _digits(train, test) if name == "digits" else _fake(train or 256, test or 128)
 
 
-def _digits(train: int | None, test: int | None) -> Data:
+def _digits(train: int | None, test: int | None) -> ImageData:
     try:
         from sklearn.datasets import load_digits
     except ImportError as error:
@@ -145,7 +216,7 @@ def _digits(train: int | None, test: int | None) -> Data:
     def part(pixels: NDArray[np.uint8], targets: NDArray[np.int64], limit: int | None, what: str) -> Images:
         return Images(*_limited(pixels, targets, limit, what), mean=[mean], std=[std], white=16.0)
 
-    return Data(
+    return ImageData(
         part(first, labels[:-DIGITS_TEST], train, "train"),
         part(last, labels[-DIGITS_TEST:], test, "test"),
         PadCropFlip(padding=1, flip=0.0, fill=-mean / std),
@@ -155,13 +226,13 @@ def _digits(train: int | None, test: int | None) -> Data:
     )
 
 
-def _cifar10(directory: str | Path | None, train: int | None, test: int | None) -> Data:
+def _cifar10(directory: str | Path | None, train: int | None, test: int | None) -> ImageData:
     if directory is None:
         raise ValueError("directory must name the folder with CIFAR-10, got None")
     batches = read_cifar10(directory)
     first = batches[: len(TRAINING)]
     images, labels = np.concatenate([b.images for b in first]), np.concatenate([b.labels for b in first])
-    return Data(
+    return ImageData(
         Images(*_limited(images, labels, train, "train"), mean=CIFAR_MEAN, std=CIFAR_STD),
         Images(*_limited(batches[-1].images, batches[-1].labels, test, "test"), mean=CIFAR_MEAN, std=CIFAR_STD),
         PadCropFlip(fill=[-mean / std for mean, std in zip(CIFAR_MEAN, CIFAR_STD, strict=True)]),
@@ -171,7 +242,7 @@ def _cifar10(directory: str | Path | None, train: int | None, test: int | None) 
     )
 
 
-def _fake(train: int, test: int) -> Data:
+def _fake(train: int, test: int) -> ImageData:
     rng = np.random.default_rng(0)
     patterns = rng.integers(0, 120, (10, 1, 8, 8))
 
@@ -180,7 +251,7 @@ def _fake(train: int, test: int) -> Data:
         images = patterns[labels] + rng.integers(0, 136, (n, 1, 8, 8))
         return Images(images.astype(np.uint8), labels, mean=[0.5], std=[0.25])
 
-    return Data(part(train), part(test), None, channels=1, size=8, classes=10)
+    return ImageData(part(train), part(test), None, channels=1, size=8, classes=10)
 
 
 def _limited(

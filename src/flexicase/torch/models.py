@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 import torch
 from torch import Tensor, nn
 
-from flexicase.checks import check_count
+from flexicase._checks import check_count
 
 Layout: TypeAlias = tuple[int | Literal["M"], ...]
 POOL: Literal["M"] = "M"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from flexicase.selection.fast_outcome import FastSelection
-from flexicase.selection.kernel import Ended
+from flexicase.selection.fast_lexicase import FastSelection
+from flexicase.selection.protocol import Ended
 
-ENDINGS = {Ended.ONE_LEFT: "unique", Ended.CASES_EXHAUSTED: "exhausted", Ended.CUT_SHORT: "all failed"}
+ENDINGS = {Ended.ONE_LEFT: "unique", Ended.CASES_EXHAUSTED: "exhausted", Ended.ALL_FAILED: "all failed"}
 
 
-class Generation(NamedTuple):
+class TrainingRecord(NamedTuple):
     """What happened in a generation.
 
     Attributes:
@@ -30,8 +30,8 @@ class Generation(NamedTuple):
         seconds_test: Time of the evaluation on the test set.
 
     Example:
-        >>> from flexicase.torch import Generation
-        >>> Generation(0, 2, 9, 3, "unique", 12, 8, 0.1, 2.3).seconds
+        >>> from flexicase.torch import TrainingRecord
+        >>> TrainingRecord(0, 2, 9, 3, "unique", 12, 8, 0.1, 2.3).seconds
         0.0
     """
 
@@ -59,13 +59,13 @@ class Generation(NamedTuple):
         return self._asdict()
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Generation:
+    def from_dict(cls, values: dict[str, Any]) -> TrainingRecord:
         """The record that `as_dict` was called on."""
         return cls(**values)
 
 
 def selection_facts(selected: FastSelection) -> dict[str, Any]:
     """What a record tells of a selection of one parent."""
-    counts = (selected.evaluations, selected.cases_used, selected.ended, selected.pairs_evaluated)
-    evaluations, cases, ended, passes = (int(values[0]) for values in counts if values is not None)
+    counts = (selected.evaluations, selected.cases_used, selected.ended, selected.pairs)
+    evaluations, cases, ended, passes = (int(values[0]) for values in counts)
     return {"evaluations": evaluations, "cases": cases, "ended": ENDINGS[Ended(ended)], "forward_passes": passes}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from flexicase.checks import check_choice
+from flexicase._checks import check_choice
 
 PRESETS = ("smoke", "laptop", "paper")
 #: The studies behind each table and figure of the paper, and those beyond it.

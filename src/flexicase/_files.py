@@ -1,0 +1,201 @@
+"""Atomic writes, and a file lock that names its owner and ends with it."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+import time
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+TEMPORARY = ".partial"
+
+
+def write_atomically(path: Path, content: bytes, *, keep: Path | None = None) -> None:
+    """Write a file so that, whatever happens, it holds either the old content or all of the new.
+
+    Args:
+        path: The file.
+        content: What it shall hold.
+        keep: Where the old content stays, beside the new; in between, the old content may be only there.
+
+    Raises:
+        OSError: It could not be written; nothing is left behind but what was there before.
+    """
+    temporary = path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY}")
+    try:
+        with open(temporary, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if keep is not None and path.exists():
+            os.replace(path, keep)
+        os.replace(temporary, path)
+    except BaseException:  # Ctrl-C as well
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def remove_partial_files(folder: Path, name: str = "") -> None:
+    """Remove what processes that were killed while writing have left, of all files or one."""
+    for path in folder.glob(f"{name}*{TEMPORARY}"):
+        path.unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names of a folder's files are on the disk."""
+    if os.name == "nt":
+        return  # folders cannot be opened there
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+OWNER_BYTES = 1000
+MAX_SECONDS = 1e11  # the year 5138
+
+
+class LockedError(RuntimeError):
+    """Somebody else is at work there; the message says who."""
+
+
+class FileLock:
+    """A lock file, held by the operating system's lock on it and on its folder.
+
+    The system releases it when the owner ends, however that happens, so what a dead owner left in the file is never in
+    the way. `previous` tells of an owner who did not let go by itself.
+
+    Args:
+        path: The lock file; made if need be.
+        what: What is locked, for messages.
+        patience: Seconds to wait for the lock.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from flexicase._files import FileLock, LockedError
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with FileLock(Path(folder) / "lock", "the study"):
+        ...         try:
+        ...             FileLock(Path(folder) / "lock", "the study").acquire()
+        ...         except LockedError as error:
+        ...             print(error)
+        the study is locked by process ... on ... since ...
+    """
+
+    def __init__(self, path: Path, what: str, patience: float = 0.0) -> None:
+        """Remember; nothing is locked yet."""
+        self.path, self.what, self.patience = path, what, patience
+        self.previous: dict[str, Any] | None = None
+        self._handles: list[int] = []
+
+    def acquire(self) -> None:
+        """Take the lock.
+
+        Raises:
+            LockedError: Another process has it.
+        """
+        deadline = time.monotonic() + self.patience
+        while not self._try():
+            if time.monotonic() >= deadline:
+                raise LockedError(f"{self.what} is locked by {describe(_owner(self.path))}")
+            time.sleep(0.05)
+        self.previous = _owner(self.path)
+        owner = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.time()}
+        os.ftruncate(self._handles[-1], 0)
+        os.pwrite(self._handles[-1], json.dumps(owner).encode(), 0)
+
+    def release(self) -> None:
+        """Let go."""
+        if self._handles:
+            os.ftruncate(self._handles[-1], 0)
+            for handle in self._handles:
+                with suppress(OSError):
+                    fcntl.flock(handle, fcntl.LOCK_UN)
+            self._close()
+
+    def __enter__(self) -> FileLock:
+        """Take the lock."""
+        self.acquire()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Let go."""
+        self.release()
+
+    def _try(self) -> bool:
+        """Lock the folder and the file in it, if both are free; the folder, because the file may be deleted."""
+        try:
+            self._handles.append(os.open(self.path.parent, os.O_RDONLY))
+            try:
+                fcntl.flock(self._handles[-1], fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise
+            except OSError:  # network file systems may lock files only
+                pass
+            while True:
+                self._handles.append(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644))
+                fcntl.flock(self._handles[-1], fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if _is_at(self._handles[-1], self.path):
+                    break
+                os.close(self._handles.pop())
+        except BlockingIOError:
+            self._close()
+            return False
+        except BaseException:
+            self._close()
+            raise
+        _HELD.add(self)
+        return True
+
+    def _close(self) -> None:
+        _HELD.discard(self)
+        while self._handles:
+            os.close(self._handles.pop())
+
+
+def _close_in_child() -> None:
+    """A forked process shares the locks of its parent, and would keep them after the parent's end."""
+    for lock in list(_HELD):
+        lock._close()
+
+
+_HELD: set[FileLock] = set()
+os.register_at_fork(after_in_child=_close_in_child)
+
+
+def describe(owner: dict[str, Any] | None) -> str:
+    """An owner in words."""
+    if owner is None:
+        return "another process"
+    since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(owner["since"]))
+    return f"process {owner['pid']} on {owner['host']} since {since}"
+
+
+def _owner(path: Path) -> dict[str, Any] | None:
+    """What the file says about who locked it; None if it says nothing that makes sense."""
+    try:
+        with open(path, "rb") as file:
+            owner = json.loads(file.read(OWNER_BYTES))
+        pid, host, since = int(owner["pid"]), str(owner["host"]), float(owner["since"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return {"pid": pid, "host": host, "since": since} if 0 <= since < MAX_SECONDS else None
+
+
+def _is_at(handle: int, path: Path) -> bool:
+    """Whether an open file is the one at a path, and not one that was there before."""
+    try:
+        return os.path.samestat(os.fstat(handle), os.stat(path))
+    except FileNotFoundError:
+        return False

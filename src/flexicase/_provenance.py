@@ -1,0 +1,99 @@
+"""Where results come from: version, machine, command."""
+
+from __future__ import annotations
+
+import platform
+import shlex
+import socket
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+import flexicase
+
+PACKAGE = Path(flexicase.__file__).parent
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What made a result.
+
+    Attributes:
+        version: The version of flexicase, with the commit if it runs from its repository.
+        machine: Host, processor, system, Python and NumPy.
+        command: The command line; of absolute paths the last part only, since where things lie made no difference.
+
+    Example:
+        >>> from flexicase._provenance import Provenance
+        >>> Provenance.here().version.startswith("0.")
+        True
+    """
+
+    version: str
+    machine: str
+    command: str
+
+    @classmethod
+    def here(cls) -> Provenance:
+        """That of this process."""
+        program = Path(sys.argv[0])
+        name = program.parent.name if program.name == "__main__.py" else program.name
+        return cls(version(), machine(), shlex.join([name, *map(_without_place, sys.argv[1:])]))
+
+
+def _without_place(argument: str) -> str:
+    option, equals, value = argument.rpartition("=")
+    return f"{option}{equals}{Path(value).name}" if Path(value).is_absolute() else argument
+
+
+@cache
+def version() -> str:
+    """The version, and for a checkout of the sources the commit, with ``.modified`` if files differ from it.
+
+    Example:
+        >>> import flexicase
+        >>> from flexicase._provenance import version
+        >>> version().startswith(flexicase.__version__)
+        True
+    """
+    try:
+        _git("ls-files", "--error-unmatch", "__init__.py")  # the repository around us may be somebody else's
+        commit = _git("rev-parse", "--short=12", "HEAD")
+        modified = ".modified" if _git("status", "--porcelain", "--untracked-files=no", ".") else ""
+    except (OSError, subprocess.SubprocessError):
+        return flexicase.__version__
+    return f"{flexicase.__version__}+g{commit}{modified}"
+
+
+def _git(*args: str) -> str:
+    command = ["git", "-C", str(PACKAGE), *args]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
+
+
+@cache
+def machine() -> str:
+    """Host, processor, system, Python and NumPy in one line.
+
+    Example:
+        >>> import platform
+        >>> from flexicase._provenance import machine
+        >>> platform.python_version() in machine()
+        True
+    """
+    return (
+        f"{socket.gethostname()}: {_processor()}, {platform.system()} {platform.machine()}, "
+        f"Python {platform.python_version()}, NumPy {np.__version__}"
+    )
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, "") or platform.processor() or "unknown processor"

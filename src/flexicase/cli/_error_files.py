@@ -1,0 +1,390 @@
+"""Reading error matrices: text tables, NumPy files, Parquet; told apart by content, not by name."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import itertools
+import math
+import os
+import re
+import stat
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from flexicase._checks import EXACT_INTEGERS, check_choice, check_text, is_float, require_package, shown
+
+Header: TypeAlias = Literal["auto", "yes", "no"]
+HEADERS = ("auto", "yes", "no")
+MISSING = ("na", "n/a", "null", "none")
+INDEX_COLUMN = re.compile(r"__index_level_\d+__")  # how pandas stores row labels
+MAX_STREAM_BYTES = 2**30
+PIECE_BYTES = 2**16
+MAX_CELL = 100_000
+NOT_WHOLE = re.compile("[.eEnN]")
+INTEGER = re.compile(r"[+-]?\d+")
+LONG_INTEGER = re.compile(r"(?<![\d.])\d{16,}(?![\d.eE])")
+TO_BE_ROUNDED = "the integer {} cannot be stored as a float without rounding, as the other errors are"
+BEYOND_64_BITS = "the integer {} does not fit 64 bits together with the others; write 1e20 for a float"
+HEADER_READERS: dict[tuple[int, int], Callable[..., Any]] = {
+    (1, 0): npy.read_array_header_1_0,
+    (2, 0): npy.read_array_header_2_0,
+}
+
+
+def read_errors(source: str | Path | IO[bytes], *, header: Header = "auto", name: str | None = None) -> NDArray[Any]:
+    r"""Read an error matrix: one individual per row, one case per column.
+
+    Text may be separated by commas, semicolons, tabs or blanks. NumPy archives (npz) must hold
+    one array, or one called ``errors``. Parquet needs pyarrow. Integers of 64 bits are read exactly; one that would
+    have to be rounded is refused. Nothing is unpickled. Of streams and devices, at most 1 GiB is read.
+
+    Args:
+        source: A path, or an open binary file.
+        header: Whether the first line of a text file names the columns; ``"auto"`` takes it for
+            names if all of its cells look like names.
+        name: What to call the source in messages; the path by default.
+
+    Returns:
+        (n_individuals, n_cases) integers or floats; NaN is kept.
+
+    Raises:
+        OSError: The file cannot be opened or read.
+        ValueError: Its content is not a matrix of numbers; the message says where.
+        ImportError: It is a Parquet file and pyarrow is not installed.
+        MemoryError: The errors do not fit into memory.
+
+    Example:
+        >>> import io
+        >>> from flexicase.cli._error_files import read_errors
+        >>> read_errors(io.BytesIO(b"case 1,case 2\n0,3\n1,0\n")).tolist()
+        [[0, 3], [1, 0]]
+    """
+    check_choice(header, "header", HEADERS)
+    if name is not None:
+        check_text(name, "name")
+    if isinstance(source, str | Path):
+        if "\0" in str(source):
+            raise ValueError(f"source must be a path, got {shown(source)} with a zero character")
+        with open(source, "rb") as file:
+            regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            return _read(file if regular else _bounded(file, name or str(source)), header, name or str(source))
+    if isinstance(source, type) or not (hasattr(source, "read") and hasattr(source, "seekable")):
+        raise TypeError(f"source must be a path or an open binary file, got {shown(source)}")
+    name = name or "errors"
+    return _read(source if source.seekable() else _bounded(source, name), header, name)
+
+
+def _bounded(stream: IO[bytes], name: str) -> IO[bytes]:
+    """What a stream holds, which may have no end."""
+    buffer = io.BytesIO()
+    while piece := _piece(stream):  # piece by piece, so that Ctrl-C is noticed in between
+        if not buffer.tell():
+            _kind(piece, name)
+        buffer.write(piece)
+        if buffer.tell() > MAX_STREAM_BYTES:
+            raise ValueError(f"{name}: must have at most {MAX_STREAM_BYTES:,} bytes; save it to a file and read that")
+    buffer.seek(0)
+    return buffer
+
+
+def _piece(stream: IO[bytes]) -> bytes:
+    piece = stream.read(PIECE_BYTES)
+    if not isinstance(piece, bytes):
+        raise TypeError(f"source must be opened in binary mode, but reading it gives {shown(piece)}")
+    return piece
+
+
+def _read(file: IO[bytes], header: Header, name: str) -> NDArray[Any]:
+    start = _piece(file)
+    file.seek(0)
+    if not start:
+        raise ValueError(f"{name}: the file is empty")
+    kind = _kind(start, name)
+    values = _read_text(file.read(), header, name) if kind == "text" else _read_binary(file, kind, name)
+    if values.dtype.kind not in "biuf":
+        raise ValueError(f"{name}: expected real numbers, got an array of {values.dtype}")
+    if values.ndim != 2:
+        raise ValueError(f"{name}: expected a matrix (individuals × cases), got an array of shape {values.shape}")
+    if 0 in values.shape:
+        raise ValueError(f"{name}: expected at least one individual and one case, got shape {values.shape}")
+    return values
+
+
+def _kind(start: bytes, name: str) -> str:
+    """What a file is, from its first bytes."""
+    if start.startswith(b"\x93NUMPY"):
+        return "npy"
+    if start.startswith(b"PK"):
+        return "npz"
+    if start.startswith(b"PAR1"):
+        return "Parquet"
+    _check_text(start, name)
+    return "text"
+
+
+def _check_text(start: bytes, name: str, *, whole: bool = False) -> None:
+    """Refuse what cannot be the start of a text file, which may end within a character, or the whole of one."""
+    try:
+        codecs.getincrementaldecoder("utf-8-sig")().decode(start, final=whole)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{name}: not a text, NumPy or Parquet file (byte {error.start} is not UTF-8)") from None
+    if b"\0" in start:
+        raise ValueError(f"{name}: not a text, NumPy or Parquet file (it holds a zero byte)")
+
+
+def _read_binary(file: IO[bytes], kind: str, name: str) -> NDArray[Any]:
+    if kind == "Parquet":
+        require_package(f"{name}: reading Parquet needs", "pyarrow")
+    readers = {"npy": _read_npy, "npz": _read_npz, "Parquet": _read_parquet}
+    try:
+        return readers[kind](file)
+    except _RefusedError as refusal:
+        raise ValueError(f"{name}: {refusal}") from None
+    except MemoryError:
+        raise MemoryError(f"{name}: the errors do not fit into memory") from None
+    except Exception as error:  # a damaged file can make the readers raise anything
+        sort = "Parquet" if kind == "Parquet" else "NumPy"
+        raise ValueError(f"{name}: not a readable {sort} file: {str(error) or type(error).__name__}") from error
+
+
+class _RefusedError(ValueError):
+    """A file can be read, but is not a matrix of numbers."""
+
+
+def _read_npy(file: IO[bytes], available: int | None = None) -> NDArray[Any]:
+    """Read an array whose header is checked first: nothing is unpickled, or allocated for entries that are not there.
+
+    Args:
+        file: At the start of the array.
+        available: How many bytes there are; None: the rest of the file.
+    """
+    start = file.tell()
+    if available is None:
+        available = file.seek(0, os.SEEK_END) - start
+        file.seek(start)
+    version = npy.read_magic(file)
+    if version not in HEADER_READERS:
+        raise ValueError(f"version {version} of the format is not supported")
+    try:
+        shape, _, dtype = HEADER_READERS[version](file)
+    except (MemoryError, RecursionError):
+        raise ValueError("the header cannot be parsed") from None
+    if dtype.hasobject:
+        raise ValueError("it holds Python objects, which are not unpickled")
+    if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize > available:
+        raise ValueError(f"the header says {dtype}, shape {shape}, but the file has {available} bytes")
+    file.seek(start)
+    return npy.read_array(file, allow_pickle=False)
+
+
+def _read_npz(file: IO[bytes]) -> NDArray[Any]:
+    with zipfile.ZipFile(file) as archive:
+        members = {member.filename.removesuffix(".npy"): member for member in archive.infolist()}
+        if "errors" not in members and len(members) != 1:
+            found = ", ".join(members) or "nothing"
+            raise _RefusedError(f"expected one array, or one called 'errors', in the archive; found {found}")
+        member = members["errors"] if "errors" in members else next(iter(members.values()))
+        with archive.open(member) as inner:
+            return _read_npy(inner, member.file_size)
+
+
+def _read_parquet(file: IO[bytes]) -> NDArray[Any]:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    table = parquet.read_table(file)
+    columns: dict[str, NDArray[Any]] = {}
+    for column, found in zip(table.column_names, table.columns, strict=True):
+        if INDEX_COLUMN.fullmatch(column):
+            continue
+        kind, values = found.type, found
+        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
+            raise _RefusedError(f"column {column!r}: expected numbers, got {kind}")
+        if values.null_count and not pa.types.is_floating(kind):
+            known = values.drop_null().cast(pa.int8() if pa.types.is_boolean(kind) else kind).to_numpy()
+            _check_floats(column, known)
+            values = values.cast(pa.float64(), safe=False)
+        columns[column] = values.to_numpy()
+    return _side_by_side(columns)
+
+
+def _side_by_side(columns: dict[str, NDArray[Any]]) -> NDArray[Any]:
+    """A matrix of one type that holds every integer of the columns exactly."""
+    if not columns:
+        return np.empty((0, 0))
+    dtype = np.result_type(*columns.values())
+    whole = {name: values for name, values in columns.items() if values.dtype.kind in "iu" and values.size}
+    if dtype.kind == "f" and len(whole) == len(columns):  # uint64 beside signed integers
+        lowest = min(whole, key=lambda name: int(whole[name].min()))
+        highest = max(whole, key=lambda name: int(whole[name].max()))
+        if whole[highest].max() < 2**63:
+            dtype = np.dtype(np.int64)
+        elif whole[lowest].min() >= 0:
+            dtype = np.dtype(np.uint64)
+        else:
+            raise _RefusedError(
+                f"columns {lowest!r} and {highest!r} do not fit one type of integers: "
+                "the first has negative ones, the second some of 2**63 or more"
+            )
+    elif dtype.kind == "f":
+        for name, values in whole.items():
+            _check_floats(name, values)
+    return np.column_stack([values.astype(dtype) for values in columns.values()])
+
+
+def _check_floats(column: str, values: NDArray[Any]) -> None:
+    """Refuse integers that a float64 would round."""
+    for value in values[np.abs(values.astype(np.float64)) >= EXACT_INTEGERS].tolist():
+        if not is_float(value):
+            raise _RefusedError(f"column {column!r}: {TO_BE_ROUNDED.format(value)}")
+
+
+def _read_text(raw: bytes, header: Header, name: str) -> NDArray[Any]:
+    _check_text(raw, name, whole=True)
+    first = list(itertools.islice(_lines(raw), 2))
+    if not first:
+        raise ValueError(f"{name}: the file has no lines but blank ones")
+    delimiter = _delimiter([line for _, line in first])
+    has_header = _has_header(first[0], delimiter, header, name)
+    if has_header:
+        if len(first) == 1:
+            raise ValueError(f"{name}: the file has a header but no individuals")
+        _check_width(first[1], first[0], delimiter, name)
+    skipped = first[0][0] if has_header else 0
+    try:
+        return _parse(raw, skipped, delimiter, name)
+    except _RefusedError as refusal:
+        raise ValueError(str(refusal)) from None
+    except ValueError as error:
+        _explain(_lines(raw, skipped), delimiter, name)
+        raise ValueError(f"{name}: {error}") from error
+
+
+def _lines(raw: bytes, skipped: int = 0) -> Iterator[tuple[int, str]]:
+    """The lines that are not blank, with their numbers, after so many lines."""
+    text = io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig", newline=None)
+    return ((number, line) for number, line in enumerate(text, 1) if number > skipped and line.strip())
+
+
+def _delimiter(lines: list[str]) -> str | None:
+    """What separates the cells of these lines, None for blanks; the last one surely holds data."""
+    for mark in "\t;,":
+        if any(mark in line for line in lines):
+            return mark
+    return None if len(lines[-1].split()) > 1 else ","
+
+
+def _cells(row: tuple[int, str], delimiter: str | None, name: str) -> list[str]:
+    number, line = row
+    if delimiter is None:
+        cells = line.split()
+    else:
+        try:
+            cells = [cell.strip() for cell in next(csv.reader([line.strip("\r\n")], delimiter=delimiter))]
+        except csv.Error:  # longer than its limit
+            cells = [cell.strip() for cell in line.split(delimiter)]
+    longest = max(cells, key=len, default="")
+    if len(longest) > MAX_CELL:
+        raise _RefusedError(
+            f"{name}: line {number}, column {cells.index(longest) + 1}: the cell has {len(longest)} characters, "
+            f"at most {MAX_CELL} are read"
+        )
+    return cells
+
+
+def _has_header(first: tuple[int, str], delimiter: str | None, header: Header, name: str) -> bool:
+    number = first[0]
+    cells = _cells(first, delimiter, name)
+    is_header = header == "yes" or (header == "auto" and any(cells) and all(map(_may_be_name, cells)))
+    if is_header and not cells[0] and len(cells) > 1:
+        raise ValueError(
+            f"{name}: line {number}, column 1: the header has no name here, so the column seems to hold row labels; "
+            "leave them out (pandas: index=False)"
+        )
+    if header == "auto" and len(cells) > 2 and cells == [str(i) for i in range(len(cells))]:
+        raise ValueError(
+            f"{name}: line {number} is 0, 1, … {len(cells) - 1}: "
+            "say whether these are column names or errors (header yes or no)"
+        )
+    return is_header
+
+
+def _may_be_name(cell: str) -> bool:
+    """Whether a cell can stand in a header: empty, or with a letter and not a missing number."""
+    wordless = cell and not any(character.isalpha() for character in cell)
+    return not (wordless or _is_number(cell) or cell.lower() in MISSING)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _parse(raw: bytes, skipped: int, delimiter: str | None, name: str) -> NDArray[Any]:
+    """The numbers: int64 if all are integers, uint64 where that is needed, else float64."""
+
+    def parsed(dtype: type) -> NDArray[Any]:
+        lines = (line for _, line in _lines(raw, skipped))
+        return np.loadtxt(lines, dtype=dtype, delimiter=delimiter, comments=None, quotechar='"', ndmin=2)
+
+    if not any(NOT_WHOLE.search(line) for _, line in _lines(raw, skipped)):
+        for dtype in (np.int64, np.uint64):
+            try:
+                return parsed(dtype)
+            except ValueError:  # beyond 64 bits, or not a number after all
+                pass
+        _refuse_wide(_lines(raw, skipped), delimiter, name, fits=_fits_type(raw, skipped), reason=BEYOND_64_BITS)
+    values = parsed(np.float64)
+    if values.size and (np.abs(values) >= EXACT_INTEGERS).any():
+        _refuse_wide(_lines(raw, skipped), delimiter, name, fits=is_float, reason=TO_BE_ROUNDED)
+    return values
+
+
+def _fits_type(raw: bytes, skipped: int) -> Callable[[int], bool]:
+    """Whether an integer fits the type of 64 bits that a file of integers needs: signed if one of them is negative."""
+    signed = any("-" in line for _, line in _lines(raw, skipped))
+    return (lambda number: -(2**63) <= number < 2**63) if signed else (lambda number: number < 2**64)
+
+
+def _refuse_wide(
+    lines: Iterator[tuple[int, str]], delimiter: str | None, name: str, *, fits: Callable[[int], bool], reason: str
+) -> None:
+    """Say which integer is too wide, if one is."""
+    for row in lines:
+        if LONG_INTEGER.search(row[1]):
+            for column, cell in enumerate(_cells(row, delimiter, name), 1):
+                if INTEGER.fullmatch(cell) and (len(cell) > 400 or not fits(int(cell))):
+                    found = cell if len(cell) <= 40 else f"{cell[:37]}..."
+                    raise _RefusedError(f"{name}: line {row[0]}, column {column}: {reason.format(found)}")
+
+
+def _explain(lines: Iterator[tuple[int, str]], delimiter: str | None, name: str) -> None:
+    """Say which cell or row is at fault."""
+    model: tuple[int, str] | None = None
+    for row in lines:
+        model = model or row
+        for column, cell in enumerate(_cells(row, delimiter, name), 1):
+            if not _is_number(cell):
+                found = f"got {cell[:40]!r}" if cell else "the cell is empty"
+                raise ValueError(f"{name}: line {row[0]}, column {column}: expected a number, {found}")
+        _check_width(row, model, delimiter, name)
+
+
+def _check_width(row: tuple[int, str], model: tuple[int, str], delimiter: str | None, name: str) -> None:
+    found, expected = len(_cells(row, delimiter, name)), len(_cells(model, delimiter, name))
+    if found != expected:
+        raise ValueError(
+            f"{name}: line {row[0]}, column {min(found, expected) + 1}: "
+            f"expected {expected} columns as in line {model[0]}, got {found}"
+        )

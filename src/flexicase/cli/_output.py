@@ -1,0 +1,283 @@
+"""Printing: text, tables for people, tab-separated values and JSON for machines."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any, BinaryIO
+
+import typer
+from typer.core import TyperGroup
+
+from flexicase import __main__ as command
+from flexicase._checks import require_package
+
+
+def write_stdout(text: str) -> None:
+    """Write to standard output; a reader that has gone away ends the program in silence.
+
+    Raises:
+        OSError: It is closed, or on a disk that is full.
+    """
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "closed", "standard output")
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        abandon_output()
+        raise typer.Exit(0) from None
+    except OSError as error:
+        abandon_output()
+        raise OSError(error.errno, error.strerror, "standard output") from None
+
+
+def abandon_output() -> None:
+    """Drop what standard output could not take, which would fail once more at exit."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
+
+
+def standard_input() -> BinaryIO:
+    """Standard input, as bytes.
+
+    Raises:
+        OSError: It is closed.
+    """
+    if sys.stdin is None:
+        raise OSError(errno.EBADF, "closed", "standard input")
+    return sys.stdin.buffer
+
+
+def replace_closed_streams() -> None:
+    """Let nothing that is opened later take the place of a standard stream that was closed.
+
+    Errors then go nowhere. Commands that need another closed stream say so.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
+def emit_json(value: Any) -> None:
+    """Write one JSON value."""
+    write_stdout(json.dumps(value) + "\n")
+
+
+def check_picture(path: Path, option: str = "--plot") -> None:
+    """Refuse a picture that could not be written, before the work that it is to show.
+
+    Args:
+        path: Where the picture goes.
+        option: The option that names it.
+
+    Raises:
+        typer.BadParameter: matplotlib is missing or does not know the suffix, or there can be no such file.
+    """
+    try:
+        require_package("pictures need", "matplotlib")
+        from matplotlib.backend_bases import FigureCanvasBase
+
+        known = sorted(f".{suffix}" for suffix in FigureCanvasBase.get_supported_filetypes())
+        if path.suffix.lower() not in known:
+            raise ValueError(f"must end in one of {', '.join(known)}, got {str(path)!r}")
+        new = not path.exists()
+        with open(path, "ab"):
+            pass
+        if new:
+            path.unlink()
+    except OSError as error:
+        raise typer.BadParameter(f"{path} cannot be written ({error.strerror})", param_hint=option) from None
+    except (ImportError, ValueError) as error:
+        raise typer.BadParameter(str(error), param_hint=option) from None
+
+
+def tab_separated(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Lines of tab-separated values."""
+    return "".join("\t".join(map(str, row)) + "\n" for row in (header, *rows))
+
+
+def aligned(header: Sequence[str] | None, rows: Sequence[Sequence[Any]]) -> str:
+    """A table with aligned columns: numbers to the right, words to the left."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    numeric = [bool(rows) and all(map(_is_number, column)) for column in zip(*cells, strict=True)]
+    if header is not None:
+        cells.insert(0, list(header))
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    if header is not None:
+        cells.insert(1, ["-" * width for width in widths])
+    numeric = numeric or [False] * len(widths)
+    lines = (
+        "  ".join(
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(row, widths, numeric, strict=True)
+        )
+        for row in cells
+    )
+    return "".join(line.rstrip() + "\n" for line in lines)
+
+
+def _is_number(cell: str) -> bool:
+    return cell.replace(",", "").replace(".", "", 1).isdigit()
+
+
+FAILED, MISUSED, INTERRUPTED = 1, 2, command.INTERRUPTED
+TRACEBACK_VARIABLE = "FLEXICASE_TRACEBACK"
+
+
+class CliGroup(TyperGroup):
+    """The root command, which turns every exception into a line and an exit code."""
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run and exit: 0 fine, 1 the work failed, 2 called wrongly, 128 + signal interrupted."""
+        try:
+            code = super().main(*args, **{**extra, "standalone_mode": False})
+        except (KeyboardInterrupt, typer.Abort):
+            code = INTERRUPTED
+        except Exception as error:
+            if os.environ.get(TRACEBACK_VARIABLE):
+                raise
+            text, code = explain(error)
+            with contextlib.suppress(OSError):  # there is nowhere else to say it
+                sys.stderr.write(f"{text}\n")
+                sys.stderr.flush()
+        if sys.stdout is not None:
+            abandon_output()
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM or SIGHUP.
+
+    Args:
+        number: Which of them.
+    """
+
+    def __init__(self, number: int) -> None:
+        """Keep what the shell expects as the exit code."""
+        super().__init__()
+        self.code = 128 + number
+
+
+@contextlib.contextmanager
+def terminations_as_interrupts() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end the work as Ctrl-C does, so that it can be saved; then exit with 128 + signal.
+
+    A signal that is ignored (nohup) stays ignored. Further signals do not disturb the saving.
+    """
+    names = ("SIGTERM", "SIGHUP") if threading.current_thread() is threading.main_thread() else ()
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in numbers}
+    caught = [number for number in numbers if before[number] is signal.SIG_DFL]
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        for other in caught:
+            signal.signal(other, signal.SIG_IGN)
+        raise Terminated(number)
+
+    for number in caught:
+        signal.signal(number, stop)
+    try:
+        yield
+    except Terminated as error:
+        raise typer.Exit(error.code) from None
+    finally:
+        for number in caught:
+            signal.signal(number, before[number])
+
+
+def explain(error: Exception) -> tuple[str, int]:
+    """What to print about an exception, one line as a rule, and the exit code that goes with it."""
+    if hasattr(error, "format_message"):  # raised while reading the command line
+        return _misuse(error), MISUSED
+    return f"flexicase: error: {_failure(error)}", FAILED
+
+
+def _misuse(error: Any) -> str:
+    message: str = error.format_message()
+    if message.startswith("Usage:"):  # a group called without a command: this is its help
+        return message
+    message = _one_line(message).rstrip(".")
+    context = getattr(error, "ctx", None)
+    hint = f" (see {context.command_path} --help)" if context is not None else ""
+    return f"flexicase: error: {message[:1].lower()}{message[1:]}{hint}"
+
+
+def _failure(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if isinstance(error, MemoryError):
+        return _one_line(str(error)) or "not enough memory"
+    if isinstance(error, ValueError | TypeError | ImportError | OSError):
+        return _one_line(str(error))
+    return f"unexpected {type(error).__name__}: {_one_line(str(error))} ({TRACEBACK_VARIABLE}=1 shows where)"
+
+
+def _one_line(message: str) -> str:
+    return " ".join(message.split())
+
+
+SECONDS_BETWEEN_LINES = 1.0
+
+
+class StatusLine:
+    """A line on standard error that is kept up to date.
+
+    Args:
+        quiet: Show nothing.
+    """
+
+    def __init__(self, quiet: bool = False) -> None:
+        """Nothing is shown yet."""
+        self._quiet = quiet
+        self._shown = -SECONDS_BETWEEN_LINES
+        self._status: Any = None
+
+    def __enter__(self) -> StatusLine:
+        """Take over the last line of a terminal."""
+        if not self._quiet and sys.stderr.isatty():
+            from rich.console import Console
+
+            self._status = Console(stderr=True).status("starting")
+            self._status.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Give the line back."""
+        if self._status is not None:
+            self._status.stop()
+
+    def show(self, text: str, *, always: bool = False) -> None:
+        """Show how things stand; where there is no terminal, at most once a second unless ``always``."""
+        if self._status is not None:
+            from rich.text import Text
+
+            self._status.update(Text(text))  # names in it may have brackets, which are no markup
+        elif not self._quiet and (always or time.monotonic() - self._shown >= SECONDS_BETWEEN_LINES):
+            self._shown = time.monotonic()
+            self.note(text)
+
+    def note(self, text: str) -> None:
+        """Write a line; a closed terminal or a full disk does not disturb the work."""
+        with contextlib.suppress(OSError):
+            sys.stderr.write(f"{text}\n")
+            sys.stderr.flush()

@@ -1,0 +1,259 @@
+"""Evaluators that work in the calling thread."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import pickle
+import signal
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexicase._checks import check_count, check_function, check_indices
+from flexicase.evaluation._protocol import ClosingEvaluator, EvaluationError, check_block, evaluate_block
+
+
+class PairEvaluator(ClosingEvaluator):
+    """Calls a function for every (individual, case) pair, one after another.
+
+    Args:
+        function: ``function(individual, case)`` gives the error of one index on the other.
+
+    Example:
+        >>> import flexicase as fx
+        >>> from flexicase.evaluation import PairEvaluator
+        >>> evaluate = PairEvaluator(lambda individual, case: abs(individual - case))
+        >>> evaluate([0, 1, 2], [2]).tolist()
+        [[2.0], [1.0], [0.0]]
+        >>> fx.FastLexicase(5, seed=1).select(evaluate, 3).indices.shape
+        (1,)
+    """
+
+    def __init__(self, function: Callable[[int, int], float]) -> None:
+        """Keep the function."""
+        self.function = check_function(function, "function", 2)
+
+    def __call__(self, individuals: ArrayLike, cases: ArrayLike) -> NDArray[np.float64]:
+        """The (m, b) errors of (m,) individuals on (b,) cases.
+
+        Raises:
+            EvaluationError: The function raised, or did not return a number; names the pair.
+        """
+        rows, columns = check_indices(individuals, "individuals"), check_indices(cases, "cases")
+        errors = np.empty((len(rows), len(columns)))
+        for i, individual in enumerate(rows.tolist()):
+            for j, case in enumerate(columns.tolist()):
+                errors[i, j] = self._error(individual, case)
+        return errors
+
+    def _error(self, individual: int, case: int) -> float:
+        try:
+            found: Any = self.function(individual, case)
+        except Exception as cause:
+            problem = f"the evaluator raised {type(cause).__name__}: {cause}"
+            raise EvaluationError(problem, [individual], [case]) from cause
+        if type(found) is float and found > -math.inf:  # what `check_block` would say of it
+            return found
+        return float(check_block([[found]], np.array([individual]), np.array([case]))[0, 0])
+
+
+MAX_WORKERS = 2**16
+BlockFunction: TypeAlias = Callable[[NDArray[np.int64], NDArray[np.int64]], ArrayLike]
+
+
+class PoolEvaluator(ClosingEvaluator):
+    """Calls a vectorised function on pieces of the block, one per worker.
+
+    What the workers are is up to `_start` and `_submit`.
+
+    Args:
+        function: ``function(individuals, cases)`` gives the (m, b) errors of (m,) individuals on
+            (b,) cases.
+        workers: How many; None: one per processor.
+    """
+
+    def __init__(self, function: BlockFunction, workers: int | None = None) -> None:
+        """Check; workers start when they are first needed."""
+        self.function = check_function(function, "function", 2)
+        self.workers = check_count(workers if workers is not None else os.cpu_count() or 1, "workers", 1, MAX_WORKERS)
+        self._pool: Executor | None = None
+
+    def __call__(self, individuals: ArrayLike, cases: ArrayLike) -> NDArray[np.float64]:
+        """The (m, b) errors of (m,) individuals on (b,) cases.
+
+        Raises:
+            EvaluationError: The function raised, or returned anything but numbers of the right shape.
+        """
+        rows, columns = check_indices(individuals, "individuals"), check_indices(cases, "cases")
+        errors = np.empty((len(rows), len(columns)))
+        parts = split_block(len(rows), len(columns), self.workers)
+        pending: list[Future[NDArray[np.float64]]] = []
+        try:
+            if self._pool is None:
+                self._pool = self._start()
+            for r, c in parts:
+                pending.append(self._submit(self._pool, rows[r], columns[c]))
+            for (r, c), part in zip(parts, pending, strict=True):
+                errors[r, c] = part.result()
+        finally:
+            for part in pending:
+                part.cancel()
+        return errors
+
+    def _start(self) -> Executor:
+        """Start the workers."""
+        raise NotImplementedError
+
+    def _submit(
+        self, pool: Executor, individuals: NDArray[np.int64], cases: NDArray[np.int64]
+    ) -> Future[NDArray[np.float64]]:
+        """Have a worker evaluate a piece, and check it.
+
+        Args:
+            pool: The workers.
+            individuals: (m,) indices.
+            cases: (b,) indices.
+        """
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """End the workers; the next call starts new ones."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.shutdown(cancel_futures=True)
+
+
+def split_block(m: int, b: int, parts: int) -> list[tuple[slice, slice]]:
+    """Cut an (m, b) block into at most ``parts`` pieces of about the same size, along its longer side.
+
+    Returns:
+        Slices of rows and of columns.
+    """
+    longer = max(m, b)
+    parts = max(1, min(parts, longer))
+    ends = sorted({longer * k // parts for k in range(parts + 1)})
+    cuts = [slice(start, end) for start, end in itertools.pairwise(ends)]
+    return [(cut, slice(0, b)) if m >= b else (slice(0, m), cut) for cut in cuts]
+
+
+class ThreadEvaluator(PoolEvaluator):
+    """Calls a vectorised function on pieces of the block, one per thread.
+
+    Pays when the function releases the interpreter lock: NumPy on large arrays, compiled code,
+    files and networks. A call that is interrupted does not wait for the pieces at work; a thread
+    cannot be stopped from outside.
+
+    Args:
+        function: ``function(individuals, cases)`` gives the (m, b) errors of (m,) individuals on
+            (b,) cases; called from several threads at once.
+        workers: How many threads; None: one per processor.
+
+    Example:
+        >>> import numpy as np
+        >>> from flexicase.evaluation import ThreadEvaluator
+        >>> with ThreadEvaluator(lambda individuals, cases: np.abs(individuals[:, None] - cases), 2) as evaluate:
+        ...     evaluate([0, 1], [2, 3]).tolist()
+        [[2.0, 3.0], [1.0, 2.0]]
+    """
+
+    def _start(self) -> Executor:
+        return ThreadPoolExecutor(self.workers, thread_name_prefix="flexicase")
+
+    def _submit(
+        self, pool: Executor, individuals: NDArray[np.int64], cases: NDArray[np.int64]
+    ) -> Future[NDArray[np.float64]]:
+        return pool.submit(evaluate_block, self.function, individuals, cases)
+
+
+SECONDS_TO_STOP = 2.0
+
+_function: BlockFunction | None = None
+
+
+def _start_worker(pickled: bytes) -> None:
+    global _function  # noqa: PLW0603
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches everybody; the caller stops its workers
+    _function = pickle.loads(pickled)
+
+
+def _work(individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[np.float64]:
+    assert _function is not None
+    return evaluate_block(_function, individuals, cases)
+
+
+class ProcessEvaluator(PoolEvaluator):
+    """Calls a picklable vectorised function on pieces of the block, one per process.
+
+    The function travels to each process once, when it starts; what it closes over should be small
+    or loaded there. Processes are started afresh, not forked, so the function must be importable:
+    defined in a module, not typed in at a prompt. A call that is interrupted, as by Ctrl-C, stops
+    the processes at once, whatever they are doing.
+
+    Args:
+        function: ``function(individuals, cases)`` gives the (m, b) errors of (m,) individuals on
+            (b,) cases.
+        workers: How many processes; None: one per processor.
+
+    Example:
+        >>> import numpy as np
+        >>> from flexicase.evaluation import ProcessEvaluator
+        >>> with ProcessEvaluator(np.subtract.outer, workers=1) as evaluate:
+        ...     evaluate([5, 6], [2, 3]).tolist()
+        [[3.0, 2.0], [4.0, 3.0]]
+    """
+
+    def __init__(self, function: BlockFunction, workers: int | None = None) -> None:
+        """Check; processes start when they are first needed."""
+        super().__init__(function, workers)
+        try:
+            self._pickled = pickle.dumps(function)
+        except Exception as cause:
+            raise TypeError(f"function must be picklable to reach other processes: {cause}") from cause
+
+    def __call__(self, individuals: ArrayLike, cases: ArrayLike) -> NDArray[np.float64]:
+        """The (m, b) errors of (m,) individuals on (b,) cases.
+
+        Raises:
+            EvaluationError: The function raised, or returned anything but numbers of the right
+                shape, or a process died; new processes are started at the next call then.
+        """
+        try:
+            return super().__call__(individuals, cases)
+        except BrokenExecutor as cause:
+            self.close()
+            problem = "a worker process died, or could not be started with this function"
+            raise EvaluationError(problem, individuals, cases) from cause
+        except BaseException as reason:
+            if not isinstance(reason, Exception):
+                self._stop()
+            raise
+
+    def _start(self) -> Executor:
+        import multiprocessing
+        from concurrent.futures import ProcessPoolExecutor
+
+        methods = multiprocessing.get_all_start_methods()
+        context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+        return ProcessPoolExecutor(self.workers, context, _start_worker, (self._pickled,))
+
+    def _submit(
+        self, pool: Executor, individuals: NDArray[np.int64], cases: NDArray[np.int64]
+    ) -> Future[NDArray[np.float64]]:
+        return pool.submit(_work, individuals, cases)
+
+    def _stop(self) -> None:
+        """End the processes without waiting for the pieces they are at work on."""
+        # Before Python 3.14, executors have no public way to say who works for them.
+        processes = dict(getattr(self._pool, "_processes", None) or {}).values()
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.join(SECONDS_TO_STOP)
+            if process.is_alive():
+                process.kill()
+        self.close()

@@ -1,0 +1,166 @@
+"""The contract between selection and whoever evaluates (individual, case) pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NoReturn, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexicase._checks import EXACT_INTEGERS, as_number_array, check_indices, check_text, first_invalid, refusal
+
+SHOWN = 6
+ANSWER = "errors from the evaluator"
+
+
+@runtime_checkable
+class CaseEvaluator(Protocol):
+    """Anything that gives the errors of some individuals on some cases.
+
+    Example:
+        A plain function that takes index arrays is one:
+
+        >>> import numpy as np
+        >>> from flexicase.evaluation import CaseEvaluator
+        >>> errors = np.array([[0, 1], [1, 0]])
+        >>> def evaluate(individuals, cases):
+        ...     return errors[np.ix_(individuals, cases)]
+        >>> isinstance(evaluate, CaseEvaluator)
+        True
+    """
+
+    def __call__(self, individuals: NDArray[np.int64], cases: NDArray[np.int64], /) -> ArrayLike:
+        """The errors of every one of ``individuals`` on every one of ``cases``.
+
+        Args:
+            individuals: (m,) indices.
+            cases: (b,) indices.
+
+        Returns:
+            (m, b) numbers above -inf, lower is better; integers up to 2**53.
+        """
+        ...
+
+
+class EvaluationError(RuntimeError):
+    """An evaluator failed; the message and the attributes name what it had been asked for.
+
+    Attributes:
+        individuals: (m,) int64, the individuals.
+        cases: (b,) int64, the cases.
+
+    Example:
+        >>> import flexicase as fx
+        >>> from flexicase.evaluation import EvaluationError
+        >>> try:
+        ...     fx.FastLexicase(4, seed=1).select(lambda individuals, cases: [[0.0]], 3)
+        ... except EvaluationError as error:
+        ...     error.individuals.tolist(), len(error.cases)
+        ([0, 1, 2], 1)
+    """
+
+    def __init__(self, problem: str, individuals: ArrayLike, cases: ArrayLike) -> None:
+        """Say what went wrong, and where."""
+        self.problem = check_text(problem, "problem")
+        self.individuals: NDArray[np.int64] = check_indices(individuals, "individuals")
+        self.cases: NDArray[np.int64] = check_indices(cases, "cases")
+        rows, columns = (format_indices(indices.tolist()) for indices in (self.individuals, self.cases))
+        super().__init__(f"{problem} (individuals {rows}; cases {columns})")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by the arguments, so that it crosses processes."""
+        return type(self), (self.problem, self.individuals, self.cases)
+
+
+def format_indices(numbers: Iterable[int]) -> str:
+    """A list of indices for a message: all of a few, the ends of many."""
+    listed = list(numbers)
+    if len(listed) <= SHOWN:
+        return ", ".join(map(str, listed))
+    return f"{', '.join(map(str, listed[: SHOWN - 1]))}, … {listed[-1]}, {len(listed)} in all"
+
+
+def evaluate_block(
+    evaluate: CaseEvaluator, individuals: NDArray[np.int64], cases: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Ask an evaluator, and check what it gives back.
+
+    Args:
+        evaluate: The evaluator.
+        individuals: (m,) indices; the evaluator may overwrite them.
+        cases: (b,) indices; likewise.
+
+    Returns:
+        (m, b) float64.
+
+    Raises:
+        EvaluationError: The evaluator raised, or returned anything but (m, b) numbers.
+    """
+    try:
+        found = evaluate(individuals, cases)
+    except Exception as cause:
+        raise_evaluation_error(cause, individuals, cases)
+    return check_block(found, individuals, cases)
+
+
+def raise_evaluation_error(cause: Exception, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NoReturn:
+    """Say of what an evaluator raised where it happened, unless it says so itself.
+
+    Args:
+        cause: What was raised.
+        individuals: (m,) what the evaluator was asked for.
+        cases: (b,) likewise.
+    """
+    if isinstance(cause, EvaluationError):
+        raise cause
+    raise EvaluationError(f"the evaluator raised {type(cause).__name__}: {cause}", individuals, cases) from cause
+
+
+def check_block(found: Any, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Check what an evaluator gave back.
+
+    Args:
+        found: (m, b) errors, if all is well.
+        individuals: (m,) what the evaluator was asked for.
+        cases: (b,) likewise.
+
+    Returns:
+        (m, b) float64, C-contiguous.
+
+    Raises:
+        EvaluationError: These are not (m, b) numbers.
+    """
+    try:
+        errors = as_number_array(found, ANSWER)
+    except (TypeError, ValueError, MemoryError) as cause:
+        raise EvaluationError(str(cause), individuals, cases) from cause
+    shape = (len(individuals), len(cases))
+    if errors.shape != shape:
+        problem = f"{ANSWER} must have shape {shape}, got {errors.shape}"
+        raise EvaluationError(problem, individuals, cases)
+    bad = first_invalid(errors)
+    if bad is not None:
+        problem = refusal(errors[bad], int(individuals[bad[0]]), int(cases[bad[1]]))
+        raise EvaluationError(f"{ANSWER} {problem}", individuals, cases)
+    if errors.dtype.kind in "iu" and errors.dtype.itemsize == 8 and errors.size:
+        widest = max(int(errors.max()), -int(errors.min()))
+        if widest > EXACT_INTEGERS:
+            problem = f"{ANSWER} must not have integers beyond 2**53, found {widest}"
+            raise EvaluationError(problem, individuals, cases)
+    return np.ascontiguousarray(errors, dtype=np.float64)
+
+
+class ClosingEvaluator:
+    """An evaluator as a context manager: leaving the context closes it."""
+
+    def close(self) -> None:
+        """Free what it holds; it may be used again afterwards."""
+
+    def __enter__(self) -> Any:
+        """The evaluator itself."""
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        """Close, whatever happened."""
+        self.close()

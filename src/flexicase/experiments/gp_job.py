@@ -1,0 +1,136 @@
+"""Runs of kind ``gp``: genetic programming on one problem with one selection method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+
+from flexicase.experiments.jobs import JobResult, Progress, RunSpec, Scalar, column, run_with_checkpoint
+from flexicase.experiments.results import NOT_COUNTED
+from flexicase.problems import load
+from flexicase.selection.methods import resolve_method
+
+if TYPE_CHECKING:
+    from flexicase.gp import EvolutionResult, GenerationRecord
+
+SAVE_SECONDS = 1.0
+WHOLE = (
+    *("generation", "solved_cases", "distinct_errors", "events", "evaluations", "evaluations_distinct", "pairs"),
+    "steps",
+)
+REAL = ("best_error", "median_error", "mean_error", "genome_size", "program_size")
+
+
+class GpSettings(BaseModel):
+    """Settings of a genetic-programming run; what is left out is what the problem says.
+
+    Attributes:
+        population: Individuals.
+        generations: The last generation, the random one being number 0.
+        partial: Whether programs run only on the cases that selection looks at; ``"max"`` or ``"min"`` says which
+            weight cases have that were not looked at yet, True is ``"max"``.
+        parents: Selection events per generation, whose winners are the parents of all children; one event for each
+            parent that a child needs if left out.
+        simplification_steps: Attempts to make the program of a solution smaller.
+        profile: The list of instructions that genes are drawn from.
+
+    Example:
+        >>> from flexicase.experiments.gp_job import GpSettings
+        >>> GpSettings(population=500).model_dump(exclude_none=True)
+        {'population': 500}
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    population: int | None = Field(default=None, ge=1)
+    generations: int | None = Field(default=None, ge=0)
+    partial: bool | Literal["max", "min"] | None = None
+    parents: int | None = Field(default=None, ge=1)
+    simplification_steps: int | None = Field(default=None, ge=0)
+    profile: Literal["W", "M", "L"] | None = None
+
+
+class GpJob:
+    """Genetic programming on one problem with one selection method, in one thread.
+
+    Rows are generations. ``-1`` stands for a whole number that the method does not count, NaN for a real one.
+
+    Example:
+        >>> from flexicase.experiments.gp_job import GpJob
+        >>> GpJob().check("mirror-image", "lexicas")
+        Traceback (most recent call last):
+        ...
+        ValueError: unknown method 'lexicas'; did you mean 'lexicase'?
+    """
+
+    settings: type[BaseModel] = GpSettings
+
+    def check(self, problem: str, method: str) -> None:
+        """Raise ValueError if the problem or the method does not exist."""
+        load(problem)
+        resolve_method(method)
+
+    def run(self, task: RunSpec, save: Path, report: Callable[[Progress], None]) -> JobResult:
+        """Evolve, going on from what ``save`` holds; if that cannot be read, from the beginning."""
+        return run_with_checkpoint(lambda folder: self._evolve(task, folder, report), save / "evolution")
+
+    def _evolve(self, task: RunSpec, save: Path, report: Callable[[Progress], None]) -> JobResult:
+        from flexicase.gp import evolve
+
+        generations = task.settings.get("generations", load(task.problem).settings.generations)
+
+        def tell(record: GenerationRecord) -> None:
+            report(Progress(record.generation, generations, f"best error {record.best_error:g}"))
+
+        run = evolve(
+            task.problem,
+            task.method,
+            seed=task.seed,
+            threads=1,
+            callback=tell,
+            save=save,
+            save_every=SAVE_SECONDS,
+            resume=True,
+            **task.settings,
+        )
+        return JobResult(rows_of(run.records), summary_of(run))
+
+
+def rows_of(records: Sequence[GenerationRecord]) -> dict[str, NDArray[Any]]:
+    """The columns of a run.
+
+    Args:
+        records: One per generation.
+
+    Returns:
+        Arrays of shape (n_generations,); times have names that start with ``seconds_``.
+
+    Example:
+        >>> from flexicase.experiments.gp_job import rows_of
+        >>> from flexicase.gp import GenerationRecord
+        >>> rows_of([GenerationRecord(0, best_error=7.0, solved_cases=93)])["distinct_errors"].tolist()
+        [-1]
+    """
+    return {
+        **{name: column(records, name, np.int64, NOT_COUNTED) for name in WHOLE},
+        **{name: column(records, name, np.float64, np.nan) for name in REAL},
+        **{f"seconds_{name}": column(records, f"seconds.{name}", np.float64) for name in records[0].seconds._fields},
+    }
+
+
+def summary_of(run: EvolutionResult) -> dict[str, Scalar]:
+    """Facts about a whole run."""
+    return {
+        "success": run.success,
+        "solved": run.solved,
+        "generation": run.generation,
+        "train_error": float(run.train_errors.sum()),
+        "test_error": float(run.test_errors.sum()),
+        "best": str(run.best),
+        "simplified": None if run.simplified is None else str(run.simplified),
+    }

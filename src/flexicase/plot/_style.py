@@ -1,0 +1,52 @@
+"""How methods are drawn: the paper's colours and lines, and a set that colour-blind readers can tell apart."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+BLACK, RED, BLUE = "#000000", "#d62728", "#1f5fb4"
+OTHER_COLOURS = ("#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#7f7f7f")
+DOTTED = (0, (1.0, 1.2))
+
+
+class Style(NamedTuple):
+    """A line.
+
+    Attributes:
+        colour: As in the paper; black stands for the colour of the text.
+        safe: A colour that can be told from the others whatever the eyes (Okabe and Ito, 2008).
+        dotted: Dotted or solid.
+
+    >>> style("weighted-num-zeros", 0)
+    Style(colour='#1f5fb4', safe='#56b4e9', dotted=True)
+    """
+
+    colour: str
+    safe: str
+    dotted: bool
+
+
+_PAPER = {
+    "lexicase": Style(BLACK, BLACK, False),
+    "weighted-num-nonzeros": Style(RED, "#e69f00", True),
+    "ranked-num-nonzeros": Style(RED, "#d55e00", False),
+    "weighted-num-zeros": Style(BLUE, "#56b4e9", True),
+    "ranked-num-zeros": Style(BLUE, "#0072b2", False),
+    "gradient-lexicase": Style(BLACK, BLACK, False),
+    "fast-num-nonzeros-max": Style(RED, "#d55e00", False),
+    "fast-num-nonzeros-min": Style(RED, "#e69f00", True),
+    "fast-num-zeros-max": Style(BLUE, "#0072b2", False),
+    "fast-num-zeros-min": Style(BLUE, "#56b4e9", True),
+}
+_OTHERS = ("#009e73", "#cc79a7", "#999933", "#882255", "#7f7f7f")
+
+
+def style(method: str, place: int) -> Style:
+    """The style of a method: hard-first red, easy-first blue, weighted dotted, ranked solid, lexicase black.
+
+    Args:
+        method: Its name.
+        place: Its place among the study's methods, which colours those that the paper does not have.
+    """
+    other = _OTHERS[place % len(_OTHERS)]
+    return _PAPER.get(method, Style(other, other, False))

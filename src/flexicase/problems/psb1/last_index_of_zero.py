@@ -1,0 +1,55 @@
+"""Last Index of Zero: where is the last 0 of a vector?"""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+from flexicase.problems.cases import FixedCases, Inputs, RandomCases, SplitCases, carried_inputs, carried_reader
+from flexicase.problems.problem import Problem, ProblemSettings
+from flexicase.problems.random_inputs import Rng, integer, integers, shuffled
+from flexicase.push.genome import RandomInteger, RandomTag, RandomTagged
+from flexicase.push.measures import ErrorMeasure
+from flexicase.push.program import Symbol
+
+
+def answer(vector: list[int]) -> int:
+    """The index of the last 0."""
+    return len(vector) - 1 - vector[::-1].index(0)
+
+
+def orders(*elements: int) -> list[Inputs]:
+    """The different orders of some elements."""
+    return [(list(order),) for order in dict.fromkeys(permutations(elements))]
+
+
+def with_zeros(rng: Rng) -> Inputs:
+    """A vector with at least one 0."""
+    zeros = [0] * (1 + integer(rng, 0, 5))
+    others = integers(rng, integer(rng, 0, 44), -50, 50)
+    return (shuffled(rng, zeros + others),)
+
+
+PROBLEM = Problem(
+    name="last-index-of-zero",
+    title="Last Index of Zero",
+    description="Given an integer vector with at least one 0, return the index (from 0) of the last 0.",
+    answer=answer,
+    domains=(
+        FixedCases(carried_inputs("last-index-of-zero", 0, 8)),
+        SplitCases([([0] * length,) for length in range(1, 51)], train=30, test=20),
+        SplitCases(orders(0, 5, -8, 9), train=20, test=4),
+        SplitCases(orders(0, 0, -8, 9), train=10, test=2),
+        FixedCases(orders(0, 0, 0, 9)),
+        RandomCases(with_zeros, train=78, test=974),
+    ),
+    measures=(ErrorMeasure("integer", "absolute", penalty=1_000_000),),
+    stacks=("exec", "integer", "boolean", "vector_integer"),
+    generators=(
+        RandomInteger(-50, 50),
+        RandomTag(("integer", "boolean", "vector_integer", "exec")),
+        RandomTagged(),
+        Symbol("in1"),
+    ),
+    settings=ProblemSettings(max_points=1200, max_initial_genome=150, steps=600),
+    edge=carried_reader("last-index-of-zero"),
+)

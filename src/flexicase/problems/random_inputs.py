@@ -1,0 +1,108 @@
+"""Random inputs: integers, vectors, characters and strings from a NumPy generator."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from flexicase.push.genome import RandomString
+from flexicase.rng import Seed, key_from_seed
+
+T = TypeVar("T")
+Rng = np.random.Generator
+
+
+def generator(seed: Seed) -> Rng:
+    """The generator that a seed stands for, the same on every platform.
+
+    >>> integer(generator(7), 1, 6) == integer(generator(7), 1, 6)
+    True
+    """
+    key = key_from_seed(seed)
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence([key.k0, key.k1])))
+
+
+def integer(rng: Rng, low: int, high: int) -> int:
+    """An integer, uniform on ``low`` … ``high``, both included.
+
+    >>> 1 <= integer(generator(0), 1, 6) <= 6
+    True
+    """
+    return int(rng.integers(low, high, endpoint=True))
+
+
+def integers(rng: Rng, size: int, low: int, high: int) -> list[int]:
+    """A vector of such integers.
+
+    >>> len(integers(generator(0), 5, -10, 10))
+    5
+    """
+    values: list[int] = rng.integers(low, high, endpoint=True, size=size).tolist()
+    return values
+
+
+def floats(rng: Rng, size: int, low: float, high: float) -> list[float]:
+    """A vector of floats, uniform on [``low``, ``high``).
+
+    >>> len(floats(generator(0), 5, -1.0, 1.0))
+    5
+    """
+    values: list[float] = (low + (high - low) * rng.random(size)).tolist()
+    return values
+
+
+def chance(rng: Rng, probability: float) -> bool:
+    """True with this probability.
+
+    >>> chance(generator(0), 1.0)
+    True
+    """
+    return bool(rng.random() < probability)
+
+
+def pick(rng: Rng, items: Sequence[T]) -> T:
+    """One of the items, uniform.
+
+    >>> pick(generator(0), "aaa")
+    'a'
+    """
+    return items[integer(rng, 0, len(items) - 1)]
+
+
+def shuffled(rng: Rng, items: Sequence[T]) -> list[T]:
+    """The items in random order.
+
+    >>> sorted(shuffled(generator(0), [1, 2, 3]))
+    [1, 2, 3]
+    """
+    return [items[i] for i in rng.permutation(len(items))]
+
+
+def text(rng: Rng, size: int, characters: str) -> str:
+    """A string of characters, each uniform on those given.
+
+    >>> text(generator(0), 3, "a")
+    'aaa'
+    """
+    return "".join(map(characters.__getitem__, rng.integers(len(characters), size=size).tolist()))
+
+
+def string(rng: Rng, kind: RandomString) -> str:
+    """A string as a gene of that kind is drawn.
+
+    >>> string(generator(0), RandomString(2, 2, ((1.0, "a"),)))
+    'aa'
+    """
+    size = integer(rng, kind.low, kind.high)
+    if len(kind.groups) == 1 and not kind.words:
+        return text(rng, size, kind.groups[0][1])
+    weights = np.array([weight for weight, _ in kind.groups])
+    bounds = np.cumsum(weights / weights.sum())[:-1]
+    groups = np.searchsorted(bounds, rng.random(size), side="right")
+    sizes = np.array([len(characters) for _, characters in kind.groups])[groups]
+    places = (rng.random(size) * sizes).astype(np.int64)
+    drawn = "".join(kind.groups[group][1][i] for group, i in zip(groups.tolist(), places.tolist(), strict=True))
+    return re.sub(" +", " ", drawn).strip(" ") if kind.words else drawn

@@ -1,0 +1,342 @@
+"""Errors of many programs on many cases."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexicase import _native
+from flexicase._checks import check_number, check_threads, shown
+from flexicase.push.interpreter import Limits, check_limits
+from flexicase.push.measures import CaseError, ErrorMeasure, ErrorName, check_error, check_stack
+from flexicase.push.program import Program, Value, check_sequence
+
+#: Errors of one program from its answers (None where there is none) and the expected ones.
+ErrorFunction = Callable[[list[Value], list[Value]], ArrayLike]
+#: Errors of pairs of an individual and an error column.
+LazyErrors = Callable[[ArrayLike, ArrayLike], NDArray[np.float64]]
+
+#: Errors of a function that an evaluator keeps.
+MOST_KNOWN = 200_000
+
+_DEFAULT = Limits()
+_KEPT_FAILURES = 100
+
+
+class Failure(NamedTuple):
+    """A run that an instruction written in Python ended by an error.
+
+    Attributes:
+        individual: Index of the program.
+        case: Index of the case.
+        error: The exception.
+
+    >>> Failure(0, 3, ValueError("too small"))
+    Failure(individual=0, case=3, error=ValueError('too small'))
+    """
+
+    individual: int
+    case: int
+    error: Exception
+
+
+class Evaluator:
+    """Runs programs on fixed cases and measures their errors.
+
+    The errors of a program are those of the first case, measure after measure, then those of the second case, and so
+    on. All errors of a case come from one run.
+
+    Args:
+        inputs: The inputs of each case.
+        expected: The right answer of each case.
+        stack: Stack whose top is the answer; ``output`` for what was printed.
+        error: Name of an error, or a function of all answers of one program.
+        penalty: Error of a run without an answer.
+        decimals: Decimals that ``rounded`` keeps.
+        per_element: What ``vector_difference`` adds for each element too many or too few.
+        measures: The errors of each case, instead of the one that ``stack``, ``error`` and the others describe.
+        limits: What a run may use.
+
+    However a run ends, its answer is read from the stack as it was left. Errors of instructions written in Python end
+    just the run they happen in and are told as a warning. Threads may share an evaluator.
+
+    Attributes:
+        n_cases: Number of cases.
+        n_errors: Number of errors of a program: cases times measures.
+        targets: What each measure compares answers with, case by case.
+        steps: Steps that all runs so far have made.
+        failed: Runs so far that ended by an error of an instruction written in Python.
+        failures: The first 100 of them.
+
+    >>> evaluator = Evaluator([[1, 2], [5, 5]], [3, 10], stack="integer", penalty=1000)
+    >>> programs = [Program("(in1 in2 integer_add)"), Program("(in1)"), Program("()")]
+    >>> evaluator.errors(programs).tolist()
+    [[0.0, 0.0], [2.0, 5.0], [1000.0, 1000.0]]
+    """
+
+    def __init__(
+        self,
+        inputs: Sequence[Sequence[Value]],
+        expected: Sequence[Value],
+        *,
+        stack: str | None = None,
+        error: ErrorName | ErrorFunction = "absolute",
+        penalty: float = 1.0,
+        decimals: int = 4,
+        per_element: float = 10_000.0,
+        measures: Sequence[ErrorMeasure] | None = None,
+        limits: Limits = _DEFAULT,
+    ) -> None:
+        """Prepare the cases."""
+        cases = [
+            check_sequence(case, f"inputs[{i}]", "values")
+            for i, case in enumerate(check_sequence(inputs, "inputs", "cases"))
+        ]
+        self.expected = check_sequence(expected, "expected", "values")
+        if len(cases) != len(self.expected):
+            raise ValueError(f"inputs and expected must be of one length, got {len(cases)} and {len(self.expected)}")
+        if (stack is None) == (measures is None):
+            raise ValueError("either stack or measures must be given")
+        check_error(error)
+        self._of_all_answers = None if isinstance(error, str) else error
+        if measures is None:
+            name = error if isinstance(error, str) else "mismatch"
+            measures = [ErrorMeasure(check_stack(stack), name, penalty, decimals, per_element)]
+        self.measures = _check_all(measures, "measures", ErrorMeasure)
+        if not self.measures:
+            raise ValueError("measures must not be empty")
+        self.stack = self.measures[0].stack
+        self.limits = check_limits(limits)
+        self.n_cases = len(self.expected)
+        self.n_errors = self.n_cases * len(self.measures)
+        self.steps = 0
+        self.failed = 0
+        self.failures: list[Failure] = []
+        self.targets = [
+            [answer if measure.target is None else measure.target(case, answer) for measure in self.measures]
+            for case, answer in zip(cases, self.expected, strict=True)
+        ]
+        self._refuse_nan()
+        self._cases = _native.push_cases(cases, self.targets)
+        self._questions = [measure.native() for measure in self.measures]
+        _native.push_check_kinds(self._questions, self._cases)
+        self._functions = [
+            (column, measure.error, measure.penalty)
+            for column, measure in enumerate(self.measures)
+            if not isinstance(measure.error, str)
+        ]
+        self._known: dict[tuple[int, int, str | bytes], float] = {}
+        self._lock = threading.Lock()
+
+    def _refuse_nan(self) -> None:
+        for case, targets in enumerate(self.targets):
+            if any(isinstance(target, float) and math.isnan(target) for target in targets):
+                raise ValueError(f"expected must not hold NaN, but case {case} does")
+
+    def outputs(self, program: Program, stack: str | None = None) -> list[Value]:
+        """The answer of a program on each case, from the first measure's stack or another; None where it gives none.
+
+        >>> Evaluator([[1], [2]], [1, 4], stack="integer").outputs(Program("(in1 integer_dup integer_mult)"))
+        [1, 4]
+        """
+        chosen = self.stack if stack is None else check_stack(stack)
+        if not isinstance(program, Program):
+            raise TypeError(f"program must be a Program, got {shown(program)}")
+        answers, (failed, first) = self._answers(program, chosen)
+        self._report(failed, [Failure(0, case, error) for case, error in first], stacklevel=3)
+        return answers
+
+    def errors(self, programs: Sequence[Program], threads: int | None = None) -> NDArray[np.float64]:
+        """The errors of all programs on all cases.
+
+        Args:
+            programs: The programs.
+            threads: Threads to run on; all processors if None. The errors do not depend on it.
+
+        Returns:
+            (programs, n_errors) array.
+        """
+        programs, threads = _check_all(programs, "programs", Program), _thread_count(threads)
+        if self._of_all_answers is not None:
+            return self._judged(self._of_all_answers, programs)
+        n, m = len(programs), self.n_cases
+        individuals = np.repeat(np.arange(n, dtype=np.int64), m)
+        cases = np.tile(np.arange(m, dtype=np.int64), n)
+        return self._runs([program.native for program in programs], individuals, cases, threads).reshape(
+            n, self.n_errors
+        )
+
+    def lazy(self, programs: Sequence[Program], threads: int | None = None) -> LazyErrors:
+        """A function ``errors(individuals, columns)`` that runs just the pairs asked for, each at most once.
+
+        >>> evaluator = Evaluator([[1], [2], [3]], [1, 2, 4], stack="integer")
+        >>> errors = evaluator.lazy([Program("(in1)"), Program("(7)")])
+        >>> errors([0, 1], [2, 0]).tolist()
+        [1.0, 6.0]
+        """
+        if self._of_all_answers is not None:
+            raise ValueError("error must be a name for lazy evaluation, got a function of all answers of a program")
+        natives, threads = (
+            [program.native for program in _check_all(programs, "programs", Program)],
+            _thread_count(threads),
+        )
+        if len(self.measures) > 1:
+            return self._remembering(natives, threads)
+
+        def errors(individuals: ArrayLike, columns: ArrayLike) -> NDArray[np.float64]:
+            rows, cases = _pairs(individuals, columns, len(natives), self.n_errors)
+            return self._runs(natives, rows.ravel(), cases.ravel(), threads).reshape(rows.shape)
+
+        return errors
+
+    def _remembering(self, programs: list[_native.PushCode], threads: int) -> LazyErrors:
+        """Pairs of a program and a case keep all their errors once one of them was asked for."""
+        n, width = len(programs), len(self.measures)
+        known = np.zeros((n, self.n_cases), dtype=bool)
+        table = np.empty((n, self.n_cases, width), dtype=np.float64)
+
+        def errors(individuals: ArrayLike, columns: ArrayLike) -> NDArray[np.float64]:
+            rows, wanted = _pairs(individuals, columns, n, self.n_errors)
+            asked = np.zeros_like(known)
+            asked[rows, wanted // width] = True
+            new = np.nonzero(asked & ~known)
+            table[new] = self._runs(programs, new[0], new[1], threads).reshape(-1, width)
+            known[new] = True
+            found: NDArray[np.float64] = table[rows, wanted // width, wanted % width]
+            return found
+
+        return errors
+
+    def _answers(self, program: Program, stack: str) -> tuple[list[Value], tuple[int, list[tuple[int, Exception]]]]:
+        return _native.push_outputs(program.native, self._cases, stack, self.limits.native)
+
+    def _judged(self, function: ErrorFunction, programs: Sequence[Program]) -> NDArray[np.float64]:
+        rows: list[ArrayLike] = []
+        failed = 0
+        failures: list[Failure] = []
+        for individual, program in enumerate(programs):
+            answers, (count, first) = self._answers(program, self.stack)
+            failed += count
+            failures += [Failure(individual, case, error) for case, error in first][: _KEPT_FAILURES - len(failures)]
+            rows.append(self._all_errors(function(answers, self.expected)))
+        self._report(failed, failures)
+        return np.asarray(rows, dtype=np.float64).reshape(len(programs), self.n_errors)
+
+    def _all_errors(self, errors: Any) -> NDArray[np.float64]:
+        """What a function of all answers has returned, checked."""
+        try:
+            row = np.asarray(errors, dtype=np.float64)
+        except (TypeError, ValueError):
+            row = None
+        if row is None or row.shape != (self.n_errors,):
+            raise ValueError(f"error must return one number per case, {self.n_errors} in all, got {shown(errors)}")
+        return row
+
+    def _report(self, failed: int, first: list[Failure], stacklevel: int = 4) -> None:
+        if not failed:
+            return
+        with self._lock:
+            self.failed += failed
+            self.failures += first[: _KEPT_FAILURES - len(self.failures)]
+        individual, case, error = first[0]
+        warnings.warn(
+            f"{failed} run(s) ended by an error in a Python instruction, first program {individual} on case {case}: "
+            f"{type(error).__name__}: {error}",
+            RuntimeWarning,
+            stacklevel=stacklevel,
+        )
+
+    def _runs(
+        self,
+        programs: list[_native.PushCode],
+        individuals: NDArray[np.int64],
+        cases: NDArray[np.int64],
+        threads: int,
+    ) -> NDArray[np.float64]:
+        out = np.empty(individuals.size * len(self.measures), dtype=np.float64)
+        individuals, cases = np.ascontiguousarray(individuals), np.ascontiguousarray(cases)
+        limits = self.limits.native
+        if not self._functions:
+            steps, failures = _native.push_errors(
+                programs, self._cases, individuals, cases, limits, self._questions, threads, out
+            )
+        else:
+            steps, answers, failures = _native.push_errors_and_answers(
+                programs, self._cases, individuals, cases, limits, self._questions, out
+            )
+            self._judge_answers(answers, cases, out.reshape(individuals.size, len(self.measures)))
+        with self._lock:
+            self.steps += steps
+        failed, first = failures
+        self._report(failed, [Failure(int(individuals[pair]), int(cases[pair]), error) for pair, error in first])
+        return out
+
+    def _judge_answers(self, answers: list[Value], cases: NDArray[np.int64], table: NDArray[np.float64]) -> None:
+        """Fill the columns of the measures that are functions."""
+        for place, (column, function, penalty) in enumerate(self._functions):
+            given = answers[place :: len(self._functions)]
+            table[:, column] = [
+                penalty if answer is None else self._measured(column, function, case, answer)
+                for case, answer in zip(cases.tolist(), given, strict=True)
+            ]
+
+    def _measured(self, column: int, function: CaseError, case: int, answer: Value) -> float:
+        """What a function says of an answer; most programs give one of a few answers, so that it is asked once."""
+        # Code may be nested too deeply for repr.
+        text = _native.push_code(answer, "answer").to_bytes() if isinstance(answer, tuple) else repr(answer)
+        key = (column, case, text)
+        error = self._known.get(key)
+        if error is None:
+            error = check_number(function(answer, self.targets[case][column]), f"the error of measures[{column}]")
+            if error < 0.0:
+                raise ValueError(
+                    f"the error of measures[{column}] must not be negative, got {error} for the answer {shown(answer)}"
+                )
+            if len(self._known) >= MOST_KNOWN:
+                self._known = {}
+            self._known[key] = error
+        return error
+
+
+def _check_all(values: Any, name: str, kind: type) -> tuple[Any, ...]:
+    """A sequence whose elements are all of one class."""
+    checked = check_sequence(values, name, f"{kind.__name__} objects")
+    for i, value in enumerate(checked):
+        if not isinstance(value, kind):
+            raise TypeError(f"{name}[{i}] must be a {kind.__name__}, got {shown(value)}")
+    return tuple(checked)
+
+
+def _thread_count(threads: int | None) -> int:
+    return os.cpu_count() or 1 if threads is None else check_threads(threads)
+
+
+def _pairs(
+    individuals: ArrayLike, columns: ArrayLike, n: int, n_errors: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pairs of an individual and an error column, checked and of one shape."""
+    rows, wanted = _indices(individuals, "individuals", n), _indices(columns, "columns", n_errors)
+    try:
+        rows, wanted = np.broadcast_arrays(rows, wanted)
+    except ValueError:
+        raise ValueError(f"individuals and columns must be of one shape, got {rows.shape} and {wanted.shape}") from None
+    return rows, wanted
+
+
+def _indices(values: ArrayLike, name: str, limit: int) -> NDArray[np.int64]:
+    try:
+        array = np.asarray(values)
+    except Exception:
+        array = None
+    if array is None or (array.dtype.kind not in "iu" and array.size):
+        raise TypeError(f"{name} must be integers, got {shown(values)}")
+    if array.size and not (array.min() >= 0 and array.max() < limit):
+        raise IndexError(f"{name} must be between 0 and {limit - 1}, got {array.min()} … {array.max()}")
+    return array.astype(np.int64)

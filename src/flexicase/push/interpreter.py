@@ -1,0 +1,263 @@
+"""Limits of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flexicase import _native
+from flexicase._checks import check_choice, check_count, check_flag, shown
+from flexicase.push.instructions import STACKS
+from flexicase.push.program import Program, Value, as_program, check_sequence, to_text
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+#: No limit can be above this one.
+MAX_LIMIT = 2**60
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a program may use; each limit that is reached has a termination status of its own.
+
+    Attributes:
+        steps: Steps of the interpreter; opening a list is one.
+        points: Points of translated programs, of code that instructions build and of items that they duplicate.
+        stack: Items on a stack, and entries of the tag map.
+        memory: Bytes for the strings, vectors and lists that one run makes, counted in pieces of 256 KiB.
+        code: Points of any code, also that of loops.
+        keep_nan: Results that are not a number stay so (instruction list W) instead of becoming 0.0.
+        seed: What random instructions draw from; a run draws the same each time.
+
+    >>> Limits(steps=150).steps
+    150
+    """
+
+    steps: int = 600
+    points: int = 1200
+    stack: int = 100_000
+    memory: int = 64 << 20
+    code: int = 1_000_000
+    keep_nan: bool = False
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "points", "stack", "memory", "code"):
+            object.__setattr__(self, name, check_count(getattr(self, name), name, 0, MAX_LIMIT))
+        object.__setattr__(self, "keep_nan", check_flag(self.keep_nan, "keep_nan"))
+        object.__setattr__(self, "seed", check_count(self.seed, "seed", 0, 2**64 - 1))
+
+    @cached_property
+    def native(self) -> _native.PushLimits:
+        """The form that the engine reads."""
+        return _native.PushLimits(*astuple(self))
+
+    def __reduce__(self) -> tuple[type[Limits], tuple[Any, ...]]:
+        return Limits, astuple(self)
+
+
+def check_limits(limits: Any) -> Limits:
+    """An argument that must be `Limits`."""
+    if not isinstance(limits, Limits):
+        raise TypeError(f"limits must be Limits, such as Limits(steps=600), got {shown(limits)}")
+    return limits
+
+
+_DEFAULT = Limits()
+
+
+class RunState(NamedTuple):
+    """What a run leaves behind.
+
+    Attributes:
+        stacks: The items of each stack that is not empty, top first; ``tag`` holds pairs of number and item. A vector
+            that the run has shared between places is one list in all of them.
+        termination: ``normal``, or which limit ended the run: ``step_limit``, ``stack_limit``, ``memory_limit``,
+            ``code_limit``; ``unknown_instruction`` or ``missing_input`` for a program that is in error;
+            ``python_error`` if an instruction written in Python failed.
+        steps: Steps made.
+        error: The exception of that instruction.
+
+    >>> run("(1 2)").stacks
+    {'integer': [2, 1], 'output': ['']}
+    """
+
+    stacks: Mapping[str, list[Any]]
+    termination: str
+    steps: int
+    error: Exception | None = None
+
+    def top(self, stack: str) -> Value:
+        """The top of a stack, or None.
+
+        >>> run("(1.5 true)").top("float")
+        1.5
+        """
+        items = self.stacks.get(check_choice(stack, "stack", (*STACKS, "output", "tag")))
+        return items[0] if items else None
+
+    @property
+    def output(self) -> str:
+        """What was printed.
+
+        >>> run('("a" print_string 7 2 integer_div print_integer)').output
+        'a3N'
+        """
+        return str(self.top("output") or "")
+
+
+def native_arguments(
+    program: Program | str, inputs: Sequence[Value], limits: Limits
+) -> tuple[_native.PushCode, list[Value], _native.PushLimits]:
+    """What a run needs, checked."""
+    values = check_sequence(inputs, "inputs", "values")
+    return as_program(program).native, values, check_limits(limits).native
+
+
+def run(program: Program | str, inputs: Sequence[Value] = (), limits: Limits = _DEFAULT) -> RunState:
+    """Run a program.
+
+    Args:
+        program: The program, or its text.
+        inputs: What ``in1``, ``in2`` … stand for.
+        limits: What it may use.
+
+    Other threads go on while the program runs, and a signal such as Ctrl-C ends it.
+
+    Raises:
+        MemoryError: The state would take more than 64 MiB and eight times ``limits.memory``.
+
+    >>> run("(in1 in2 integer_sub)", [7, 3]).top("integer")
+    4
+    """
+    return RunState._make(_native.push_run_on(*native_arguments(program, inputs, limits)))
+
+
+#: Items of a stack that a table shows.
+SHOWN_ITEMS = 6
+#: Characters of code that a table shows.
+CODE_WIDTH = 24
+
+
+class Step(NamedTuple):
+    """A step of a run.
+
+    Attributes:
+        item: What was taken from the exec stack.
+        state: The state after it was executed.
+
+    >>> step = trace_program("(1 2 integer_add)").steps[-1]
+    >>> print(step)
+    integer_add   integer: 3
+    """
+
+    item: Value
+    state: RunState
+
+    def __str__(self) -> str:
+        stacks = (f"{name}: {' '.join(_text(name, item) for item in items)}" for name, items in self._stacks().items())
+        return "   ".join([to_text(self.item), *stacks])
+
+    def shown(self) -> dict[str, str]:
+        """The first items of each stack that is not empty, as text.
+
+        >>> trace_program("(1 2)").steps[-1].shown()
+        {'integer': '2 1'}
+        """
+        return {name: _shortened(items, name) for name, items in self._stacks().items()}
+
+    def _stacks(self) -> dict[str, list[Any]]:
+        return {name: items for name, items in self.state.stacks.items() if name != "output" or items != [""]}
+
+
+class ProgramTrace(NamedTuple):
+    """All steps of a run; as text, one line a step, stacks top first.
+
+    Attributes:
+        steps: The steps.
+        termination: How the run ended.
+
+    >>> print(trace_program("(true exec_when (5))"))
+    (true exec_when (5))   exec: true exec_when (5)
+    true   exec: exec_when (5)   boolean: true
+    exec_when   exec: (5)
+    (5)   exec: 5
+    5   integer: 5
+    """
+
+    steps: list[Step]
+    termination: str
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.steps))
+
+    def __rich__(self) -> Table:
+        """A table for terminals: a line per step, a column per stack, what the step changed in bold."""
+        from rich import box
+        from rich.table import Table
+
+        names = list(dict.fromkeys(name for step in self.steps for name in step.shown()))
+        table = Table(box=box.SIMPLE_HEAD, caption=f"{len(self.steps)} steps, {self.termination}")
+        table.add_column("step", justify="right", style="dim")
+        for name in ("executed", *names):
+            width = CODE_WIDTH if name in ("executed", "exec", "code") else None
+            table.add_column(name, overflow="ellipsis", no_wrap=True, max_width=width)
+        before: dict[str, str] = {}
+        for number, step in enumerate(self.steps, start=1):
+            after = step.shown()
+            cells = [_cell(after.get(name, ""), after.get(name, "") != before.get(name, "")) for name in names]
+            table.add_row(str(number), _cell(_shortened([step.item], ""), False, "cyan"), *cells)
+            before = after
+        return table
+
+    def show(self) -> None:
+        """Print the table.
+
+        >>> trace_program("(1 2)").show()  # doctest: +ELLIPSIS +NORMALIZE_WHITESPACE
+        <BLANKLINE>
+          step   executed   exec   integer
+        ...
+                3 steps, normal
+        """
+        from rich.console import Console
+
+        Console().print(self)
+
+
+def _text(stack: str, item: Any) -> str:
+    if stack == "tag":
+        number, value = item
+        return f"{number}={to_text(value)}"
+    return to_text(item)
+
+
+def _shortened(items: list[Any], stack: str) -> str:
+    return " ".join(_text(stack, item) for item in items[:SHOWN_ITEMS]) + (" …" if len(items) > SHOWN_ITEMS else "")
+
+
+def _cell(text: str, changed: bool, style: str = "") -> Any:
+    from rich.text import Text
+
+    return Text(text, style="bold" if changed else style)
+
+
+def trace_program(program: Program | str, inputs: Sequence[Value] = (), limits: Limits = _DEFAULT) -> ProgramTrace:
+    """Run a program and keep the state after every step.
+
+    Args:
+        program: The program, or its text.
+        inputs: What ``in1``, ``in2`` … stand for.
+        limits: What it may use.
+
+    Raises:
+        MemoryError: The states would take more than 64 MiB and eight times ``limits.memory``.
+
+    >>> len(trace_program("(in1 in2 integer_sub)", [7, 3]).steps)
+    4
+    """
+    steps, termination = _native.push_trace(*native_arguments(program, inputs, limits))
+    return ProgramTrace([Step(item, RunState._make(state)) for item, state in steps], termination)

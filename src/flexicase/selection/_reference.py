@@ -1,0 +1,137 @@
+"""The definition of a lexicase selection event, in NumPy: slow, and meant to be read.
+
+The native kernel makes the same draws from the same random streams, and so the same choices and counts.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexicase.rng import Key, Lane, Stream
+from flexicase.selection.epsilon import EpsilonKind, median_absolute_deviation
+from flexicase.selection.matrix import ErrorMatrix
+from flexicase.selection.orders import OrderKind, draw_order
+from flexicase.selection.protocol import Ended, Selection
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class ResolvedLexicase:
+    """One lexicase filter, with everything that depends on the errors resolved to numbers.
+
+    Attributes:
+        order: The shuffle.
+        weights: (n_cases,) case weights; None for the uniform order.
+        epsilon_kind: Where epsilon comes from.
+        epsilon: (n_cases,) for `EpsilonKind.FIXED`.
+        batch_size: Cases that are summed before each filtering.
+        max_cases: Cases that an event uses, at most.
+        random_max_cases: Draw that number for every event, uniformly from 1 … n_cases.
+        slippage: Probability of ending an event before any one case.
+    """
+
+    order: OrderKind = OrderKind.UNIFORM
+    weights: NDArray[np.float64] | None = None
+    epsilon_kind: EpsilonKind = EpsilonKind.NONE
+    epsilon: NDArray[np.float64] | None = None
+    batch_size: int = 1
+    max_cases: int = 2**31 - 1
+    random_max_cases: bool = False
+    slippage: float = 0.0
+
+
+def survivors(errors: NDArray[np.generic], epsilon: float | None) -> NDArray[np.bool_]:
+    """The candidates that pass a case: those not more than ``epsilon`` worse than the best of the pool.
+
+    Args:
+        errors: (pool,) errors on the case.
+        epsilon: None keeps exactly the best.
+
+    Returns:
+        (pool,) True for a survivor.
+    """
+    values: NDArray[np.float64] = errors  # type: ignore[assignment]
+    if epsilon is None:
+        return np.asarray(values == values.min())
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(~(values > values.min() + epsilon))  # all, if that is -inf + inf
+
+
+class ReferenceKernel:
+    """Draws selection events from one error matrix."""
+
+    def __init__(self, matrix: ErrorMatrix, method: ResolvedLexicase) -> None:
+        self.errors = matrix.values
+        self.first_identical_row = matrix.first_identical_row
+        self.method = method
+        self.epsilon = method.epsilon
+        if method.epsilon_kind is EpsilonKind.MAD:
+            self.epsilon = np.array([median_absolute_deviation(case) for case in self.errors.T.astype(np.float64)])
+
+    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
+        """Run these events, one after another whatever ``threads`` says."""
+        out = Selection.empty(len(events), counts)
+        for i, event in enumerate(events):
+            parent, *counted = self.run_event(key, event)
+            out.indices[i] = parent
+            if counts:
+                out.evaluations[i], out.evaluations_distinct[i], out.cases_used[i], out.ended[i] = counted
+        return out
+
+    def run_event(self, key: Key, event: int) -> tuple[int, int, int, int, Ended]:
+        """One lexicase selection event.
+
+        Returns:
+            Parent, evaluations, evaluations of distinct individuals, cases used, and why the event ended.
+        """
+        method, n_cases = self.method, self.errors.shape[1]
+        cases = draw_order(method.order, key, event, n_cases, method.weights)
+        cases = itertools.islice(cases, self._max_cases(key, event))
+        slips = Stream.of(key, event, Lane.SLIPPAGE)
+        pool = np.arange(len(self.errors))
+        evaluations = evaluations_distinct = cases_used = 0
+        ended = Ended.ONE_LEFT
+        while len(pool) > 1:
+            if method.slippage > 0 and slips.unit() < method.slippage:
+                ended = Ended.TRUNCATED
+                break
+            batch = list(itertools.islice(cases, method.batch_size))
+            if not batch:
+                ended = Ended.CASES_EXHAUSTED if cases_used == n_cases else Ended.TRUNCATED
+                break
+            distinct = len(np.unique(self.first_identical_row[pool]))
+            evaluations += len(pool) * len(batch)
+            evaluations_distinct += distinct * len(batch) if distinct > 1 else 0
+            cases_used += len(batch)
+            pool = self.filter(pool, sorted(batch))
+        parent = pool[Stream.of(key, event, Lane.PICK).bounded(len(pool))]
+        return int(parent), evaluations, evaluations_distinct, cases_used, ended
+
+    def filter(self, pool: NDArray[np.int64], batch: list[int]) -> NDArray[np.int64]:
+        """The (pool,) candidates that pass a batch of ascending cases, most often of one case."""
+        errors = self.errors[pool, batch[0]]
+        if len(batch) > 1:  # summed by ascending case, so that the sum does not depend on the order drawn
+            with np.errstate(over="ignore", invalid="ignore"):
+                errors = errors.astype(np.float64)
+                for case in batch[1:]:
+                    errors = errors + self.errors[pool, case].astype(np.float64)
+                errors[np.isnan(errors)] = np.inf
+        if self.method.epsilon_kind is EpsilonKind.NONE:
+            return pool[survivors(errors, None)]
+        errors = errors.astype(np.float64)
+        if self.method.epsilon_kind is EpsilonKind.DYNAMIC_MAD:
+            return pool[survivors(errors, median_absolute_deviation(errors))]
+        assert self.epsilon is not None
+        epsilon = 0.0
+        for case in batch:
+            epsilon += float(self.epsilon[case])
+        return pool[survivors(errors, epsilon)]
+
+    def _max_cases(self, key: Key, event: int) -> int:
+        n_cases = int(self.errors.shape[1])
+        if self.method.random_max_cases:
+            return Stream.of(key, event, Lane.DEPTH).bounded(n_cases) + 1 if n_cases else 0
+        return min(self.method.max_cases, n_cases)

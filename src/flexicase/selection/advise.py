@@ -1,0 +1,189 @@
+"""`advise`: whether partial evaluation pays, from a cheap simulation.
+
+In one selection event a case is looked at while an individual is still in the pool with some
+probability p, so after n events the pair has been computed with probability 1 - (1 - p)^n. The
+simulation finds how long each individual stays in the pool; which cases come early follows from
+the order and the weights, averaged over the simulated events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexicase._checks import check_count
+from flexicase.data import SyntheticPopulation
+from flexicase.rng import Seed, check_seed
+from flexicase.selection.fast_lexicase import FastLexicase
+from flexicase.selection.matrix import ErrorMatrix
+from flexicase.selection.orders import first_case_probabilities
+from flexicase.selection.protocol import Ended, Method
+from flexicase.selection.weights import DefaultWeight
+
+WORTH_IT = 0.5  # of the pairs; beyond, whole batches and native selection make up for the rest
+MOST_INDIVIDUALS = 1000
+MOST_CASES = 1000
+MOST_EVENTS = 200
+MOST_LOOKS = 6_000  # cases looked at, over all simulated events
+
+Evaluate = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What `advise` found.
+
+    Attributes:
+        share: Expected share, 0 to 1, of the (individual, case) pairs that the selections of one
+            generation need; look-ahead may compute a few more.
+        mode: ``"partial"``: evaluate on demand, with `FastLexicase`. ``"full matrix"``: evaluate
+            everything, then `select`.
+        reason: Why, in a sentence.
+
+    Example:
+        >>> import flexicase as fx
+        >>> fx.Advice(0.02, "partial", "One selection needs little.").mode
+        'partial'
+    """
+
+    share: float
+    mode: Literal["partial", "full matrix"]
+    reason: str
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+def advise(
+    n_individuals: int,
+    n_cases: int,
+    n: int,
+    method: str | Method = "weighted-num-nonzeros",
+    *,
+    default_weight: DefaultWeight = "max",
+    errors: ArrayLike | None = None,
+    seed: Seed = 0,
+) -> Advice:
+    """Say which share of all evaluations partial evaluation would need, and whether to use it.
+
+    At most 200 events of `FastLexicase` are simulated, on at most 1000 individuals and 1000 cases
+    of the problem. Fewer cases leave more individuals tied, so for more cases than that the share
+    comes out rather too large than too small.
+
+    Args:
+        n_individuals: Size of the population.
+        n_cases: Number of cases.
+        n: Selections per generation.
+        method: As for `FastLexicase`; an epsilon must be the same for all cases.
+        default_weight: As for `FastLexicase`.
+        errors: (n_individuals, n_cases) errors of a typical generation, lower is better. Without
+            them, a `flexicase.data.SyntheticPopulation` stands in: pass/fail cases and many copies.
+        seed: Fixes the simulation.
+
+    Returns:
+        An `Advice`, which prints as a sentence.
+
+    Raises:
+        ValueError: ``errors`` has another shape, or an argument has a value that makes no sense.
+
+    Example:
+        One parent of a thousand individuals needs little; a whole generation of parents nearly all:
+
+        >>> import flexicase as fx
+        >>> fx.advise(1000, 100, n=1).mode
+        'partial'
+        >>> fx.advise(1000, 100, n=1000).mode
+        'full matrix'
+        >>> print(fx.advise(1000, 100_000, n=10))
+        10 selections from 1000 individuals need about ... % of the 100,000,000 pairs: evaluate on demand ...
+    """
+    n_individuals = check_count(n_individuals, "n_individuals", 1)
+    n_cases = check_count(n_cases, "n_cases", 1)
+    n = check_count(n, "n", 1)
+    rng = np.random.default_rng(check_seed(seed))
+    sample = (min(n_individuals, MOST_INDIVIDUALS), min(n_cases, MOST_CASES))
+    if errors is None:
+        evaluate: Evaluate = SyntheticPopulation(*sample, seed=int(rng.integers(2**63)))
+    else:
+        evaluate = _sampled(errors, (n_individuals, n_cases), sample, rng)
+    fast = FastLexicase(sample[1], method, default_weight=default_weight, lookahead=1)
+    looks = _simulate(fast, evaluate, sample[0], rng)
+    return _advice(_share(looks, n, n_cases), n_individuals, n_cases, n)
+
+
+def _sampled(errors: ArrayLike, shape: tuple[int, int], sample: tuple[int, int], rng: np.random.Generator) -> Evaluate:
+    """An evaluator that looks up a random part of the user's errors."""
+    values = ErrorMatrix.from_array(errors).values
+    if values.shape != shape:
+        raise ValueError(f"errors must be n_individuals × n_cases: expected shape {shape}, got {values.shape}")
+    rows, columns = (np.sort(rng.choice(whole, part, replace=False)) for whole, part in zip(shape, sample, strict=True))
+    part = values[np.ix_(rows, columns)]
+    return lambda individuals, cases: part[np.ix_(individuals, cases)]
+
+
+class _Looks:
+    """What events look at, watched through the evaluator.
+
+    Attributes:
+        filtered: (n_individuals,) cases looked at while in a pool that still shrank later.
+        stuck: (n_individuals,) events in which they were left in a pool that no case could split.
+        first: (n_cases,) chances of each case to be the first of an event's order, summed over the events.
+        events: Events watched.
+        looks: Cases looked at in all of them.
+    """
+
+    def __init__(self, evaluate: Evaluate, n_individuals: int, n_cases: int) -> None:
+        self.evaluate = evaluate
+        self.filtered = np.zeros(n_individuals)
+        self.stuck = np.zeros(n_individuals)
+        self.first = np.zeros(n_cases)
+        self.events = 0
+        self.looks = 0
+        self._pools: list[NDArray[np.int64]] = []
+
+    def __call__(self, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[Any]:
+        self._pools.append(individuals)
+        return self.evaluate(individuals, cases)
+
+    def end_of_event(self, exhausted: bool | np.bool_) -> None:
+        """Take the pools of an event into account."""
+        pools, self._pools = self._pools, []
+        self.events += 1
+        self.looks += len(pools)
+        if exhausted and pools:
+            last = pools[-1]
+            self.stuck[last] += 1
+            pools = [pool for pool in pools if len(pool) > len(last)]
+        for pool in pools:
+            self.filtered[pool] += 1
+
+
+def _simulate(fast: FastLexicase, evaluate: Evaluate, n_individuals: int, rng: np.random.Generator) -> _Looks:
+    looks = _Looks(evaluate, n_individuals, fast.n_cases)
+    while looks.events < MOST_EVENTS and looks.looks < MOST_LOOKS:
+        fast.clear_cache()  # every look is then a call of the evaluator
+        outcome = fast.select(looks, n_individuals, 1, seed=int(rng.integers(2**63)))
+        looks.first += first_case_probabilities(fast.method.order.kind, fast.weights)
+        looks.end_of_event(outcome.ended[0] == Ended.CASES_EXHAUSTED)
+    return looks
+
+
+def _share(looks: _Looks, n: int, n_cases: int) -> float:
+    """The mean over all pairs of the probability that one of n events looks at it."""
+    filtered, stuck, first = (counts / looks.events for counts in (looks.filtered, looks.stuck, looks.first))
+    stays = filtered * (len(first) / n_cases)
+    each = np.minimum(1.0, stuck[:, None] + stays[:, None] * first)
+    with np.errstate(divide="ignore"):
+        return float(-np.expm1(n * np.log1p(-each)).mean())
+
+
+def _advice(share: float, n_individuals: int, n_cases: int, n: int) -> Advice:
+    mode: Literal["partial", "full matrix"] = "partial" if share <= WORTH_IT else "full matrix"
+    do = "evaluate on demand (FastLexicase)" if mode == "partial" else "evaluate everything, then select"
+    need = f"{n} selection{'s' if n > 1 else ''} from {n_individuals} individuals need{'' if n > 1 else 's'}"
+    percent = f"{100 * share:.2g}" if share < 0.1 else f"{100 * share:.0f}"
+    return Advice(share, mode, f"{need} about {percent} % of the {n_individuals * n_cases:,} pairs: {do}.")

@@ -1,0 +1,475 @@
+"""`FastLexicase`: lexicase selection that evaluates only what it needs (the paper's Algorithm 1)."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from dataclasses import dataclass
+from typing import Any, Literal, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexicase._checks import MAX_COUNT, check_count, check_flag, check_number, per_case, room_for, shown
+from flexicase._native import FastRun
+from flexicase.evaluation._cache import ErrorCache
+from flexicase.evaluation._lookahead import LookAhead, check_lookahead
+from flexicase.evaluation._pipelined import PipelinedEvaluator
+from flexicase.evaluation._protocol import CaseEvaluator
+from flexicase.rng import Key, Seed, key_from_seed
+from flexicase.selection._fast_events import (
+    NATIVE_BIASES,
+    EventBatch,
+    EventSettings,
+    native_events,
+    run_in_python,
+    run_natively,
+)
+from flexicase.selection.epsilon import MadEpsilon
+from flexicase.selection.lexicase import Lexicase
+from flexicase.selection.methods import methods, resolve_method
+from flexicase.selection.orders import Uniform
+from flexicase.selection.protocol import Backend, Counts, Method, Selection, resolve_backend
+from flexicase.selection.select import MAX_EVENTS
+from flexicase.selection.weights import CaseWeights, DefaultWeight, check_upper_bound, is_explicit
+
+
+class FastSelection(Selection):
+    """The result of ``n`` selection events with partial evaluation.
+
+    ``evaluations_distinct`` raises ValueError: whole error vectors are not known.
+
+    Attributes:
+        indices: (n,) int64, the selected parents.
+        pairs: (n,) int64, (individual, case) pairs computed for each event.
+        pairs_unused: (n,) int64, those of them that the event did not use.
+
+    Example:
+        >>> import numpy as np
+        >>> import flexicase as fx
+        >>> errors = np.array([[0, 1], [1, 0], [1, 1]])
+        >>> s = fx.FastLexicase(2, seed=1).select(lambda i, c: errors[np.ix_(i, c)], 3)
+        >>> s.evaluations.tolist(), s.pairs.tolist(), s.pairs_unused.tolist()
+        ([3], [3], [0])
+    """
+
+    __slots__ = ("pairs", "pairs_unused")
+
+    def __init__(self, counts: Counts, ended: NDArray[np.uint8]) -> None:
+        """Wrap the columns that the events filled.
+
+        Args:
+            counts: (5, n) parents, evaluations, cases used, pairs, unused pairs.
+            ended: (n,) why each event ended.
+        """
+        super().__init__(counts[0], counts[1], None, counts[2], ended)
+        self.pairs: Counts = counts[3]
+        self.pairs_unused: Counts = counts[4]
+
+    def _not_counted(self, name: str) -> NoReturn:
+        raise ValueError(f"{name} is unknown under partial evaluation, which knows no whole error vectors; use select")
+
+
+@dataclass(frozen=True, slots=True)
+class CacheInfo:
+    """What the error cache holds.
+
+    Attributes:
+        pairs: (individual, case) pairs whose errors are kept.
+        bytes: Memory they take.
+        max_bytes: The most it may take.
+        n_dropped: Pairs that were computed but not kept, for lack of memory.
+
+    Example:
+        >>> import flexicase as fx
+        >>> fx.FastLexicase(10).cache_info().pairs
+        0
+    """
+
+    pairs: int
+    bytes: int
+    max_bytes: int
+    n_dropped: int
+
+
+CACHE_BYTES = 256 * 2**20
+BLOCK_SHARE = 8
+MAX_LENGTH = 2**31 - 1  # of individuals and of cases, as in a matrix
+
+
+class FastLexicase:
+    """Lexicase selection that evaluates only what it needs (Algorithm 1).
+
+    Errors are computed in blocks: the candidates left × the next cases. Look-ahead and cache
+    change what is computed when, never the outcome. Threads may share a selector: its calls run one after another. An
+    evaluator may call the selector that calls it, on the thread on which it is called.
+
+    Args:
+        n_cases: Number of cases.
+        method: A lexicase method's name or object, of which order and epsilon are used. A case gets a new weight
+            whenever it is used: the bias of the pool's errors on it, plus 1 (see `CaseWeights`). Epsilon is None, a
+            number, one number per case, or ``"mad-dynamic"``, the median absolute deviation of the pool's errors.
+        default_weight: Weight of cases not used yet: ``"max"`` or ``"min"``.
+        w_min: Smallest weight, above 0.
+        w_max: Largest weight; None: individuals + 1, of the first call of `select`. Until then
+            `weights` is infinite under ``default_weight="max"``.
+        stop_on_all_fail: Whether a case that no candidate solves (error 0) ends the event with a random choice among
+            the whole population (`Ended.ALL_FAILED`); otherwise it is a case like any other.
+        lookahead: ``"auto"`` grows the blocks while cases filter out no candidate; an int computes that many cases at
+            a time, 1 none that may not be needed. An evaluator that works on many batches at a time, such as
+            `RayEvaluator`, is kept busy as far ahead as that allows, with ``"auto"`` up to 16 cases or more.
+        cache_bytes: Memory for blocks and cached errors.
+        seed: An int, a `numpy.random.Generator`, a `SeedSequence`, a `flexicase.rng.Key`, or None for fresh randomness.
+        backend: ``"native"`` or ``"reference"``, as for `flexicase.Selector`. The native one supports the biases
+            num_nonzeros, num_zeros and split, but neither ``stop_on_all_fail`` nor evaluators that work on many
+            batches at a time: None chooses the reference for these, ``"native"`` raises. The attribute ``backend``
+            tells which it is.
+
+    Raises:
+        TypeError: An argument is of the wrong type.
+        ValueError: An argument has an invalid value, or the method needs more than partial evaluation can know.
+
+    Example:
+        Of 5 × 1000 pairs, few are computed:
+
+        >>> import numpy as np
+        >>> import flexicase as fx
+        >>> errors = np.random.default_rng(1).integers(0, 3, (5, 1000))
+        >>> fast = fx.FastLexicase(1000, "weighted-num-nonzeros", default_weight="max", seed=7)
+        >>> s = fast.select(lambda individuals, cases: errors[np.ix_(individuals, cases)], 5)
+        >>> bool(s.pairs.sum() < 50)
+        True
+    """
+
+    def __init__(
+        self,
+        n_cases: int,
+        method: str | Method = "weighted-num-nonzeros",
+        *,
+        default_weight: DefaultWeight = "max",
+        w_min: float = 1.0,
+        w_max: float | None = None,
+        stop_on_all_fail: bool = False,
+        lookahead: Literal["auto"] | int = "auto",
+        cache_bytes: int = CACHE_BYTES,
+        seed: Seed = None,
+        backend: Backend | None = None,
+    ) -> None:
+        self.n_cases = check_count(n_cases, "n_cases", 0, MAX_LENGTH)
+        self._method = chosen = _partial_method(method)
+        bias: Any = "num_nonzeros" if isinstance(chosen.order, Uniform) else chosen.order.bias
+        self._weights = CaseWeights(self.n_cases, bias, default_weight, w_min, w_max)
+        self._given_w_max = self._weights.w_max
+        self._cache_bytes = check_count(cache_bytes, "cache_bytes")
+        self._rule = EventSettings(
+            order=chosen.order.kind,
+            epsilon=_fixed_epsilon(chosen.epsilon, self.n_cases),
+            mad=isinstance(chosen.epsilon, MadEpsilon),
+            lookahead=check_lookahead(lookahead),
+            block_bytes=self._cache_bytes // BLOCK_SHARE,
+            stop_on_all_fail=check_flag(stop_on_all_fail, "stop_on_all_fail"),
+        )
+        self._asked_backend = backend
+        self._backend = self._plain_backend = self._choose_backend(self._not_native())
+        self._key = key_from_seed(seed)
+        self._next_event = 0
+        self._native: FastRun | None = None
+        self._cache: ErrorCache | None = None
+        self._spare_cache: ErrorCache | None = None
+        self._cache_key: Any = None
+        self._lock = threading.RLock()
+
+    @property
+    def method(self) -> Lexicase:
+        """The method."""
+        return self._method
+
+    @property
+    def backend(self) -> Backend:
+        """The back end of the last call of `select`; before the first, the one that an ordinary evaluator gets."""
+        return self._backend
+
+    def _not_native(self) -> str | None:
+        """What rules out the native back end, or None."""
+        bias = self._weights.bias
+        if not isinstance(bias, str) or bias not in NATIVE_BIASES:
+            return f"bias {shown(bias)}"
+        return "stop_on_all_fail" if self._rule.stop_on_all_fail else None
+
+    def _choose_backend(self, obstacle: str | None) -> Backend:
+        """The back end that was asked for, or, if none was, one that can do it.
+
+        Raises:
+            ValueError: The native one was asked for, and there is an obstacle.
+        """
+        wanted = resolve_backend(self._asked_backend)
+        if obstacle is None or wanted == "reference":
+            return wanted
+        if self._asked_backend is not None:
+            raise ValueError(
+                f'backend must be "reference" or None with {obstacle}, which the native back end does not support, '
+                'got "native"'
+            )
+        return "reference"
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """The current weights: (n_cases,) float64, a read-only copy."""
+        values = self._weights.values.copy()
+        values.flags.writeable = False
+        return values
+
+    @property
+    def lookahead(self) -> LookAhead:
+        """How many cases are asked for at once; may be changed between calls, which never changes an outcome."""
+        return self._rule.lookahead
+
+    @lookahead.setter
+    def lookahead(self, lookahead: LookAhead) -> None:
+        checked = check_lookahead(lookahead)
+        with self._lock:
+            if checked != self._rule.lookahead:
+                self._rule = dataclasses.replace(self._rule, lookahead=checked)
+                self._native = None
+
+    def cache_info(self) -> CacheInfo:
+        """What the error cache holds, and whether it ran out of memory."""
+        budget = self._cache_bytes - self._cache_bytes // BLOCK_SHARE
+        if self._cache is None:
+            return CacheInfo(0, 0, budget, 0)
+        store = self._cache.store
+        return CacheInfo(store.pairs, store.nbytes, budget, store.refused)
+
+    def clear_cache(self) -> None:
+        """Forget the errors of the last population; the weights stay."""
+        with self._lock:
+            self._recycle_cache()
+            self._cache = self._cache_key = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy or a pickle takes along: all but the cache."""
+        with self._lock:
+            empty = dict.fromkeys(("_native", "_cache", "_spare_cache", "_cache_key", "_lock"))
+            return self.__dict__ | {"_weights": self._weights.copy()} | empty
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what `__getstate__` gave."""
+        self.__dict__.update(state)
+        self._lock = threading.RLock()
+
+    def select(
+        self,
+        evaluate: CaseEvaluator,
+        n_individuals: int,
+        n: int = 1,
+        *,
+        seed: Seed = None,
+        cache_key: Any = None,
+    ) -> FastSelection:
+        """Select ``n`` parents, with replacement; each event draws its order with the weights as they then stand.
+
+        If anything fails, also by Ctrl-C, the selector is as it was before the call.
+
+        Args:
+            evaluate: ``evaluate(individuals, cases)`` gives the (m, b) errors of (m,) individuals
+                on (b,) cases, lower is better; called for what is needed, and what look-ahead adds.
+            n_individuals: Size of the population; individuals are 0 … n_individuals - 1.
+            n: How many parents.
+            seed: Draws for this call alone, its events counted from 0. None: the selector's own
+                stream goes on.
+            cache_key: Anything comparable that identifies the population, such as the number of
+                the generation. Errors are cached from call to call as long as it is the same;
+                without it, as long as ``evaluate`` is the same and `clear_cache` is not called.
+
+        Raises:
+            EvaluationError: The evaluator raised, or did not return (m, b) numbers.
+            TypeError: An argument is of the wrong type.
+            ValueError: An argument has a value that makes no sense, or the back end asked for does not support this
+                evaluator.
+
+        Example:
+            >>> import numpy as np
+            >>> import flexicase as fx
+            >>> errors = np.array([[0, 0], [0, 1], [1, 1]])
+            >>> fast = fx.FastLexicase(2, seed=1)
+            >>> fast.select(lambda i, c: errors[np.ix_(i, c)], 3, n=4).indices.tolist()
+            [0, 0, 0, 0]
+        """
+        n_individuals = check_count(n_individuals, "n_individuals", 1, MAX_LENGTH)
+        n = check_count(n, "n", 0, MAX_EVENTS)
+        if not callable(evaluate):
+            raise TypeError(f"evaluate must be callable, got {shown(evaluate)}")
+        with self._lock:
+            return self._select(evaluate, n_individuals, n, seed, cache_key)
+
+    def _select(self, evaluate: CaseEvaluator, n_individuals: int, n: int, seed: Seed, cache_key: Any) -> FastSelection:
+        key, first = (self._key, self._next_event) if seed is None else (key_from_seed(seed), 0)
+        weights = self._weights.with_bounds_for(n_individuals)
+        generation = evaluate.generation if isinstance(evaluate, PipelinedEvaluator) else None
+        backend = self._plain_backend
+        if generation is not None:
+            backend = self._choose_backend(f"a {type(evaluate).__name__}")
+        natively = backend == "native"
+        if not natively:
+            weights = weights.copy()
+        token = ("cache_key", cache_key) if cache_key is not None else ("evaluator", evaluate, generation)
+        known = self._cache if self._cache_is_valid(token, n_individuals) else None
+        memo = known or self._empty_cache(n_individuals)
+        counts, ended = room_for((5, n), np.int64, "n"), np.empty(n, np.uint8)
+        run = EventBatch(self._rule, weights, memo, key, first)
+        if known is not None:
+            known.store.begin()
+        memo.calls += 1
+        try:
+            if natively:
+                self._native = self._native or native_events(self._rule, weights)
+                run_natively(self._native, run, evaluate, counts, ended)
+            else:
+                run_in_python(run, evaluate, counts, ended)
+        except BaseException as error:
+            memo.store.rollback()
+            if isinstance(error, MemoryError):
+                raise MemoryError(
+                    f"n_individuals and n_cases must fit into memory, got {n_individuals} and {self.n_cases}"
+                ) from None
+            raise
+        finally:
+            memo.calls -= 1
+        memo.store.commit()
+        if known is None:
+            self._recycle_cache()
+        self._weights, self._cache, self._cache_key, self._backend = weights, memo, token, backend
+        if seed is None:
+            self._next_event += n
+        return FastSelection(counts, ended)
+
+    def _empty_cache(self, n_individuals: int) -> ErrorCache:
+        spare, self._spare_cache = self._spare_cache, None
+        if spare is not None and spare.n_individuals == n_individuals:
+            spare.store.clear()
+            return spare
+        block_bytes = self._cache_bytes // BLOCK_SHARE
+        return ErrorCache(n_individuals, self.n_cases, self._cache_bytes - block_bytes, worth_keeping=block_bytes)
+
+    def _recycle_cache(self) -> None:
+        """Keep the memory of the cache for the next one, unless it is large or a call still uses it."""
+        memo = self._cache
+        if memo is not None and memo.may_serve_again and not memo.calls:
+            self._spare_cache = memo
+
+    def _cache_is_valid(self, token: Any, n_individuals: int) -> bool:
+        if self._cache is None or self._cache.n_individuals != n_individuals:
+            return False
+        try:
+            return bool(self._cache_key == token)
+        except Exception:
+            raise TypeError(
+                f"cache_key must be comparable with ==, as a number or a string is, got {shown(token[1])}"
+            ) from None
+
+    def state_dict(self) -> dict[str, Any]:
+        """Weights, random stream and settings, as plain values and arrays; without the cache.
+
+        Example:
+            >>> import flexicase as fx
+            >>> fast = fx.FastLexicase(3, seed=1)
+            >>> other = fx.FastLexicase(3)
+            >>> other.load_state_dict(fast.state_dict())
+            >>> other.state_dict()["key"] == fast.state_dict()["key"]
+            True
+        """
+        return {
+            "settings": self._settings(),
+            "weights": self._weights.values.copy(),
+            "w_max": self._weights.w_max,
+            "key": tuple(self._key),
+            "next_event": self._next_event,
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on where `state_dict` was taken; the cache is emptied.
+
+        Raises:
+            ValueError: The state is of a selector with other settings, or incomplete.
+        """
+        if not isinstance(state, dict) or not isinstance(state.get("settings", {}), dict):
+            raise TypeError(f"state must be what state_dict returned, with a dict of settings, got {shown(state)}")
+        missing = [name for name in ("settings", "weights", "w_max", "key", "next_event") if name not in state]
+        if missing:
+            raise ValueError(f"state must be what state_dict returned, but has no {', '.join(map(repr, missing))}")
+        for name, value in self._settings().items():
+            found = state["settings"].get(name)
+            if type(found) is not type(value) or found != value:
+                raise ValueError(
+                    f"state has settings of a selector with {name}={shown(found)}, this one has {name}={shown(value)}"
+                )
+        values = per_case(state["weights"], self.n_cases, "weights in state")
+        w_max = None if state["w_max"] is None else check_number(state["w_max"], "w_max in state")
+        if w_max is not None:
+            check_upper_bound(w_max, self._weights.w_min, self.n_cases)
+        if not ((values >= self._weights.w_min) & (values <= (np.inf if w_max is None else w_max))).all():
+            raise ValueError("weights in state must lie between w_min and w_max")
+        key = state["key"]
+        if not (isinstance(key, list | tuple) and len(key) == 2):
+            raise TypeError(f"key in state must be two integers, got {shown(key)}")
+        k0, k1 = (check_count(word, "key in state", 0, 2**64 - 1) for word in key)
+        next_event = check_count(state["next_event"], "next_event in state", 0, MAX_COUNT // 2)
+        with self._lock:
+            self._weights = self._weights.copy()
+            self._weights.values, self._weights.w_max = values, w_max
+            self._key, self._next_event = Key(k0, k1), next_event
+            self.clear_cache()
+
+    def _settings(self) -> dict[str, Any]:
+        bias, epsilon = self._weights.bias, self._rule.epsilon
+        return {
+            "n_cases": self.n_cases,
+            "order": self._rule.order.name.lower(),
+            "bias": bias if isinstance(bias, str) else f"callable {getattr(bias, '__qualname__', type(bias).__name__)}",
+            "default_weight": self._weights.default_weight,
+            "w_min": self._weights.w_min,
+            "w_max": self._given_w_max,
+            "epsilon": "mad-dynamic" if self._rule.mad else None if epsilon is None else epsilon.tolist(),
+            "stop_on_all_fail": self._rule.stop_on_all_fail,
+        }
+
+
+def _partial_method(method: str | Method) -> Lexicase:
+    """The lexicase method to use.
+
+    Raises:
+        ValueError: It needs more than partial evaluation can know.
+    """
+    found = resolve_method(method)
+    obstacle = _needs_all_errors(found)
+    if obstacle is None:
+        assert isinstance(found, Lexicase)
+        return found
+    works = ", ".join(name for name in methods() if _needs_all_errors(resolve_method(name)) is None)
+    raise ValueError(
+        f"method must be a lexicase method with only order and epsilon under partial evaluation, "
+        f"got {shown(method)}, {obstacle}; these work: {works}, and Lexicase(order=…, epsilon=…)"
+    )
+
+
+def _needs_all_errors(method: Method) -> str | None:
+    """What partial evaluation cannot know or do, or None."""
+    if not isinstance(method, Lexicase):
+        return "which uses all cases at once"
+    for name, plain in (("sampling", None), ("batch_size", 1), ("max_cases", None), ("slippage", 0.0), ("elitism", 0)):
+        if getattr(method, name) != plain:
+            return f"which has {name}={getattr(method, name)!r}"
+    if not isinstance(method.order, Uniform) and is_explicit(method.order.bias):
+        return "which has explicit weights instead of a bias to learn from"
+    if isinstance(method.epsilon, MadEpsilon) and method.epsilon.mode != "dynamic":
+        return f'whose epsilon is {method.epsilon.mode} and needs all errors (use epsilon="mad-dynamic")'
+    return None
+
+
+def _fixed_epsilon(epsilon: Any, n_cases: int) -> NDArray[np.float64] | None:
+    """(n_cases,) how much worse than the best a survivor may be, or None."""
+    if epsilon is None or isinstance(epsilon, MadEpsilon):
+        return None
+    if epsilon.ndim == 1 and epsilon.shape != (n_cases,):
+        raise ValueError(f"epsilon must have one number per case: expected shape ({n_cases},), got {epsilon.shape}")
+    return np.ascontiguousarray(np.broadcast_to(epsilon, (n_cases,)))

@@ -1,0 +1,174 @@
+"""What a selection method implements, and what it returns: `Method`, `Kernel`, `Selection`, `Ended`."""
+
+from __future__ import annotations
+
+import os
+from enum import IntEnum
+from typing import TYPE_CHECKING, Literal, NoReturn, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexicase._checks import check_choice, room_for
+from flexicase.rng import Key
+
+if TYPE_CHECKING:
+    from flexicase.selection.matrix import ErrorMatrix
+
+
+Backend: TypeAlias = Literal["native", "reference"]
+Counts: TypeAlias = NDArray[np.int64]
+
+
+def resolve_backend(backend: Backend | None) -> Backend:
+    """The backend to use: the argument, else the environment variable, else native."""
+    if backend is None:
+        backend = os.environ.get("FLEXICASE_BACKEND", "native")  # type: ignore[assignment]
+        if backend == "native":
+            return "native"
+    return check_choice(backend, "backend", ("native", "reference"))  # type: ignore[return-value]
+
+
+class Ended(IntEnum):
+    """Why a selection event ended.
+
+    Attributes:
+        ONE_LEFT: One candidate was left.
+        CASES_EXHAUSTED: All cases were used; the parent is a random member of the pool.
+        TRUNCATED: ``max_cases`` or slippage ended the event; the parent is a random member of the pool.
+        ELITE: The event returned an elite and used no case.
+        ALL_FAILED: No candidate solved a case, under ``stop_on_all_fail``; the parent is any individual.
+
+    Example:
+        >>> import flexicase as fx
+        >>> s = fx.select([[0, 1], [0, 1]], seed=1)
+        >>> fx.Ended(s.ended[0]).label
+        'cases exhausted'
+    """
+
+    ONE_LEFT = 0
+    CASES_EXHAUSTED = 1
+    TRUNCATED = 2
+    ELITE = 3
+    ALL_FAILED = 4
+
+    @property
+    def label(self) -> str:
+        """The reason in words."""
+        return self.name.lower().replace("_", " ")
+
+
+class Selection:
+    """The result of ``n`` selection events.
+
+    A method that does not use one case after another, such as a tournament, has nothing to count. Then ``counted`` is
+    False, and the properties that count raise ValueError.
+
+    Args:
+        indices: (n,) int64, the selected parents.
+        evaluations: (n,) int64; None if not counted, as for the rest.
+        evaluations_distinct: (n,) int64.
+        cases_used: (n,) int64.
+        ended: (n,) uint8.
+
+    Attributes:
+        indices: (n,) int64, the selected parents.
+
+    Example:
+        >>> import flexicase as fx
+        >>> s = fx.select([[0, 1], [0, 0], [1, 1]], 1, fx.Lexicase(order=fx.Weighted([1, 0])), seed=1)
+        >>> s.indices.tolist(), s.evaluations.tolist(), s.cases_used.tolist()
+        ([1], [5], [2])
+    """
+
+    __slots__ = ("_cases_used", "_ended", "_evaluations", "_evaluations_distinct", "indices")
+
+    def __init__(
+        self,
+        indices: NDArray[np.int64],
+        evaluations: Counts | None = None,
+        evaluations_distinct: Counts | None = None,
+        cases_used: Counts | None = None,
+        ended: NDArray[np.uint8] | None = None,
+    ) -> None:
+        self.indices = indices
+        self._evaluations = evaluations
+        self._evaluations_distinct = evaluations_distinct
+        self._cases_used = cases_used
+        self._ended = ended
+
+    @classmethod
+    def empty(cls, n: int, counts: bool) -> Selection:
+        """Room for ``n`` events, for a kernel to fill."""
+        if not counts:
+            return cls(room_for(n, np.int64, "n"))
+        block = room_for((4, n), np.int64, "n")
+        return cls(block[0], block[1], block[2], block[3], np.empty(n, np.uint8))
+
+    @property
+    def counted(self) -> bool:
+        """Whether the events were counted."""
+        return self._evaluations is not None
+
+    @property
+    def evaluations(self) -> Counts:
+        """(n,) int64, the paper's measure: the size of the pool before each case used, summed.
+
+        A pool of 10, then 3, then 1 makes 10 + 3 = 13.
+        """
+        return self._evaluations if self._evaluations is not None else self._not_counted("evaluations")
+
+    @property
+    def evaluations_distinct(self) -> Counts:
+        """(n,) int64, the same with one individual per distinct error vector."""
+        found = self._evaluations_distinct
+        return found if found is not None else self._not_counted("evaluations_distinct")
+
+    @property
+    def cases_used(self) -> Counts:
+        """(n,) int64, how many cases were used."""
+        return self._cases_used if self._cases_used is not None else self._not_counted("cases_used")
+
+    @property
+    def ended(self) -> NDArray[np.uint8]:
+        """(n,) uint8, why each event ended: the value of an `Ended`."""
+        return self._ended if self._ended is not None else self._not_counted("ended")
+
+    def _not_counted(self, name: str) -> NoReturn:
+        raise ValueError(
+            f"{name} was not counted: only methods that use one case after another have counts; "
+            'select by a lexicase method, such as "lexicase"'
+        )
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(n={len(self)}, counted={self.counted})"
+
+
+class Kernel(Protocol):
+    """Draws selection events from one error matrix."""
+
+    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
+        """Run the events with these numbers; ``counts`` says whether they are to be counted."""
+        ...
+
+
+@runtime_checkable
+class Method(Protocol):
+    """A selection method: prepares a kernel for one error matrix.
+
+    Example:
+        >>> import flexicase as fx
+        >>> isinstance(fx.Lexicase(), fx.Method)
+        True
+    """
+
+    def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
+        """A kernel that draws events from ``matrix``."""
+        ...
+
+    def describe(self) -> str:
+        """The method in words, in one line."""
+        ...

@@ -1,0 +1,165 @@
+"""`select`, `select_indices` and `Selector`: parents from an error matrix."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexicase._checks import check_count, check_threads
+from flexicase.rng import Seed, key_from_seed
+from flexicase.selection.matrix import ErrorMatrix, NanPolicy
+from flexicase.selection.methods import resolve_method
+from flexicase.selection.protocol import Backend, Kernel, Method, Selection, resolve_backend
+
+MAX_EVENTS = 2**40
+
+
+class Selector:
+    """Selection from one error matrix: prepared once, then drawn from as often as needed.
+
+    ``draw(3)`` and then ``draw(2)`` give the same five parents as ``draw(5)``. A draw that fails or is interrupted
+    uses up no events, unless another one has started meanwhile. Threads may share a selector: each draw gets its own
+    events.
+
+    The selector may read ``errors`` at every draw. If the array changes while the selector is in use, parents are
+    still valid indices, but their distribution and the counts are undefined; make a new selector for new errors.
+
+    Args:
+        errors: (n_individuals, n_cases) numbers, lower is better.
+        method: A method's name (`flexicase.methods` lists them) or object.
+        seed: An int, a `numpy.random.Generator`, a `SeedSequence`, a `flexicase.rng.Key`, or None for fresh randomness.
+        nan: ``"raise"`` refuses NaN, ``"worst"`` counts it as the worst error.
+        backend: ``"native"`` or ``"reference"``; by default the environment variable
+            ``FLEXICASE_BACKEND``, else native. Both give the same draws.
+
+    Example:
+        >>> import flexicase as fx
+        >>> selector = fx.Selector([[0, 1], [1, 0], [1, 1]], "lexicase", seed=1)
+        >>> sorted(set(selector.draw_indices(20).tolist()))
+        [0, 1]
+    """
+
+    __slots__ = ("_kernel", "_key", "_lock", "_next_event")
+
+    def __init__(
+        self,
+        errors: ArrayLike,
+        method: str | Method = "lexicase",
+        *,
+        seed: Seed = None,
+        nan: NanPolicy = "raise",
+        backend: Backend | None = None,
+    ) -> None:
+        chosen = resolve_method(method)
+        resolved = resolve_backend(backend)
+        self._key = key_from_seed(seed)
+        self._kernel: Kernel = chosen.prepare(ErrorMatrix.from_array(errors, nan), self._key, resolved)
+        self._next_event = 0
+        self._lock = threading.Lock()
+
+    def draw(self, n: int = 1, *, threads: int = 1) -> Selection:
+        """Select ``n`` parents, with replacement, and count.
+
+        Args:
+            n: Number of parents.
+            threads: Number of threads; the outcome does not depend on it.
+        """
+        return self._draw(n, True, threads)
+
+    def draw_indices(self, n: int = 1, *, threads: int = 1) -> NDArray[np.int64]:
+        """Select ``n`` parents, the same as `draw`, without counting, which is faster.
+
+        Args:
+            n: Number of parents.
+            threads: Number of threads; the outcome does not depend on it.
+
+        Returns:
+            (n,) int64, the selected parents.
+        """
+        return self._draw(n, False, threads).indices
+
+    def _draw(self, n: int, counts: bool, threads: int) -> Selection:
+        n, threads = check_count(n, "n", 0, MAX_EVENTS), check_threads(threads)
+        with self._lock:
+            start = self._next_event
+            self._next_event = start + n
+        try:
+            return self._kernel.draw(self._key, range(start, start + n), counts, threads)
+        except BaseException:
+            with self._lock:
+                if self._next_event == start + n:
+                    self._next_event = start
+            raise
+
+
+def select(
+    errors: ArrayLike,
+    n: int = 1,
+    method: str | Method = "lexicase",
+    *,
+    seed: Seed = None,
+    threads: int = 1,
+    nan: NanPolicy = "raise",
+    backend: Backend | None = None,
+) -> Selection:
+    """Select ``n`` parents from an error matrix, with replacement.
+
+    Args:
+        errors: (n_individuals, n_cases) numbers, lower is better. With no cases (0 columns) the
+            choice is uniformly random.
+        n: Number of parents.
+        method: A method's name (`flexicase.methods` lists them) or object.
+        seed: An int, a `numpy.random.Generator`, a `SeedSequence`, a `flexicase.rng.Key`, or None for fresh randomness.
+        threads: Number of threads; the outcome does not depend on it.
+        nan: ``"raise"`` refuses NaN, ``"worst"`` counts it as the worst error.
+        backend: ``"native"`` or ``"reference"``; see `Selector`.
+
+    Returns:
+        The parents, and how many evaluations their selection used.
+
+    Raises:
+        TypeError: An argument is of the wrong type.
+        ValueError: An argument has an invalid value.
+
+    Example:
+        >>> import flexicase as fx
+        >>> errors = [[0, 0, 3], [1, 0, 0], [2, 2, 2]]
+        >>> s = fx.select(errors, 4, "ranked-num-nonzeros", seed=7)
+        >>> len(s.indices), bool((s.evaluations >= 3).all())
+        (4, True)
+    """
+    return Selector(errors, method, seed=seed, nan=nan, backend=backend).draw(n, threads=threads)
+
+
+def select_indices(
+    errors: ArrayLike,
+    n: int = 1,
+    method: str | Method = "lexicase",
+    *,
+    seed: Seed = None,
+    threads: int = 1,
+    nan: NanPolicy = "raise",
+    backend: Backend | None = None,
+) -> NDArray[np.int64]:
+    """Select the same parents as `select`, without counting, which is faster.
+
+    Args:
+        errors: As for `select`, and so are the other arguments.
+        n: Number of parents.
+        method: A method's name or object.
+        seed: Seed of the draws.
+        threads: Number of threads.
+        nan: What to do with NaN.
+        backend: The backend.
+
+    Returns:
+        (n,) int64, the selected parents.
+
+    Example:
+        >>> import flexicase as fx
+        >>> fx.select_indices([[0, 0], [1, 2]], 3, seed=1).tolist()
+        [0, 0, 0]
+    """
+    return Selector(errors, method, seed=seed, nan=nan, backend=backend).draw_indices(n, threads=threads)
