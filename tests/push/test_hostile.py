@@ -245,8 +245,15 @@ def test_a_thread_at_work_while_the_interpreter_exits_does_not_abort_it(call: st
         def work():
             while True:
                 {call}
+                begun.set()
+        class Slow:
+            def flush(self):
+                time.sleep(0.2)  # the threads ask for the lock while the interpreter exits
+        sys.stdout = Slow()
+        begun = threading.Event()
         for _ in range(3):
             threading.Thread(target=work, daemon=True).start()
+        begun.wait()
         time.sleep(0.1)
     """)
 
