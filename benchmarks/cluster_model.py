@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 
 from flexicase._checks import check_count, check_seconds
 from flexicase.evaluation._pipelined import (
-    MOST_SECONDS_PER_PIECE,
-    PIECES_PER_WORKER,
-    SECONDS_PER_PIECE,
+    BATCHES_PER_WORKER,
+    MAX_SECONDS_PER_BATCH,
+    SECONDS_PER_BATCH,
     batches_ahead,
 )
 from flexicase.evaluation._prefetch import CASES_AHEAD
@@ -123,9 +123,9 @@ def estimate(pools: Sequence[Sequence[int]], workers: int, costs: Costs) -> Esti
         4.9
     """
     workers = check_count(workers, "workers", 1)
-    q = max(1, math.ceil(SECONDS_PER_PIECE / costs.pair))
+    q = max(1, math.ceil(SECONDS_PER_BATCH / costs.pair))
     t = q * costs.pair + costs.piece
-    a = q * min(batches_ahead(workers, t), max(PIECES_PER_WORKER, t / costs.send))
+    a = q * min(batches_ahead(workers, t), max(BATCHES_PER_WORKER, t / costs.send))
     seconds = speculated = 0.0
     needed = 0
     for event in pools:
@@ -152,10 +152,10 @@ def estimate(pools: Sequence[Sequence[int]], workers: int, costs: Costs) -> Esti
 
 def _pieces(pool: int, least: int, workers: int, costs: Costs) -> float:
     """How many pieces a pool makes: of the least size, or shares of what is left, or as large as is best to send."""
-    shares = PIECES_PER_WORKER * workers
+    shares = BATCHES_PER_WORKER * workers
     guided = shares * (1 + math.log(max(1.0, pool / (shares * least))))
     pieces = min(pool / least, guided, 2 * math.sqrt(pool * costs.pair / costs.send))
-    return max(pieces, pool / max(least, MOST_SECONDS_PER_PIECE / costs.pair))
+    return max(pieces, pool / max(least, MAX_SECONDS_PER_BATCH / costs.pair))
 
 
 def simulate(

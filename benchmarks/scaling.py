@@ -97,10 +97,10 @@ def overhead(repeats: int) -> None:
             singles.append(_timed(lambda single=single: [single() for _ in range(100)], time.perf_counter) / 100)
             start, clock, sent = time.process_time(), time.perf_counter(), 0
             while sent < 400:
-                while evaluate.room() > 0:
-                    evaluate.begin(np.array([1]), np.array([1]))
+                while evaluate.free_slots() > 0:
+                    evaluate.submit(np.array([1]), np.array([1]))
                     sent += 1
-                evaluate.finished()
+                evaluate.collect()
             cpu.append((time.process_time() - start) / sent)
             stream.append((time.perf_counter() - clock) / sent)
     print("what a piece costs, in milliseconds: best and median of", repeats)

@@ -54,7 +54,6 @@ class SimulatedCluster(PipelinedEvaluator):
         piece_seconds: float = 0.0,
         send_seconds: float = 1e-4,
     ) -> None:
-        """Nobody has anything to do yet."""
         self.workers = check_count(workers, "workers", 1)
         self.clock = self.busy = 0.0
         self.pieces = 0
@@ -71,16 +70,16 @@ class SimulatedCluster(PipelinedEvaluator):
         self._evaluate = check_function(evaluate, "evaluate", 2)
         self.generation += 1
 
-    def room(self, *, ahead: bool = False) -> int:
-        """How many more pieces should be begun now; ``ahead``: those that may turn out not to be needed."""
-        return self._room(self.workers, len(self._working) + len(self._waiting), self._size, ahead)
+    def free_slots(self, *, speculative: bool = False) -> int:
+        """How many more batches should be submitted now."""
+        return self._free_slots(self.workers, len(self._working) + len(self._waiting), self._size, speculative)
 
-    def piece(self, certain: int = 0) -> int:
-        """How many pairs a piece should have at least, ``certain`` ones being needed whatever happens."""
-        return self._size.of(certain, self.workers)
+    def batch_size(self, n_needed: int = 0) -> int:
+        """How many pairs a batch should have at least."""
+        return self._size.size_for(n_needed, self.workers)
 
-    def begin(self, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> None:
-        """Begin a piece: (m,) individuals on (b,) cases."""
+    def submit(self, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> None:
+        """Start the evaluation of a batch: (m,) individuals on (b,) cases."""
         self.clock += self._send_seconds
         self._size.sent(self._send_seconds)
         self.pieces += 1
@@ -91,13 +90,13 @@ class SimulatedCluster(PipelinedEvaluator):
         self._waiting.append((self.generation, CompletedBatch(individuals, cases, errors)))
         self._start()
 
-    def at_work(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """The pieces of this generation that were begun and not handed out yet."""
+    def pending(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """The batches of this generation that were submitted and not collected yet."""
         begun = (*self._waiting, *(working[2:] for working in self._working))
         return [piece[:2] for generation, piece in begun if generation == self.generation]
 
-    def finished(self) -> list[CompletedBatch]:
-        """Let time pass until a piece is done, and hand it out."""
+    def collect(self) -> list[CompletedBatch]:
+        """Let time pass until a batch has ended, and return it."""
         at, _, generation, piece = heapq.heappop(self._working)
         self.clock = max(self.clock, at)
         pairs = len(piece.individuals) * len(piece.cases)

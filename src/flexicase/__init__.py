@@ -9,12 +9,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from flexicase.evaluation._cache import CacheInfo
     from flexicase.evaluation._protocol import EvaluationError
     from flexicase.selection.advise import Advice, advise
     from flexicase.selection.baselines import BatchTournament, FitnessProportionate, RandomSelection, Tournament
     from flexicase.selection.dalex import DALex
     from flexicase.selection.epsilon import MadEpsilon
-    from flexicase.selection.fast_lexicase import CacheInfo, FastLexicase, FastSelection
+    from flexicase.selection.fast_lexicase import FastLexicase, FastSelection
     from flexicase.selection.lexicase import Lexicase
     from flexicase.selection.matrix import CaseStatistics
     from flexicase.selection.methods import methods, register
@@ -75,6 +76,7 @@ __all__ = [
 
 _MODULES = {
     "selection.advise": "Advice advise",
+    "evaluation._cache": "CacheInfo",
     "evaluation._protocol": "EvaluationError",
     "selection.protocol": "Ended Method Selection",
     "selection.select": "Selector select select_indices",
@@ -85,7 +87,7 @@ _MODULES = {
     "selection.trace": "Trace trace",
     "selection.epsilon": "MadEpsilon",
     "selection.probabilities": "ProbabilityEstimate TooManyStatesError estimate_probabilities probabilities",
-    "selection.fast_lexicase": "FastLexicase FastSelection CacheInfo",
+    "selection.fast_lexicase": "FastLexicase FastSelection",
     "selection.lexicase": "Lexicase",
     "selection.orders": "Ranked Uniform Weighted",
     "selection.plexicase": "Plexicase",

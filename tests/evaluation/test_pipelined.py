@@ -45,8 +45,8 @@ def test_a_large_piece_tells_more_about_the_cost_than_a_small_one() -> None:
     for size, pairs in ((large, 100), (small, 1)):
         size.observe(1, 0.02)
         size.observe(pairs, 0.001 * pairs)
-    assert large.of(0, 1) == 15
-    assert small.of(0, 1) < 15
+    assert large.size_for(0, 1) == 15
+    assert small.size_for(0, 1) < 15
 
 
 @pytest.mark.parametrize("workers", [1, 2, 10, 500])
@@ -56,7 +56,7 @@ def test_certain_work_is_shared_in_fewer_pieces_than_it_has_units_and_ends_with_
     size.observe(1, 0.02)
     left, sizes = 1000, []
     while left:
-        sizes.append(min(left, size.of(left, workers)))
+        sizes.append(min(left, size.size_for(left, workers)))
         left -= sizes[-1]
     assert max(sizes) * 0.02 <= 0.25
     assert sizes[-1] == 1
@@ -65,7 +65,7 @@ def test_certain_work_is_shared_in_fewer_pieces_than_it_has_units_and_ends_with_
 
 
 def test_nothing_is_made_large_before_the_cost_is_known() -> None:
-    assert BatchSizer().of(1000, 2) == 1
+    assert BatchSizer().size_for(1000, 2) == 1
 
 
 def test_what_may_not_be_needed_is_not_sent_faster_than_it_can_be() -> None:
@@ -73,8 +73,8 @@ def test_what_may_not_be_needed_is_not_sent_faster_than_it_can_be() -> None:
     zeros = lambda i, c: np.zeros((len(i), len(c)))  # noqa: E731
     slow, quick = (SimulatedCluster(zeros, 1000, pair_seconds=0.02, send_seconds=s) for s in (0.001, 1e-6))
     for cluster in (slow, quick):
-        cluster.begin(np.array([0]), np.array([0]))
-        cluster.finished()
-    assert slow.room() == quick.room() == 2000
-    assert slow.room(ahead=True) == 20
-    assert quick.room(ahead=True) == 1100
+        cluster.submit(np.array([0]), np.array([0]))
+        cluster.collect()
+    assert slow.free_slots() == quick.free_slots() == 2000
+    assert slow.free_slots(speculative=True) == 20
+    assert quick.free_slots(speculative=True) == 1100

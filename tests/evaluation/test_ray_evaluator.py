@@ -134,8 +134,8 @@ def test_pieces_grow_to_ten_milliseconds_of_work(tmp_path) -> None:
 
     with RayEvaluator(per_pair, workers=1) as evaluate:
         evaluate(range(50), range(40))
-        assert 1e-4 * evaluate.piece() >= 0.010
-        assert 1e-4 * evaluate.piece() <= 0.020
+        assert 1e-4 * evaluate.batch_size() >= 0.010
+        assert 1e-4 * evaluate.batch_size() <= 0.020
 
 
 @pytest.mark.usefixtures("local_ray")
@@ -144,7 +144,7 @@ def test_what_is_at_work_at_the_end_of_a_call_serves_the_next(tmp_path) -> None:
         fast = fx.FastLexicase(N_CASES, seed=3)
         s = [fast.select(evaluate, N_INDIVIDUALS) for _ in range(N_EVENTS)]
         evaluated = sum(int(each.pairs.sum()) for each in s)
-        known = fast.cache_info().pairs + sum(len(i) * len(c) for i, c in evaluate.at_work())
+        known = fast.cache_info().pairs + sum(len(i) * len(c) for i, c in evaluate.pending())
     assert evaluated == known
 
 

@@ -1,10 +1,12 @@
-"""The memo: errors that were computed in this generation, so that no pair is computed twice.
+"""The error cache: errors computed in this generation, so that no pair is computed twice.
 
-They are kept natively: in a matrix where it fits the memory budget (pages cost nothing before they
+Errors are kept natively: in a matrix if it fits the memory budget (pages cost nothing before they
 are written), otherwise in a table of pairs that stops growing when the budget is used up.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,18 +18,40 @@ Indices = NDArray[np.int64]
 Errors = NDArray[np.float64]
 
 
+@dataclass(frozen=True, slots=True)
+class CacheInfo:
+    """What the error cache holds.
+
+    Attributes:
+        pairs: (individual, case) pairs whose errors are kept.
+        bytes: Memory they take.
+        max_bytes: The most it may take.
+        n_dropped: Pairs that were computed but not kept, for lack of memory.
+
+    Example:
+        >>> import flexicase as fx
+        >>> fx.FastLexicase(10).cache_info().pairs
+        0
+    """
+
+    pairs: int
+    bytes: int
+    max_bytes: int
+    n_dropped: int
+
+
 class ErrorCache:
     """Errors of one generation: known ones are looked up, unknown ones computed.
 
     Args:
         n_individuals: Size of the population.
         n_cases: Number of cases.
-        most_bytes: Memory budget.
-        worth_keeping: A matrix of up to so many bytes is worth emptying and using again.
+        max_bytes: Memory budget.
+        reuse_limit: Size in bytes up to which a matrix is emptied and used again rather than allocated.
 
     Attributes:
-        calls: How many calls of `FastLexicase.select` are at work on it.
-        may_serve_again: Whether it is such a matrix.
+        is_reusable: Whether the errors are in such a matrix.
+        n_users: Number of transactions that are open.
 
     Example:
         >>> import numpy as np
@@ -36,27 +60,54 @@ class ErrorCache:
         >>> def evaluate(individuals, cases):
         ...     calls.append((individuals.tolist(), cases.tolist()))
         ...     return np.zeros((len(individuals), len(cases)))
-        >>> memo = ErrorCache(4, 3, most_bytes=1000)
-        >>> errors, fresh = memo.fetch(evaluate, np.array([0, 1]), np.array([2]))
-        >>> errors, fresh = memo.fetch(evaluate, np.array([0, 1, 3]), np.array([2]))
+        >>> cache = ErrorCache(4, 3, max_bytes=1000)
+        >>> with cache.transaction():
+        ...     errors, computed_now = cache.fetch(evaluate, np.array([0, 1]), np.array([2]))
+        ...     errors, computed_now = cache.fetch(evaluate, np.array([0, 1, 3]), np.array([2]))
         >>> calls
         [([0, 1], [2]), ([3], [2])]
     """
 
-    __slots__ = ("calls", "may_serve_again", "n_individuals", "store")
+    __slots__ = ("_is_new", "is_reusable", "n_individuals", "n_users", "store")
 
-    def __init__(self, n_individuals: int, n_cases: int, most_bytes: int, worth_keeping: int = 0) -> None:
-        """Choose the store."""
-        self.calls = 0
+    def __init__(self, n_individuals: int, n_cases: int, max_bytes: int, reuse_limit: int = 0) -> None:
         self.n_individuals = n_individuals
-        self.store = PairStore(n_individuals, n_cases, most_bytes)
-        self.may_serve_again = self.store.is_matrix and self.store.nbytes <= worth_keeping
+        self.n_users = 0
+        self.store = PairStore(n_individuals, n_cases, max_bytes)
+        self.is_reusable = self.store.is_matrix and self.store.nbytes <= reuse_limit
+        self._is_new = True
+
+    def transaction(self) -> ErrorCache:
+        """A context that forgets what was stored in it if it ends with an exception.
+
+        The first transaction of a new cache keeps no log: if it fails, the cache must be thrown away.
+        """
+        return self
+
+    def __enter__(self) -> ErrorCache:
+        if not self._is_new:
+            self.store.begin()
+        self.n_users += 1
+        return self
+
+    def __exit__(self, failed: object, *_: object) -> None:
+        self.n_users -= 1
+        if failed is None:
+            self.store.commit()
+            self._is_new = False
+        else:
+            self.store.rollback()
+
+    def clear(self) -> None:
+        """Forget all errors."""
+        self.store.clear()
+        self._is_new = True
 
     def fetch(self, evaluate: CaseEvaluator, individuals: Indices, cases: Indices) -> tuple[Errors, NDArray[np.bool_]]:
         """The errors of some individuals on some cases; unknown ones are computed, each once.
 
         Args:
-            evaluate: Who computes them.
+            evaluate: Computes unknown errors.
             individuals: (m,) indices.
             cases: (b,) indices.
 
@@ -66,12 +117,12 @@ class ErrorCache:
         transposed = np.empty((len(cases), len(individuals)))
         self.store.lookup(individuals, cases, transposed)
         block = transposed.T
-        fresh = np.isnan(block)
-        for rows, columns in missing_rectangles(fresh):
+        computed_now = np.isnan(block)
+        for rows, columns in missing_rectangles(computed_now):
             errors = evaluate_block(evaluate, individuals[rows], cases[columns])
             block[np.ix_(rows, columns)] = errors
             self.store.store(individuals[rows], cases[columns], errors)
-        return block, fresh
+        return block, computed_now
 
 
 def missing_rectangles(missing: NDArray[np.bool_]) -> list[tuple[Indices, Indices]]:

@@ -1,8 +1,8 @@
-"""Look-ahead: how many of the next cases to ask the evaluator for at once.
+"""Look-ahead: how many of the next cases to compute at once, and the errors of an event's pool, case after case.
 
 One call per case wastes the fixed cost of every call; whole orders waste evaluations that are
-never needed. The number of cases starts at 1 and doubles while cases filter nobody. When the pool
-shrinks it restarts from the number of cases that had filtered nobody before, as the best guess of
+never needed. The number of cases starts at 1 and doubles while cases filter out no candidate. When the pool
+shrinks it restarts from the number of cases that had filtered out none before, as the best guess of
 how long the smaller pool will last. A delayed look-ahead does all this only once 8 cases in a row
 have filtered out no candidate: until then computing in advance costs more than it saves, if the evaluator
 takes twice as long for twice as many cases.
@@ -74,60 +74,60 @@ def check_lookahead(lookahead: Any) -> LookAhead:
 
 
 class BlockSizer:
-    """The number of cases to ask for next, within one selection event.
+    """The number of cases to compute next, within one selection event.
 
     Args:
         lookahead: ``"auto"``, a `Growing`, or a fixed number of cases.
-        most_bytes: A block of pool × cases errors is kept within this, down to a single case.
+        max_bytes: Memory budget of a block of pool × cases errors, which has at least one case.
 
     Attributes:
-        most_pairs: How many errors that is.
+        max_pairs: How many errors that is.
 
     Example:
         >>> from flexicase.evaluation._lookahead import BlockSizer
-        >>> size = BlockSizer("auto", most_bytes=8000)
+        >>> sizer = BlockSizer("auto", max_bytes=8000)
         >>> asked = []
         >>> for _ in range(4):
-        ...     asked.append(size.cases(pool=10))
-        ...     size.observe(visited=asked[-1], last_filter=None)
+        ...     asked.append(sizer.n_cases(pool=10))
+        ...     sizer.observe(cases_used=asked[-1], last_filtering=None)
         >>> asked
         [1, 2, 4, 8]
-        >>> size.cases(pool=100)
+        >>> sizer.n_cases(pool=100)
         10
     """
 
-    __slots__ = ("_delay", "_fixed", "_min_cases", "_quiet", "_wanted", "most_pairs")
+    __slots__ = ("_cases_without_filter", "_delay", "_fixed", "_min_cases", "_wanted", "max_pairs")
 
-    def __init__(self, lookahead: LookAhead, most_bytes: int) -> None:
-        """Start an event."""
+    def __init__(self, lookahead: LookAhead, max_bytes: int) -> None:
+        growing = lookahead if isinstance(lookahead, Growing) else Growing()
         self._fixed = isinstance(lookahead, int)
         self._wanted = lookahead if isinstance(lookahead, int) else 1
-        growing = lookahead if isinstance(lookahead, Growing) else Growing()
         self._min_cases = growing.min_cases
         self._delay = GROWTH_DELAY if growing.delayed else 0
-        self.most_pairs = min(most_bytes // BYTES_PER_PAIR, growing.max_pairs)
-        self._quiet = 0
+        self.max_pairs = min(max_bytes // BYTES_PER_PAIR, growing.max_pairs)
+        self._cases_without_filter = 0
 
-    def cases(self, pool: int) -> int:
-        """How many cases to ask for with ``pool`` candidates left."""
-        return max(1, min(self._wanted, self.most_pairs // pool))
+    def n_cases(self, pool: int) -> int:
+        """How many cases to compute with ``pool`` candidates left."""
+        return max(1, min(self._wanted, self.max_pairs // pool))
 
-    def observe(self, visited: int, last_filter: int | None) -> None:
+    def observe(self, cases_used: int, last_filtering: int | None) -> None:
         """Learn from a block.
 
         Args:
-            visited: How many of its cases were looked at.
-            last_filter: Position in the block of the last case that removed anybody, if one did.
+            cases_used: How many of its cases were used.
+            last_filtering: Position in the block of the last case that filtered out a candidate, if one did.
         """
         if self._fixed:
             return
-        if last_filter is None:
-            self._quiet += visited
-            if self._quiet >= self._delay:
+        if last_filtering is None:
+            self._cases_without_filter += cases_used
+            if self._cases_without_filter >= self._delay:
                 self._wanted *= 2
         else:
-            before, self._quiet = self._quiet + last_filter, visited - last_filter - 1
-            lasted = max(before, self._quiet)
+            before = self._cases_without_filter + last_filtering
+            self._cases_without_filter = cases_used - last_filtering - 1
+            lasted = max(before, self._cases_without_filter)
             self._wanted = 1 if lasted < self._delay else lasted
         self._wanted = max(self._wanted, self._min_cases)
 
@@ -143,35 +143,88 @@ class Block(NamedTuple):
     Attributes:
         cases: (b,) the cases.
         errors: (pool, b) the errors.
-        fresh: (pool, b) which of them were computed for this event.
+        computed_now: (pool, b) which of them were computed for this event.
     """
 
     cases: Indices
     errors: NDArray[np.float64]
-    fresh: NDArray[np.bool_]
+    computed_now: NDArray[np.bool_]
 
 
-class SequentialBlocks:
-    """Blocks of one event that the evaluator is asked for, one after another.
+class CaseErrors(NamedTuple):
+    """The errors of the pool on the next case.
+
+    Attributes:
+        case: The case.
+        errors: (pool,) the errors.
+        computed_now: (pool,) which of them were computed for this event.
+    """
+
+    case: int
+    errors: NDArray[np.float64]
+    computed_now: NDArray[np.bool_]
+
+
+class Blocks:
+    """The errors of one event, case after case along its order; fetched in blocks.
+
+    Args:
+        sizer: Learns how many cases it takes to filter out a candidate.
 
     Attributes:
         computed: Pairs computed so far.
     """
 
-    def __init__(self, order: Iterator[int], size: BlockSizer, memo: ErrorCache, evaluate: CaseEvaluator) -> None:
-        """Start at the first case."""
-        self._order, self._size, self._memo, self._evaluate = order, size, memo, evaluate
+    def __init__(self, sizer: BlockSizer) -> None:
+        self._sizer = sizer
+        self._block: Block | None = None
+        self._pool: Indices = np.empty(0, np.int64)  # the candidates of the block
+        self._rows = self._pool  # the rows of those that are left
+        self._position = 0
+        self._last_filtering: int | None = None
         self.computed = 0
 
-    def next(self, pool: Indices) -> Block | None:
+    def next_case(self, pool: Indices) -> CaseErrors | None:
+        """The next case, and the errors of the (pool,) candidates left on it; None if no case is left."""
+        block = self._block
+        if block is not None and len(pool) < len(self._rows):
+            self._last_filtering = self._position - 1
+            self._rows = np.searchsorted(self._pool, pool)
+        if block is None or self._position == len(block.cases):
+            if block is not None:
+                self._sizer.observe(self._position, self._last_filtering)
+            block = self._block = self._fetch(pool)
+            if block is None:
+                return None
+            self._pool, self._rows = pool, np.arange(len(pool))
+            self._position, self._last_filtering = 0, None
+        j, rows = self._position, self._rows
+        self._position += 1
+        return CaseErrors(int(block.cases[j]), block.errors[rows, j], block.computed_now[rows, j])
+
+    def _fetch(self, pool: Indices) -> Block | None:
         """The next block for the (pool,) candidates left; None if no case is left."""
-        cases = take(self._order, self._size.cases(len(pool)))
+        raise NotImplementedError
+
+
+class SequentialBlocks(Blocks):
+    """Blocks that the evaluator computes one after another, while the event waits.
+
+    Args:
+        order: The case order.
+        sizer: How many cases to compute at once.
+        cache: The errors that are known.
+        evaluate: Computes the others.
+    """
+
+    def __init__(self, order: Iterator[int], sizer: BlockSizer, cache: ErrorCache, evaluate: CaseEvaluator) -> None:
+        super().__init__(sizer)
+        self._order, self._cache, self._evaluate = order, cache, evaluate
+
+    def _fetch(self, pool: Indices) -> Block | None:
+        cases = take(self._order, self._sizer.n_cases(len(pool)))
         if not len(cases):
             return None
-        errors, fresh = self._memo.fetch(self._evaluate, pool, cases)
-        self.computed += int(np.count_nonzero(fresh))
-        return Block(cases, errors, fresh)
-
-    def observe(self, visited: int, last_filter: int | None) -> None:
-        """Learn what a block did to the pool, as `BlockSizer.observe`."""
-        self._size.observe(visited, last_filter)
+        errors, computed_now = self._cache.fetch(self._evaluate, pool, cases)
+        self.computed += int(np.count_nonzero(computed_now))
+        return Block(cases, errors, computed_now)

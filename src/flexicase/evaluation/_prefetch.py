@@ -1,8 +1,8 @@
-"""Where the errors of one selection event come from, block after block along its case order.
+"""Blocks from an evaluator that works on many batches at a time.
 
-`AskedBlocks` asks the evaluator for a block and waits. `PrefetchedBlocks` keeps an evaluator with many workers busy: it
-begins pieces further along the order before it is known who will still be in the pool then. What turns out not to
-be needed was speculated, and is remembered all the same.
+`PrefetchedBlocks` keeps all workers busy: it submits batches further along the case order before it is known which
+candidates will be left in the pool. Pairs that turn out not to be needed are counted as unused, and cached
+all the same.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase.evaluation._cache import ErrorCache
-from flexicase.evaluation._lookahead import Block, BlockSizer, LookAhead, take
+from flexicase.evaluation._lookahead import Block, Blocks, BlockSizer, LookAhead, take
 from flexicase.evaluation._pipelined import CompletedBatch, PipelinedEvaluator, even_chunk
 from flexicase.evaluation._protocol import EvaluationError
 
@@ -25,56 +25,55 @@ CASES_AHEAD = 16
 
 @dataclass(slots=True, eq=False)
 class CaseColumn:
-    """One of the next cases, and what is known of it.
+    """One of the next cases, and what is known of the pool's errors on it.
 
     Attributes:
         case: The case.
         errors: (pool,) errors, NaN where not known yet.
-        begun: (pool,) who is being evaluated on it.
-        fresh: (pool,) who was begun by this event.
-        failed: (pool,) who could not be evaluated together with others, some of whom may no longer matter.
-        expected: (pool,) who will be in the pool then, as far as one can tell now; None: not known.
-        failure: Why those that are needed cannot be evaluated.
+        submitted: (pool,) candidates that are being evaluated.
+        computed_now: (pool,) candidates that this event submitted.
+        failed: (pool,) candidates whose evaluation failed in a batch with others, which may no longer matter.
+        expected: (pool,) candidates that may still be in the pool then; None: not worked out yet.
+        failure: Why candidates that are needed cannot be evaluated.
     """
 
     case: int
     errors: NDArray[np.float64]
-    begun: NDArray[np.bool_]
-    fresh: NDArray[np.bool_]
+    submitted: NDArray[np.bool_]
+    computed_now: NDArray[np.bool_]
     failed: NDArray[np.bool_]
     expected: NDArray[np.bool_] | None = None
     failure: EvaluationError | None = None
 
     def missing(self) -> NDArray[np.bool_]:
-        """(pool,) who has still to be begun, of those that are expected."""
-        missing = np.isnan(self.errors) & ~self.begun
+        """(pool,) expected candidates that have still to be submitted."""
+        missing = np.isnan(self.errors) & ~self.submitted
         return missing if self.expected is None else missing & self.expected
 
-    def unbeaten(self, tolerance: float) -> NDArray[np.bool_]:
-        """(pool,) who of those that are expected may pass it: nobody is known to be better, or not by much."""
+    def possible_survivors(self, epsilon: float) -> NDArray[np.bool_]:
+        """(pool,) expected candidates that may pass: none is known to be better by more than ``epsilon``."""
         expected = np.ones(len(self.errors), dtype=bool) if self.expected is None else self.expected
-        limit = float(np.fmin.reduce(self.errors[expected])) + tolerance
+        limit = float(np.fmin.reduce(self.errors[expected])) + epsilon
         return expected & ~(self.errors > limit)
 
-    def keep(self, rows: Indices) -> None:
-        """Forget all but (k,) rows."""
-        self.errors = self.errors[rows]
-        self.begun, self.fresh, self.failed = self.begun[rows], self.fresh[rows], self.failed[rows]
+    def filter_rows(self, rows: Indices) -> None:
+        """Keep (k,) rows."""
+        self.errors, self.submitted = self.errors[rows], self.submitted[rows]
+        self.computed_now, self.failed = self.computed_now[rows], self.failed[rows]
 
 
 class InFlight:
-    """The pieces that an evaluator has at work, by their cases; outlives the event that began them.
+    """The batches that an evaluator is working on, by case; also those that earlier events submitted.
 
     Args:
         evaluate: The evaluator.
-        memo: Takes what comes back.
+        cache: Gets the errors of completed batches.
     """
 
-    def __init__(self, evaluate: PipelinedEvaluator, memo: ErrorCache) -> None:
-        """Take note of what an earlier call has left at work."""
-        self.evaluate, self.memo = evaluate, memo
+    def __init__(self, evaluate: PipelinedEvaluator, cache: ErrorCache) -> None:
+        self.evaluate, self.cache = evaluate, cache
         self._by_case: dict[int, dict[bytes, Indices]] = {}
-        for individuals, cases in evaluate.at_work():
+        for individuals, cases in evaluate.pending():
             self._add(individuals, cases)
 
     def _add(self, individuals: Indices, cases: Indices) -> None:
@@ -82,88 +81,79 @@ class InFlight:
         for case in cases.tolist():
             self._by_case.setdefault(case, {})[name] = individuals
 
-    def begin(self, individuals: Indices, cases: Indices) -> None:
-        """Begin a piece: (m,) individuals on (b,) cases."""
-        self.evaluate.begin(individuals, cases)
+    def submit(self, individuals: Indices, cases: Indices) -> None:
+        """Submit a batch: (m,) individuals on (b,) cases."""
+        self.evaluate.submit(individuals, cases)
         self._add(individuals, cases)
 
-    def on(self, case: int) -> Iterable[Indices]:
-        """Who is being evaluated on a case: (m,) individuals of each piece."""
+    def pending_on(self, case: int) -> Iterable[Indices]:
+        """(m,) individuals of each batch that includes a case."""
         return self._by_case.get(case, {}).values()
 
-    def land(self) -> list[CompletedBatch]:
-        """Wait until something has happened; remember and hand out what is done."""
-        done = self.evaluate.finished()
+    def collect(self) -> list[CompletedBatch]:
+        """Wait until something has happened; cache and return completed batches."""
+        done = self.evaluate.collect()
         for individuals, cases, errors in done:
             if not isinstance(errors, EvaluationError):
-                self.memo.store.store(individuals, cases, errors)
+                self.cache.store.store(individuals, cases, errors)
             name = individuals.tobytes()
             for case in cases.tolist():
                 self._by_case.get(case, {}).pop(name, None)
         return done
 
 
-class PrefetchedBlocks:
-    """Blocks of one event from an evaluator that works on many pieces at a time.
+class PrefetchedBlocks(Blocks):
+    """Blocks of one event from an evaluator that works on many batches at a time.
 
     Args:
-        order: The order of the cases.
-        size: Learns how many cases it takes to filter anybody.
-        lookahead: How many cases may be at work at the same time, or how that is found out.
-        flight: The pieces that are at work.
-        pool: (pool,) everybody.
-        tolerance: How far from the best a survivor may be on a case.
-
-    Attributes:
-        computed: Pairs begun so far.
+        order: The case order.
+        sizer: Learns how many cases it takes to filter out a candidate.
+        lookahead: How many cases may be worked on at the same time, or how that is found out.
+        in_flight: The batches that are being worked on.
+        pool: (n_individuals,) the whole population.
+        max_epsilon: How much worse than the best a survivor may be on a case, at most.
     """
 
     def __init__(
         self,
         order: Iterator[int],
-        size: BlockSizer,
+        sizer: BlockSizer,
         lookahead: LookAhead,
-        flight: InFlight,
+        in_flight: InFlight,
         pool: Indices,
         *,
-        tolerance: Callable[[int], float],
+        max_epsilon: Callable[[int], float],
     ) -> None:
-        """Start at the first case."""
-        self._order, self._size, self._flight, self._pool = order, size, flight, pool
-        self._tolerance = tolerance
-        self._most_ahead = lookahead if isinstance(lookahead, int) else None
+        super().__init__(sizer)
+        self._order, self._in_flight, self._candidates = order, in_flight, pool
+        self._max_epsilon = max_epsilon
+        self._max_ahead = lookahead if isinstance(lookahead, int) else None
         self._columns: list[CaseColumn] = []
         self._by_case: dict[int, CaseColumn] = {}
-        self._nothing_missing = 0  # of so many columns from the first one on
-        self.computed = 0
+        self._complete = 0  # so many columns from the first one on have no candidate left to submit
 
-    def next(self, pool: Indices) -> Block | None:
-        """The next block for the (pool,) candidates left; None if no case is left."""
-        if len(pool) < len(self._pool):
-            rows = np.searchsorted(self._pool, pool)
+    def _fetch(self, pool: Indices) -> Block | None:
+        if len(pool) < len(self._candidates):
+            rows = np.searchsorted(self._candidates, pool)
             for column in self._columns:
-                column.keep(rows)
-            self._pool = pool
-        if not self._columns and not self._open():
+                column.filter_rows(rows)
+            self._candidates = pool
+        if not self._columns and not self._add_case():
             return None
         self._forget_expectations()
         self._fill()
         while not (ready := self._ready()):
-            self._settle_failures(self._columns[0])
-            for piece in self._flight.land():
-                self._write(piece)
+            self._retry_failed(self._columns[0])
+            for batch in self._in_flight.collect():
+                self._store(batch)
             self._forget_expectations()
             self._fill()
         columns, self._columns = self._columns[:ready], self._columns[ready:]
         for column in columns:
             del self._by_case[column.case]
         cases = np.array([column.case for column in columns], dtype=np.int64)
-        errors, fresh = (np.column_stack([getattr(column, name) for column in columns]) for name in ("errors", "fresh"))
-        return Block(cases, errors, fresh)
-
-    def observe(self, visited: int, last_filter: int | None) -> None:
-        """Learn what a block did to the pool, as `BlockSizer.observe`."""
-        self._size.observe(visited, last_filter)
+        errors = np.column_stack([column.errors for column in columns])
+        return Block(cases, errors, np.column_stack([column.computed_now for column in columns]))
 
     def _ready(self) -> int:
         """How many columns from the first one on are known."""
@@ -173,26 +163,27 @@ class PrefetchedBlocks:
         return len(self._columns)
 
     def _fill(self) -> None:
-        """Begin pieces along the case order while the evaluator has room."""
-        evaluate = self._flight.evaluate
-        while evaluate.room() > 0:
-            piece = self._next_piece()
-            if piece is None:
+        """Submit batches along the case order while the evaluator has free slots."""
+        evaluate = self._in_flight.evaluate
+        while evaluate.free_slots() > 0:
+            batch = self._next_batch()
+            if batch is None:
                 return
-            rows, columns = piece
-            if columns[0] is not self._columns[0] and evaluate.room(ahead=True) <= 0:
+            rows, columns = batch
+            if columns[0] is not self._columns[0] and evaluate.free_slots(speculative=True) <= 0:
                 return
-            self._begin(rows, columns)
+            self._submit(rows, columns)
 
-    def _begin(self, rows: Indices, columns: list[CaseColumn]) -> None:
-        self._flight.begin(self._pool[rows], np.array([column.case for column in columns], dtype=np.int64))
+    def _submit(self, rows: Indices, columns: list[CaseColumn]) -> None:
+        cases = np.array([column.case for column in columns], dtype=np.int64)
+        self._in_flight.submit(self._candidates[rows], cases)
         for column in columns:
-            column.begun[rows] = column.fresh[rows] = True
+            column.submitted[rows] = column.computed_now[rows] = True
         self.computed += len(rows) * len(columns)
 
-    def _next_piece(self) -> tuple[Indices, list[CaseColumn]] | None:
-        """The first pairs that are missing: rows of one column, or all that is missing in several."""
-        pairs = self._flight.evaluate.piece()
+    def _next_batch(self) -> tuple[Indices, list[CaseColumn]] | None:
+        """The first pairs that are missing: rows of one column, or all that are missing in several."""
+        pairs = self._in_flight.evaluate.batch_size()
         chosen: list[CaseColumn] = []
         pattern: NDArray[np.bool_] | None = None
         rows = np.empty(0, dtype=np.int64)
@@ -201,11 +192,11 @@ class PrefetchedBlocks:
             missing = column.missing()
             if pattern is None:
                 if not missing.any():
-                    self._nothing_missing += 1
+                    self._complete += 1
                     continue
                 pattern, rows = missing, np.flatnonzero(missing)
                 if column is self._columns[0]:
-                    pairs = self._flight.evaluate.piece(certain=len(rows))
+                    pairs = self._in_flight.evaluate.batch_size(n_needed=len(rows))
                 if len(rows) >= pairs:
                     return rows[: even_chunk(len(rows), pairs)], [column]
                 wanted = math.ceil(pairs / len(rows))
@@ -219,63 +210,64 @@ class PrefetchedBlocks:
         return (rows, chosen) if chosen else None
 
     def _upcoming(self, pairs: int) -> Iterator[CaseColumn]:
-        """The columns ahead in which somebody may be missing, opened as far as they are wanted."""
-        position = self._nothing_missing
-        while position < len(self._columns) or (len(self._columns) < self._ahead(pairs) and self._open()):
+        """The columns ahead that may have missing pairs, added as far as they are wanted."""
+        position = self._complete
+        while position < len(self._columns) or (len(self._columns) < self._cases_ahead(pairs) and self._add_case()):
             column = self._columns[position]
             if position and column.expected is None:
                 before = self._columns[position - 1]
-                column.expected = before.unbeaten(self._tolerance(before.case))
+                column.expected = before.possible_survivors(self._max_epsilon(before.case))
             if column.expected is not None and np.count_nonzero(column.expected) == 1:
                 return  # the event will have ended
             yield column
             position += 1
 
     def _forget_expectations(self) -> None:
-        """Errors have come, or candidates have gone."""
-        self._nothing_missing = 0
+        """Work out again which candidates to expect: errors have come, or candidates have gone."""
+        self._complete = 0
         for column in self._columns:
             column.expected = None
 
-    def _ahead(self, pairs: int) -> int:
-        """How many cases may be at work at the same time."""
-        pool = len(self._pool)
-        room = self._size.most_pairs // pool
-        if self._most_ahead is not None:
-            return max(1, min(self._most_ahead, room))
-        return max(1, min(max(CASES_AHEAD, 2 * self._size.cases(pool), math.ceil(pairs / pool)), room))
+    def _cases_ahead(self, pairs: int) -> int:
+        """How many cases may be worked on at the same time."""
+        pool = len(self._candidates)
+        limit = self._sizer.max_pairs // pool
+        if self._max_ahead is not None:
+            return max(1, min(self._max_ahead, limit))
+        return max(1, min(max(CASES_AHEAD, 2 * self._sizer.n_cases(pool), math.ceil(pairs / pool)), limit))
 
-    def _open(self) -> bool:
-        """Take the next case of the order; false if there is none."""
+    def _add_case(self) -> bool:
+        """Add the next case of the order; False if there is none."""
         case = take(self._order, 1)
         if not len(case):
             return False
-        errors = np.empty((1, len(self._pool)))
-        self._flight.memo.store.lookup(self._pool, case, errors)
-        column = CaseColumn(int(case[0]), errors[0], *np.zeros((3, len(self._pool)), dtype=bool))
-        for individuals in self._flight.on(column.case):
+        pool = self._candidates
+        errors = np.empty((1, len(pool)))
+        self._in_flight.cache.store.lookup(pool, case, errors)
+        column = CaseColumn(int(case[0]), errors[0], *np.zeros((3, len(pool)), dtype=bool))
+        for individuals in self._in_flight.pending_on(column.case):
             rows, _ = self._rows_of(individuals)
-            column.begun[rows] = True
+            column.submitted[rows] = True
         self._columns.append(column)
         self._by_case[column.case] = column
         return True
 
-    def _write(self, piece: CompletedBatch) -> None:
-        """Enter what has come back into the columns that wait for it."""
-        rows, places = self._rows_of(piece.individuals)
-        for k, case in enumerate(piece.cases.tolist()):
+    def _store(self, batch: CompletedBatch) -> None:
+        """Enter a batch's errors into the columns that wait for them."""
+        rows, positions = self._rows_of(batch.individuals)
+        for k, case in enumerate(batch.cases.tolist()):
             column = self._by_case.get(case)
             if column is None:
                 continue
-            if not isinstance(piece.errors, EvaluationError):
-                column.errors[rows] = piece.errors[places, k]
+            if not isinstance(batch.errors, EvaluationError):
+                column.errors[rows] = batch.errors[positions, k]
                 continue
             column.failed[rows] = True
-            if column is self._columns[0] and len(piece.cases) == 1 and len(rows) == len(piece.individuals):
-                column.failure = piece.errors
+            if column is self._columns[0] and len(batch.cases) == 1 and len(rows) == len(batch.individuals):
+                column.failure = batch.errors
 
-    def _settle_failures(self, column: CaseColumn) -> None:
-        """Evaluate who has failed together with others alone, now that this is needed for certain.
+    def _retry_failed(self, column: CaseColumn) -> None:
+        """Evaluate candidates again that failed in a batch with others, now that they are certainly needed.
 
         Raises:
             EvaluationError: They fail again.
@@ -285,11 +277,11 @@ class PrefetchedBlocks:
         rows = np.flatnonzero(column.failed & np.isnan(column.errors))
         if len(rows):
             column.failed[:] = False
-            self._begin(rows, [column])
+            self._submit(rows, [column])
 
     def _rows_of(self, individuals: Indices) -> tuple[Indices, Indices]:
         """Rows of the pool that some (m,) individuals have, and which of the individuals those are."""
-        rows = np.searchsorted(self._pool, individuals)
-        inside = rows < len(self._pool)
-        inside[inside] = self._pool[rows[inside]] == individuals[inside]
+        rows = np.searchsorted(self._candidates, individuals)
+        inside = rows < len(self._candidates)
+        inside[inside] = self._candidates[rows[inside]] == individuals[inside]
         return rows[inside], np.flatnonzero(inside)

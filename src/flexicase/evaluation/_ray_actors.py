@@ -1,4 +1,4 @@
-"""Ray actors that evaluate pieces, and go on when some of them die."""
+"""A pool of Ray actors that evaluates batches, and goes on when some of the actors crash."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.evaluation._pipelined import PIECES_PER_WORKER
+from flexicase.evaluation._pipelined import BATCHES_PER_WORKER
 from flexicase.evaluation._protocol import EvaluationError, evaluate_block
 
 Indices = NDArray[np.int64]
@@ -28,18 +28,18 @@ class Batch:
     Attributes:
         individuals: (m,) indices.
         cases: (b,) indices.
-        generation: Of which population.
-        population: Where that lies in Ray's object store; None if there is none.
-        deaths: How many workers have died evaluating it.
+        generation: The population it belongs to.
+        population: Its reference in Ray's object store; None if there is none.
+        n_crashes: How many workers have crashed evaluating it.
     """
 
     individuals: Indices
     cases: Indices
     generation: int
     population: Any
-    deaths: int = 0
+    n_crashes: int = 0
 
-    def packed(self) -> bytes:
+    def pack(self) -> bytes:
         """The generation, the number of individuals and the indices; bytes cost Ray half of what arrays cost."""
         head = [self.generation, len(self.individuals)]
         return np.concatenate((head, self.individuals, self.cases), dtype=np.int64).tobytes()
@@ -47,7 +47,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class BatchResult:
-    """What a worker found.
+    """The result of a batch.
 
     Attributes:
         errors: (m, b) errors, or what went wrong.
@@ -58,36 +58,35 @@ class BatchResult:
     seconds: float
 
 
-News: TypeAlias = tuple[int, Any, Batch | None, Future[Any]]  # of which worker, its handle, and what was asked
+ActorMessage: TypeAlias = tuple[int, Any, Batch | None, Future[Any]]  # a worker, its handle, its batch, the result
 
 
 class Worker:
-    """The actor: has nothing that it could not get again, so that Ray may start it anew anywhere.
+    """The actor. It has no state that it could not get again, so Ray may restart it anywhere.
 
     Args:
         function: The pickled function.
     """
 
     def __init__(self, function: bytes) -> None:
-        """Wait for the first piece."""
         self._pickled = function
         self._function: Any = None
         self._generation = -1
         self._population: Any = None
 
     def ready(self) -> None:
-        """BatchResult that it is there."""
+        """Return as soon as the actor runs."""
 
     def evaluate(self, packed: bytes, population: list[Any] | None = None) -> bytes | EvaluationError | None:
-        """Evaluate a piece.
+        """Evaluate a batch.
 
         Args:
-            packed: The piece.
-            population: Where the population lies, in a list, which is empty if there is none; None: it is the same as
-                for the last piece.
+            packed: The batch.
+            population: A list with the reference of the population, empty if there is none; None: the population is
+                that of the last batch.
 
         Returns:
-            How long it took, and the (m, b) errors, as bytes; what went wrong; or None: the population is not here.
+            How long it took, and the (m, b) errors, as bytes; what went wrong; or None: the population is missing.
         """
         import ray
 
@@ -113,21 +112,23 @@ class Worker:
 
 
 class ActorPool:
-    """Some workers, and who does what.
+    """The workers, and the batches that each of them has.
 
-    A worker evaluates the pieces that were sent to it in turn, at most two. When it dies, Ray starts it again; its
-    pieces go to the others. It is not known which of them it was at, so each is then evaluated alone: if that kills
-    its worker too, the piece is to blame. (Ray's own retries would count against all pieces alike.)
+    A worker evaluates the batches sent to it in turn, at most two. When it crashes, Ray restarts it; its
+    batches go to the others. Which of them caused the crash is unknown, so each is then evaluated alone: if that
+    crashes its worker too, the batch is to blame. (Ray's own retries would count against all batches alike.)
 
     Args:
         function: The pickled function.
         workers: How many actors.
-        attempts: How many workers may die of the same piece.
+        attempts: How many workers the same batch may crash.
         options: Options of the actors, as for Ray.
+
+    Attributes:
+        n_pending: Batches that were submitted and have not ended.
     """
 
     def __init__(self, function: bytes, workers: int, attempts: int, options: dict[str, Any]) -> None:
-        """Start the actors; `wait` tells when they are there."""
         import ray
 
         settings = {"num_cpus": 1, "max_restarts": -1, "max_task_retries": 0, **options}
@@ -135,45 +136,45 @@ class ActorPool:
         self._new: Callable[[], Any] = lambda: maker.options(**settings).remote(function)
         self._attempts = attempts
         self._actors: dict[int, Any] = {}
-        self._sent: dict[int, list[Batch]] = {}  # to the workers that are there
-        self._knows: dict[int, int] = {}  # the generation whose population a worker was sent last
-        self._open: list[set[int]] = [set() for _ in range(PIECES_PER_WORKER)]  # who has 0, 1, … pieces and takes more
+        self._sent: dict[int, list[Batch]] = {}  # to the workers that are ready
+        self._sent_generation: dict[int, int] = {}  # whose population a worker was sent last
+        self._by_load: list[set[int]] = [set() for _ in range(BATCHES_PER_WORKER)]  # workers with 0, 1, … batches
         self._unsent: deque[Batch] = deque()
-        self._news: queue.SimpleQueue[News] = queue.SimpleQueue()
+        self._messages: queue.SimpleQueue[ActorMessage] = queue.SimpleQueue()
         self._failed_starts = 0
-        self.begun = 0
+        self.n_pending = 0
         for number in range(workers):
             self._actors[number] = self._new()
             self._call(number)
 
     @property
-    def there(self) -> int:
-        """How many workers are there and ready for work."""
+    def n_ready(self) -> int:
+        """How many workers are ready for work."""
         return len(self._sent)
 
-    def pieces(self) -> list[Batch]:
-        """The pieces that were begun and are not done, ``begun`` in number."""
-        return [*self._unsent, *(piece for pieces in self._sent.values() for piece in pieces)]
+    def pending(self) -> list[Batch]:
+        """The batches that were submitted and have not ended."""
+        return [*self._unsent, *(batch for batches in self._sent.values() for batch in batches)]
 
-    def begin(self, piece: Batch) -> None:
-        """Have a piece evaluated by whoever has least to do."""
-        self.begun += 1
-        self._unsent.append(piece)
+    def submit(self, batch: Batch) -> None:
+        """Have a batch evaluated by the worker with the fewest."""
+        self.n_pending += 1
+        self._unsent.append(batch)
         self._send()
 
     def wait(self, generation: int) -> list[tuple[Batch, BatchResult]]:
-        """Wait until something has happened, and hand out the pieces that are done.
+        """Wait until something has happened, and return the batches that have ended.
 
         Args:
-            generation: Pieces of other ones are not evaluated again if their worker dies.
+            generation: Batches of other ones are not evaluated again if their worker crashes.
 
         Raises:
             EvaluationError: No worker can be started.
         """
         done: list[tuple[Batch, BatchResult]] = []
-        self._hear(self._news.get(), generation, done)
-        while not self._news.empty():
-            self._hear(self._news.get(), generation, done)
+        self._handle(self._messages.get(), generation, done)
+        while not self._messages.empty():
+            self._handle(self._messages.get(), generation, done)
         self._send()
         return done
 
@@ -185,73 +186,73 @@ class ActorPool:
             ray.kill(actor)
 
     def _send(self) -> None:
-        """Send what there is a place for."""
+        """Send as many batches as the workers take."""
         held = []
-        while self._unsent and any(self._open):
-            piece = self._unsent.popleft()
-            candidates = self._open[:1] if piece.deaths else self._open
+        while self._unsent and any(self._by_load):
+            batch = self._unsent.popleft()
+            candidates = self._by_load[:1] if batch.n_crashes else self._by_load
             number = next((next(iter(numbers)) for numbers in candidates if numbers), None)
             if number is None:
-                held.append(piece)
+                held.append(batch)
                 continue
             actor = self._actors[number]
             population = None
-            if self._knows.get(number) != piece.generation:
-                population = [] if piece.population is None else [piece.population]
-                self._knows[number] = piece.generation
-            answer = actor.evaluate.remote(piece.packed(), population)
-            self._sent[number].append(piece)
-            self._note_load(number)
-            answer.future().add_done_callback(partial(self._tell, number, actor, piece))
+            if self._sent_generation.get(number) != batch.generation:
+                population = [] if batch.population is None else [batch.population]
+                self._sent_generation[number] = batch.generation
+            answer = actor.evaluate.remote(batch.pack(), population)
+            self._sent[number].append(batch)
+            self._update_load(number)
+            answer.future().add_done_callback(partial(self._enqueue, number, actor, batch))
         self._unsent.extendleft(reversed(held))
 
-    def _note_load(self, number: int) -> None:
-        """Keep account of who takes more pieces."""
-        for numbers in self._open:
+    def _update_load(self, number: int) -> None:
+        """Update which workers take more batches."""
+        for numbers in self._by_load:
             numbers.discard(number)
-        pieces = self._sent.get(number)
-        if pieces is not None and len(pieces) < PIECES_PER_WORKER and not any(piece.deaths for piece in pieces):
-            self._open[len(pieces)].add(number)
+        batches = self._sent.get(number)
+        if batches is not None and len(batches) < BATCHES_PER_WORKER and not any(batch.n_crashes for batch in batches):
+            self._by_load[len(batches)].add(number)
 
-    def _tell(self, number: int, actor: Any, piece: Batch | None, outcome: Future[Any]) -> None:
-        self._news.put((number, actor, piece, outcome))
+    def _enqueue(self, number: int, actor: Any, batch: Batch | None, outcome: Future[Any]) -> None:
+        self._messages.put((number, actor, batch, outcome))
 
-    def _hear(self, news: News, generation: int, done: list[tuple[Batch, BatchResult]]) -> None:
-        number, actor, piece, outcome = news
+    def _handle(self, message: ActorMessage, generation: int, done: list[tuple[Batch, BatchResult]]) -> None:
+        number, actor, batch, outcome = message
         if actor is not self._actors[number]:
-            return  # one that has been replaced
+            return  # of a worker that was replaced
         failure = outcome.exception()
-        if piece is None:
-            self._answered(number, failure)
-        elif piece not in self._sent.get(number, ()):
-            return  # its worker has died, and this was noticed by another piece
+        if batch is None:
+            self._on_ready(number, failure)
+        elif batch not in self._sent.get(number, ()):
+            return  # its worker has crashed, which another batch has shown
         elif failure is None:
-            self._sent[number].remove(piece)
-            self._note_load(number)
+            self._sent[number].remove(batch)
+            self._update_load(number)
             found = outcome.result()
-            if found is None:  # the worker was started again, and nobody noticed
-                self._knows.pop(number, None)
-                self._unsent.appendleft(piece)
+            if found is None:  # the worker was restarted in between
+                self._sent_generation.pop(number, None)
+                self._unsent.appendleft(batch)
             else:
-                self.begun -= 1
-                done.append((piece, _unpacked(piece, found)))
+                self.n_pending -= 1
+                done.append((batch, _unpack(batch, found)))
         else:
-            done += self._died(number, generation, failure)
+            done += self._on_crash(number, generation, failure)
 
     def _call(self, number: int) -> None:
-        """Ask a worker to answer when it is there."""
+        """Ask a worker to report when it is ready."""
         actor = self._actors[number]
-        actor.ready.remote().future().add_done_callback(partial(self._tell, number, actor, None))
+        actor.ready.remote().future().add_done_callback(partial(self._enqueue, number, actor, None))
 
-    def _answered(self, number: int, failure: BaseException | None) -> None:
+    def _on_ready(self, number: int, failure: BaseException | None) -> None:
         from ray.exceptions import ActorUnavailableError
 
         if failure is None:
             self._failed_starts = 0
             self._sent[number] = []
-            self._note_load(number)
+            self._update_load(number)
             return
-        if not isinstance(failure, ActorUnavailableError):  # that one is on its way
+        if not isinstance(failure, ActorUnavailableError):  # that one is starting
             self._failed_starts += 1
             if self._failed_starts > self._attempts * len(self._actors) and not self._sent:
                 raise EvaluationError(f"no worker can be started; {_first_line(failure)}", [], [])
@@ -259,31 +260,33 @@ class ActorPool:
         time.sleep(SECONDS_BETWEEN_CALLS)
         self._call(number)
 
-    def _died(self, number: int, generation: int, failure: BaseException) -> list[tuple[Batch, BatchResult]]:
-        """Take back the pieces of a worker that has died; one that has killed too many is done."""
-        pieces = self._sent.pop(number)
-        self._knows.pop(number, None)
-        self._note_load(number)
+    def _on_crash(self, number: int, generation: int, failure: BaseException) -> list[tuple[Batch, BatchResult]]:
+        """Take back the batches of a worker that has crashed; one that has crashed too many fails."""
+        batches = self._sent.pop(number)
+        self._sent_generation.pop(number, None)
+        self._update_load(number)
         self._call(number)
         given_up = []
-        for piece in pieces:
-            piece.deaths += 1
-            if len(pieces) == 1 and piece.deaths >= self._attempts:
-                problem = f"the worker process died in {piece.deaths} attempts to evaluate this; {_first_line(failure)}"
-                given_up.append((piece, BatchResult(EvaluationError(problem, piece.individuals, piece.cases), 0.0)))
-            elif piece.generation == generation:
-                self._unsent.appendleft(piece)
+        for batch in batches:
+            batch.n_crashes += 1
+            if len(batches) == 1 and batch.n_crashes >= self._attempts:
+                problem = (
+                    f"the worker process died in {batch.n_crashes} attempts to evaluate this; {_first_line(failure)}"
+                )
+                given_up.append((batch, BatchResult(EvaluationError(problem, batch.individuals, batch.cases), 0.0)))
+            elif batch.generation == generation:
+                self._unsent.appendleft(batch)
                 continue
-            self.begun -= 1
+            self.n_pending -= 1
         return given_up
 
 
-def _unpacked(piece: Batch, found: bytes | EvaluationError) -> BatchResult:
-    """What `Worker.evaluate` has sent back."""
+def _unpack(batch: Batch, found: bytes | EvaluationError) -> BatchResult:
+    """The result that `Worker.evaluate` sent."""
     if isinstance(found, EvaluationError):
         return BatchResult(found, 0.0)
     numbers = np.frombuffer(found)
-    return BatchResult(numbers[1:].reshape(len(piece.individuals), len(piece.cases)), float(numbers[0]))
+    return BatchResult(numbers[1:].reshape(len(batch.individuals), len(batch.cases)), float(numbers[0]))
 
 
 def _first_line(failure: BaseException) -> str:

@@ -1,106 +1,39 @@
-"""Algorithm 1 replayed over a block of errors that were computed together.
-
-The native twin is native/select/fast/replay.cpp.
-"""
+"""What a run of Fast Lexicase events needs: its settings, from a method, and the native runner."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from flexicase._checks import MAX_COUNT, check_count, check_number, per_case, shown
 from flexicase._native import FastRun
 from flexicase.evaluation._cache import ErrorCache
-from flexicase.evaluation._lookahead import MAX_CASES, BlockSizer, Growing, LookAhead, SequentialBlocks
-from flexicase.evaluation._pipelined import PipelinedEvaluator
-from flexicase.evaluation._prefetch import InFlight, PrefetchedBlocks
+from flexicase.evaluation._lookahead import MAX_CASES, BlockSizer, Growing, LookAhead
 from flexicase.evaluation._protocol import CaseEvaluator, check_block, raise_evaluation_error
-from flexicase.rng import Key, Lane, Stream
-from flexicase.selection._reference import survivors
-from flexicase.selection.epsilon import median_absolute_deviation
-from flexicase.selection.orders import OrderKind, draw_order
-from flexicase.selection.protocol import Ended
-from flexicase.selection.weights import CaseWeights
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class BlockOutcome:
-    """What one block did to the pool.
-
-    Attributes:
-        survivors: (k,) rows of the block that are still in the pool.
-        visited: How many of the block's cases were looked at.
-        evaluations: Sizes of the pool before each of them, summed.
-        fresh_used: How many of the pairs looked at had been computed for this block.
-        last_filter: Position of the last case that removed anybody, or None.
-        stopped: Whether the last case looked at is one that nobody in the pool solved, and that ends the event.
-    """
-
-    survivors: NDArray[np.int64]
-    visited: int
-    evaluations: int
-    fresh_used: int
-    last_filter: int | None
-    stopped: bool = False
-
-
-def apply_block(
-    block: NDArray[np.float64],
-    fresh: NDArray[np.bool_],
-    cases: NDArray[np.int64],
-    weights: CaseWeights,
-    *,
-    epsilon: NDArray[np.float64] | None,
-    mad: bool,
-    stop_on_all_fail: bool = False,
-) -> BlockOutcome:
-    """Look at the cases one after another until one candidate is left.
-
-    Args:
-        block: (m, b) errors of the pool on the next cases.
-        fresh: (m, b) which of them were computed for this block.
-        cases: (b,) the cases; those looked at get a new weight.
-        weights: The weights to renew.
-        epsilon: (b,) how far from the best a survivor may be on each case; None: not at all.
-        mad: Use the median absolute deviation of the pool instead.
-        stop_on_all_fail: Whether a case on which no candidate has error 0 ends the event.
-    """
-    rows = np.arange(len(block))
-    visited = evaluations = fresh_used = 0
-    last_filter = None
-    for j, case in enumerate(cases.tolist()):
-        if len(rows) == 1:
-            break
-        errors = block[rows, j]
-        weights.values[case] = weights.weight_of(errors)
-        visited += 1
-        evaluations += len(rows)
-        fresh_used += int(np.count_nonzero(fresh[rows, j]))
-        if stop_on_all_fail and errors.all():
-            return BlockOutcome(rows, visited, evaluations, fresh_used, last_filter, stopped=True)
-        tolerance = median_absolute_deviation(errors) if mad else None if epsilon is None else float(epsilon[j])
-        close = survivors(errors, tolerance)
-        if not close.all():
-            rows, last_filter = rows[close], j
-    return BlockOutcome(rows, visited, evaluations, fresh_used, last_filter)
-
+from flexicase.rng import Key
+from flexicase.selection.epsilon import MadEpsilon, median_absolute_deviation
+from flexicase.selection.lexicase import Lexicase
+from flexicase.selection.methods import methods, resolve_method
+from flexicase.selection.orders import OrderKind, Uniform
+from flexicase.selection.protocol import Method
+from flexicase.selection.weights import CaseWeights, check_upper_bound, is_explicit
 
 NATIVE_BIASES = {"num_nonzeros": 0, "num_zeros": 1, "split": 2}
-Blocks: TypeAlias = SequentialBlocks | PrefetchedBlocks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class EventSettings:
-    """How every event of a selector goes.
+    """What all events of a selector have in common.
 
     Attributes:
-        order: Which shuffle.
-        epsilon: (n_cases,) how far from the best a survivor may be, or None.
-        mad: Use the median absolute deviation of the pool instead.
-        lookahead: How many cases to ask for at once.
+        order: The shuffle.
+        epsilon: (n_cases,) how much worse than the best a survivor may be, or None.
+        mad: Whether epsilon is the median absolute deviation of the pool's errors instead.
+        lookahead: How many cases to compute at once.
         block_bytes: Memory budget of a block.
         stop_on_all_fail: Whether a case that no candidate solves ends the event.
     """
@@ -110,128 +43,175 @@ class EventSettings:
     mad: bool
     lookahead: LookAhead
     block_bytes: int
-    stop_on_all_fail: bool = False
+    stop_on_all_fail: bool
 
-    def tolerance(self, case: int) -> float:
-        """How far from the best a survivor may be on a case, whoever is in the pool."""
+    def epsilon_for(self, case: int, errors: NDArray[np.float64]) -> float | None:
+        """How much worse than the best a survivor may be, given the (pool,) errors on a case."""
+        if self.mad:
+            return median_absolute_deviation(errors)
+        return None if self.epsilon is None else float(self.epsilon[case])
+
+    def max_epsilon(self, case: int) -> float:
+        """The same, at most, for any pool."""
         if self.mad:
             return math.inf
         return 0.0 if self.epsilon is None else float(self.epsilon[case])
 
 
-@dataclass(slots=True, eq=False)
-class EventBatch:
+class EventBatch(NamedTuple):
     """Some events, and what they share.
 
     Attributes:
-        rule: How they go.
-        weights: The weights, renewed by each event.
-        memo: The errors known.
+        settings: Their settings.
+        weights: The weights, which each event updates.
+        cache: The errors that are known.
+        evaluate: Computes the others.
         key: Key of the random streams.
         first: Number of the first event.
-    """
-
-    rule: EventSettings
-    weights: CaseWeights
-    memo: ErrorCache
-    key: Key
-    first: int
-
-
-def run_in_python(
-    run: EventBatch, evaluate: CaseEvaluator, counts: NDArray[np.int64], ended: NDArray[np.uint8]
-) -> None:
-    """Run events one after another.
-
-    Args:
-        run: The events.
-        evaluate: Who computes unknown errors.
-        counts: (5, n) gets parents, evaluations, cases used, pairs evaluated, pairs speculated.
+        counts: (5, n) gets parents, evaluations, cases used, pairs, unused pairs.
         ended: (n,) gets why each event ended.
     """
-    flight = InFlight(evaluate, run.memo) if isinstance(evaluate, PipelinedEvaluator) else None
-    for i in range(len(ended)):
-        event = run.first + i
-        values = run.weights.values
-        order = draw_order(run.rule.order, run.key, event, len(values), values)
-        size = BlockSizer(run.rule.lookahead, run.rule.block_bytes)
-        everyone = np.arange(run.memo.n_individuals)
-        if flight is None:
-            blocks: Blocks = SequentialBlocks(order, size, run.memo, evaluate)
-        else:
-            blocks = PrefetchedBlocks(order, size, run.rule.lookahead, flight, everyone, tolerance=run.rule.tolerance)
-        counts[:, i], ended[i] = _event(run, event, everyone, blocks)
+
+    settings: EventSettings
+    weights: CaseWeights
+    cache: ErrorCache
+    evaluate: CaseEvaluator
+    key: Key
+    first: int
+    counts: NDArray[np.int64]
+    ended: NDArray[np.uint8]
 
 
-def _event(run: EventBatch, event: int, pool: NDArray[np.int64], blocks: Blocks) -> tuple[tuple[int, ...], Ended]:
-    rule, weights = run.rule, run.weights
-    evaluations = cases_used = needed = 0
-    ended = Ended.ONE_LEFT
-    while len(pool) > 1:
-        found = blocks.next(pool)
-        if found is None:
-            ended = Ended.CASES_EXHAUSTED
-            break
-        cases, errors, fresh = found
-        epsilon = None if rule.epsilon is None else rule.epsilon[cases]
-        step = apply_block(
-            errors, fresh, cases, weights, epsilon=epsilon, mad=rule.mad, stop_on_all_fail=rule.stop_on_all_fail
-        )
-        blocks.observe(step.visited, step.last_filter)
-        pool = pool[step.survivors]
-        evaluations += step.evaluations
-        cases_used += step.visited
-        needed += step.fresh_used
-        if step.stopped:
-            pool, ended = np.arange(run.memo.n_individuals), Ended.ALL_FAILED
-            break
-    parent = int(pool[Stream.of(run.key, event, Lane.PICK).bounded(len(pool))])
-    return (parent, evaluations, cases_used, blocks.computed, blocks.computed - needed), ended
-
-
-def native_events(rule: EventSettings, weights: CaseWeights) -> FastRun:
+def native_runner(settings: EventSettings, weights: CaseWeights) -> FastRun:
     """The native runner of a selector's events; it keeps its working memory from call to call."""
     assert isinstance(weights.bias, str)
+    lookahead = settings.lookahead
+    if isinstance(lookahead, int):
+        code, min_cases = min(lookahead, MAX_CASES), 1
+    else:
+        growing = Growing() if lookahead == "auto" else lookahead
+        code, min_cases = -1 if growing.delayed else 0, growing.min_cases
     return FastRun(
         len(weights.values),
-        rule.order,
+        settings.order,
         NATIVE_BIASES[weights.bias],
         weights.w_min,
-        rule.epsilon,
-        rule.mad,
-        *_native_lookahead(rule.lookahead),
-        BlockSizer(rule.lookahead, rule.block_bytes).most_pairs,
+        settings.epsilon,
+        settings.mad,
+        code,
+        min_cases,
+        BlockSizer(lookahead, settings.block_bytes).max_pairs,
     )
 
 
-def _native_lookahead(lookahead: LookAhead) -> tuple[int, int]:
-    """The kind of look-ahead, or the fixed number of cases; and the least block of one that adapts."""
-    if isinstance(lookahead, int):
-        return min(lookahead, MAX_CASES), 1
-    growing = Growing() if lookahead == "auto" else lookahead
-    return -1 if growing.delayed else 0, growing.min_cases
+def run_natively(native: FastRun, batch: EventBatch) -> None:
+    """Run events natively: also the calls of the evaluator, and the checks of the errors it returns.
 
-
-def run_natively(
-    native: FastRun, run: EventBatch, evaluate: CaseEvaluator, counts: NDArray[np.int64], ended: NDArray[np.uint8]
-) -> None:
-    """The same as `run_in_python`, natively: also the calls of the evaluator, and the checks of ordinary answers.
-
-    The weights are renewed when all is done, and only then.
+    The weights are updated after the last event.
     """
-    weights, (k0, k1) = run.weights, run.key
+    _, weights, cache, evaluate, key, first, counts, ended = batch
     assert weights.w_max is not None
     weights.revision = native.select(
-        run.memo.store,
+        cache.store,
         weights.values,
         weights.revision,
         weights.w_max,
-        k0,
-        k1,
-        run.first,
+        key.k0,
+        key.k1,
+        first,
         counts,
         ended,
         evaluate,
         check_block,
         raise_evaluation_error,
     )
+
+
+def partial_method(method: str | Method) -> Lexicase:
+    """The lexicase method of a selector that evaluates partially.
+
+    Raises:
+        ValueError: The method needs more than partial evaluation can know.
+    """
+    found = resolve_method(method)
+    obstacle = _obstacle(found)
+    if obstacle is None:
+        assert isinstance(found, Lexicase)
+        return found
+    works = ", ".join(name for name in methods() if _obstacle(resolve_method(name)) is None)
+    raise ValueError(
+        f"method must be a lexicase method with only order and epsilon under partial evaluation, "
+        f"got {shown(method)}, {obstacle}; these work: {works}, and Lexicase(order=…, epsilon=…)"
+    )
+
+
+def _obstacle(method: Method) -> str | None:
+    """What partial evaluation cannot know or do, or None."""
+    if not isinstance(method, Lexicase):
+        return "which uses all cases at once"
+    for name, plain in (("sampling", None), ("batch_size", 1), ("max_cases", None), ("slippage", 0.0), ("elitism", 0)):
+        if getattr(method, name) != plain:
+            return f"which has {name}={getattr(method, name)!r}"
+    if not isinstance(method.order, Uniform) and is_explicit(method.order.bias):
+        return "which has explicit weights instead of a bias to learn from"
+    if isinstance(method.epsilon, MadEpsilon) and method.epsilon.mode != "dynamic":
+        return f'whose epsilon is {method.epsilon.mode} and needs all errors (use epsilon="mad-dynamic")'
+    return None
+
+
+def fixed_epsilon(epsilon: Any, n_cases: int) -> NDArray[np.float64] | None:
+    """(n_cases,) how much worse than the best a survivor may be; None if epsilon is not fixed."""
+    if epsilon is None or isinstance(epsilon, MadEpsilon):
+        return None
+    if epsilon.ndim == 1 and epsilon.shape != (n_cases,):
+        raise ValueError(f"epsilon must have one number per case: expected shape ({n_cases},), got {epsilon.shape}")
+    return np.ascontiguousarray(np.broadcast_to(epsilon, (n_cases,)))
+
+
+def recorded_settings(settings: EventSettings, weights: CaseWeights, w_max: float | None) -> dict[str, Any]:
+    """What a state records of the selector, as plain values; ``w_max`` is the argument, not the bound in use."""
+    bias, epsilon = weights.bias, settings.epsilon
+    return {
+        "n_cases": len(weights.values),
+        "order": settings.order.name.lower(),
+        "bias": bias if isinstance(bias, str) else f"callable {getattr(bias, '__qualname__', type(bias).__name__)}",
+        "default_weight": weights.default_weight,
+        "w_min": weights.w_min,
+        "w_max": w_max,
+        "epsilon": "mad-dynamic" if settings.mad else None if epsilon is None else epsilon.tolist(),
+        "stop_on_all_fail": settings.stop_on_all_fail,
+    }
+
+
+def check_state(
+    state: Any, settings: dict[str, Any], weights: CaseWeights
+) -> tuple[NDArray[np.float64], float | None, Key, int]:
+    """Weights, largest weight, key and next event of a state of a selector with these settings.
+
+    Raises:
+        TypeError: The state or an entry is of the wrong type.
+        ValueError: The state is of a selector with other settings, or incomplete.
+    """
+    if not isinstance(state, dict) or not isinstance(state.get("settings", {}), dict):
+        raise TypeError(f"state must be what state_dict returned, with a dict of settings, got {shown(state)}")
+    missing = [name for name in ("settings", "weights", "w_max", "key", "next_event") if name not in state]
+    if missing:
+        raise ValueError(f"state must be what state_dict returned, but has no {', '.join(map(repr, missing))}")
+    for name, value in settings.items():
+        found = state["settings"].get(name)
+        if type(found) is not type(value) or found != value:
+            raise ValueError(
+                f"state has settings of a selector with {name}={shown(found)}, this one has {name}={shown(value)}"
+            )
+    n_cases = len(weights.values)
+    values = per_case(state["weights"], n_cases, "weights in state")
+    w_max = None if state["w_max"] is None else check_number(state["w_max"], "w_max in state")
+    if w_max is not None:
+        check_upper_bound(w_max, weights.w_min, n_cases)
+    if not ((values >= weights.w_min) & (values <= (np.inf if w_max is None else w_max))).all():
+        raise ValueError("weights in state must lie between w_min and w_max")
+    key = state["key"]
+    if not (isinstance(key, list | tuple) and len(key) == 2):
+        raise TypeError(f"key in state must be two integers, got {shown(key)}")
+    k0, k1 = (check_count(word, "key in state", 0, 2**64 - 1) for word in key)
+    return values, w_max, Key(k0, k1), check_count(state["next_event"], "next_event in state", 0, MAX_COUNT // 2)

@@ -4,34 +4,37 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase._checks import MAX_COUNT, check_count, check_flag, check_number, per_case, room_for, shown
+from flexicase._checks import check_count, check_flag, room_for, shown
 from flexicase._native import FastRun
-from flexicase.evaluation._cache import ErrorCache
-from flexicase.evaluation._lookahead import LookAhead, check_lookahead
+from flexicase.evaluation._cache import CacheInfo, ErrorCache
+from flexicase.evaluation._lookahead import Blocks, BlockSizer, LookAhead, SequentialBlocks, check_lookahead
 from flexicase.evaluation._pipelined import PipelinedEvaluator
+from flexicase.evaluation._prefetch import InFlight, PrefetchedBlocks
 from flexicase.evaluation._protocol import CaseEvaluator
-from flexicase.rng import Key, Seed, key_from_seed
+from flexicase.rng import Lane, Seed, Stream, key_from_seed
 from flexicase.selection._fast_events import (
     NATIVE_BIASES,
     EventBatch,
     EventSettings,
-    native_events,
-    run_in_python,
+    check_state,
+    fixed_epsilon,
+    native_runner,
+    partial_method,
+    recorded_settings,
     run_natively,
 )
+from flexicase.selection._reference import survivors
 from flexicase.selection.epsilon import MadEpsilon
 from flexicase.selection.lexicase import Lexicase
-from flexicase.selection.methods import methods, resolve_method
-from flexicase.selection.orders import Uniform
-from flexicase.selection.protocol import Backend, Counts, Method, Selection, resolve_backend
+from flexicase.selection.orders import Uniform, draw_order
+from flexicase.selection.protocol import Backend, Counts, Ended, Method, Selection, resolve_backend
 from flexicase.selection.select import MAX_EVENTS
-from flexicase.selection.weights import CaseWeights, DefaultWeight, check_upper_bound, is_explicit
+from flexicase.selection.weights import CaseWeights, DefaultWeight
 
 
 class FastSelection(Selection):
@@ -68,28 +71,6 @@ class FastSelection(Selection):
 
     def _not_counted(self, name: str) -> NoReturn:
         raise ValueError(f"{name} is unknown under partial evaluation, which knows no whole error vectors; use select")
-
-
-@dataclass(frozen=True, slots=True)
-class CacheInfo:
-    """What the error cache holds.
-
-    Attributes:
-        pairs: (individual, case) pairs whose errors are kept.
-        bytes: Memory they take.
-        max_bytes: The most it may take.
-        n_dropped: Pairs that were computed but not kept, for lack of memory.
-
-    Example:
-        >>> import flexicase as fx
-        >>> fx.FastLexicase(10).cache_info().pairs
-        0
-    """
-
-    pairs: int
-    bytes: int
-    max_bytes: int
-    n_dropped: int
 
 
 CACHE_BYTES = 256 * 2**20
@@ -156,14 +137,14 @@ class FastLexicase:
         backend: Backend | None = None,
     ) -> None:
         self.n_cases = check_count(n_cases, "n_cases", 0, MAX_LENGTH)
-        self._method = chosen = _partial_method(method)
+        self._method = chosen = partial_method(method)
         bias: Any = "num_nonzeros" if isinstance(chosen.order, Uniform) else chosen.order.bias
         self._weights = CaseWeights(self.n_cases, bias, default_weight, w_min, w_max)
         self._given_w_max = self._weights.w_max
         self._cache_bytes = check_count(cache_bytes, "cache_bytes")
-        self._rule = EventSettings(
+        self._settings = EventSettings(
             order=chosen.order.kind,
-            epsilon=_fixed_epsilon(chosen.epsilon, self.n_cases),
+            epsilon=fixed_epsilon(chosen.epsilon, self.n_cases),
             mad=isinstance(chosen.epsilon, MadEpsilon),
             lookahead=check_lookahead(lookahead),
             block_bytes=self._cache_bytes // BLOCK_SHARE,
@@ -194,7 +175,7 @@ class FastLexicase:
         bias = self._weights.bias
         if not isinstance(bias, str) or bias not in NATIVE_BIASES:
             return f"bias {shown(bias)}"
-        return "stop_on_all_fail" if self._rule.stop_on_all_fail else None
+        return "stop_on_all_fail" if self._settings.stop_on_all_fail else None
 
     def _choose_backend(self, obstacle: str | None) -> Backend:
         """The back end that was asked for, or, if none was, one that can do it.
@@ -222,19 +203,19 @@ class FastLexicase:
     @property
     def lookahead(self) -> LookAhead:
         """How many cases are asked for at once; may be changed between calls, which never changes an outcome."""
-        return self._rule.lookahead
+        return self._settings.lookahead
 
     @lookahead.setter
     def lookahead(self, lookahead: LookAhead) -> None:
         checked = check_lookahead(lookahead)
         with self._lock:
-            if checked != self._rule.lookahead:
-                self._rule = dataclasses.replace(self._rule, lookahead=checked)
+            if checked != self._settings.lookahead:
+                self._settings = dataclasses.replace(self._settings, lookahead=checked)
                 self._native = None
 
     def cache_info(self) -> CacheInfo:
         """What the error cache holds, and whether it ran out of memory."""
-        budget = self._cache_bytes - self._cache_bytes // BLOCK_SHARE
+        budget = self._cache_bytes - self._settings.block_bytes
         if self._cache is None:
             return CacheInfo(0, 0, budget, 0)
         store = self._cache.store
@@ -309,36 +290,27 @@ class FastLexicase:
         backend = self._plain_backend
         if generation is not None:
             backend = self._choose_backend(f"a {type(evaluate).__name__}")
-        natively = backend == "native"
-        if not natively:
+        if backend == "reference":
             weights = weights.copy()
         token = ("cache_key", cache_key) if cache_key is not None else ("evaluator", evaluate, generation)
-        known = self._cache if self._cache_is_valid(token, n_individuals) else None
-        memo = known or self._empty_cache(n_individuals)
+        known = self._cache_is_valid(token, n_individuals)
+        cache = self._cache if known and self._cache is not None else self._empty_cache(n_individuals)
         counts, ended = room_for((5, n), np.int64, "n"), np.empty(n, np.uint8)
-        run = EventBatch(self._rule, weights, memo, key, first)
-        if known is not None:
-            known.store.begin()
-        memo.calls += 1
+        batch = EventBatch(self._settings, weights, cache, evaluate, key, first, counts, ended)
         try:
-            if natively:
-                self._native = self._native or native_events(self._rule, weights)
-                run_natively(self._native, run, evaluate, counts, ended)
-            else:
-                run_in_python(run, evaluate, counts, ended)
-        except BaseException as error:
-            memo.store.rollback()
-            if isinstance(error, MemoryError):
-                raise MemoryError(
-                    f"n_individuals and n_cases must fit into memory, got {n_individuals} and {self.n_cases}"
-                ) from None
-            raise
-        finally:
-            memo.calls -= 1
-        memo.store.commit()
-        if known is None:
+            with cache.transaction():
+                if backend == "native":
+                    self._native = self._native or native_runner(self._settings, weights)
+                    run_natively(self._native, batch)
+                else:
+                    run_in_python(batch)
+        except MemoryError:
+            raise MemoryError(
+                f"n_individuals and n_cases must fit into memory, got {n_individuals} and {self.n_cases}"
+            ) from None
+        if not known:
             self._recycle_cache()
-        self._weights, self._cache, self._cache_key, self._backend = weights, memo, token, backend
+        self._weights, self._cache, self._cache_key, self._backend = weights, cache, token, backend
         if seed is None:
             self._next_event += n
         return FastSelection(counts, ended)
@@ -346,16 +318,16 @@ class FastLexicase:
     def _empty_cache(self, n_individuals: int) -> ErrorCache:
         spare, self._spare_cache = self._spare_cache, None
         if spare is not None and spare.n_individuals == n_individuals:
-            spare.store.clear()
+            spare.clear()
             return spare
-        block_bytes = self._cache_bytes // BLOCK_SHARE
-        return ErrorCache(n_individuals, self.n_cases, self._cache_bytes - block_bytes, worth_keeping=block_bytes)
+        block_bytes = self._settings.block_bytes
+        return ErrorCache(n_individuals, self.n_cases, self._cache_bytes - block_bytes, reuse_limit=block_bytes)
 
     def _recycle_cache(self) -> None:
-        """Keep the memory of the cache for the next one, unless it is large or a call still uses it."""
-        memo = self._cache
-        if memo is not None and memo.may_serve_again and not memo.calls:
-            self._spare_cache = memo
+        """Keep the memory of the cache for the next one, unless it is large or still in use."""
+        cache = self._cache
+        if cache is not None and cache.is_reusable and not cache.n_users:
+            self._spare_cache = cache
 
     def _cache_is_valid(self, token: Any, n_individuals: int) -> bool:
         if self._cache is None or self._cache.n_individuals != n_individuals:
@@ -379,7 +351,7 @@ class FastLexicase:
             True
         """
         return {
-            "settings": self._settings(),
+            "settings": self._recorded_settings(),
             "weights": self._weights.values.copy(),
             "w_max": self._weights.w_max,
             "key": tuple(self._key),
@@ -392,84 +364,63 @@ class FastLexicase:
         Raises:
             ValueError: The state is of a selector with other settings, or incomplete.
         """
-        if not isinstance(state, dict) or not isinstance(state.get("settings", {}), dict):
-            raise TypeError(f"state must be what state_dict returned, with a dict of settings, got {shown(state)}")
-        missing = [name for name in ("settings", "weights", "w_max", "key", "next_event") if name not in state]
-        if missing:
-            raise ValueError(f"state must be what state_dict returned, but has no {', '.join(map(repr, missing))}")
-        for name, value in self._settings().items():
-            found = state["settings"].get(name)
-            if type(found) is not type(value) or found != value:
-                raise ValueError(
-                    f"state has settings of a selector with {name}={shown(found)}, this one has {name}={shown(value)}"
-                )
-        values = per_case(state["weights"], self.n_cases, "weights in state")
-        w_max = None if state["w_max"] is None else check_number(state["w_max"], "w_max in state")
-        if w_max is not None:
-            check_upper_bound(w_max, self._weights.w_min, self.n_cases)
-        if not ((values >= self._weights.w_min) & (values <= (np.inf if w_max is None else w_max))).all():
-            raise ValueError("weights in state must lie between w_min and w_max")
-        key = state["key"]
-        if not (isinstance(key, list | tuple) and len(key) == 2):
-            raise TypeError(f"key in state must be two integers, got {shown(key)}")
-        k0, k1 = (check_count(word, "key in state", 0, 2**64 - 1) for word in key)
-        next_event = check_count(state["next_event"], "next_event in state", 0, MAX_COUNT // 2)
+        values, w_max, key, next_event = check_state(state, self._recorded_settings(), self._weights)
         with self._lock:
             self._weights = self._weights.copy()
             self._weights.values, self._weights.w_max = values, w_max
-            self._key, self._next_event = Key(k0, k1), next_event
+            self._key, self._next_event = key, next_event
             self.clear_cache()
 
-    def _settings(self) -> dict[str, Any]:
-        bias, epsilon = self._weights.bias, self._rule.epsilon
-        return {
-            "n_cases": self.n_cases,
-            "order": self._rule.order.name.lower(),
-            "bias": bias if isinstance(bias, str) else f"callable {getattr(bias, '__qualname__', type(bias).__name__)}",
-            "default_weight": self._weights.default_weight,
-            "w_min": self._weights.w_min,
-            "w_max": self._given_w_max,
-            "epsilon": "mad-dynamic" if self._rule.mad else None if epsilon is None else epsilon.tolist(),
-            "stop_on_all_fail": self._rule.stop_on_all_fail,
-        }
+    def _recorded_settings(self) -> dict[str, Any]:
+        return recorded_settings(self._settings, self._weights, self._given_w_max)
 
 
-def _partial_method(method: str | Method) -> Lexicase:
-    """The lexicase method to use.
+def run_in_python(batch: EventBatch) -> None:
+    """Run events one after another."""
+    settings, evaluate, everyone = batch.settings, batch.evaluate, np.arange(batch.cache.n_individuals)
+    in_flight = InFlight(evaluate, batch.cache) if isinstance(evaluate, PipelinedEvaluator) else None
+    for i in range(len(batch.ended)):
+        weights = batch.weights.values
+        order = draw_order(settings.order, batch.key, batch.first + i, len(weights), weights)
+        sizer = BlockSizer(settings.lookahead, settings.block_bytes)
+        if in_flight is None:
+            blocks: Blocks = SequentialBlocks(order, sizer, batch.cache, evaluate)
+        else:
+            look, limit = settings.lookahead, settings.max_epsilon
+            blocks = PrefetchedBlocks(order, sizer, look, in_flight, everyone, max_epsilon=limit)
+        batch.counts[:, i], batch.ended[i] = run_event(batch, batch.first + i, everyone, blocks)
 
-    Raises:
-        ValueError: It needs more than partial evaluation can know.
+
+def run_event(
+    batch: EventBatch, event: int, everyone: NDArray[np.int64], blocks: Blocks
+) -> tuple[tuple[int, ...], Ended]:
+    """One selection event: the paper's Algorithm 1.
+
+    Args:
+        batch: The event's settings and weights.
+        event: Number of the event.
+        everyone: (n_individuals,) the population.
+        blocks: Gives the errors along the case order, which was drawn with the weights as they were.
+
+    Returns:
+        Parent, evaluations, cases used, pairs, unused pairs; and why the event ended.
     """
-    found = resolve_method(method)
-    obstacle = _needs_all_errors(found)
-    if obstacle is None:
-        assert isinstance(found, Lexicase)
-        return found
-    works = ", ".join(name for name in methods() if _needs_all_errors(resolve_method(name)) is None)
-    raise ValueError(
-        f"method must be a lexicase method with only order and epsilon under partial evaluation, "
-        f"got {shown(method)}, {obstacle}; these work: {works}, and Lexicase(order=…, epsilon=…)"
-    )
-
-
-def _needs_all_errors(method: Method) -> str | None:
-    """What partial evaluation cannot know or do, or None."""
-    if not isinstance(method, Lexicase):
-        return "which uses all cases at once"
-    for name, plain in (("sampling", None), ("batch_size", 1), ("max_cases", None), ("slippage", 0.0), ("elitism", 0)):
-        if getattr(method, name) != plain:
-            return f"which has {name}={getattr(method, name)!r}"
-    if not isinstance(method.order, Uniform) and is_explicit(method.order.bias):
-        return "which has explicit weights instead of a bias to learn from"
-    if isinstance(method.epsilon, MadEpsilon) and method.epsilon.mode != "dynamic":
-        return f'whose epsilon is {method.epsilon.mode} and needs all errors (use epsilon="mad-dynamic")'
-    return None
-
-
-def _fixed_epsilon(epsilon: Any, n_cases: int) -> NDArray[np.float64] | None:
-    """(n_cases,) how much worse than the best a survivor may be, or None."""
-    if epsilon is None or isinstance(epsilon, MadEpsilon):
-        return None
-    if epsilon.ndim == 1 and epsilon.shape != (n_cases,):
-        raise ValueError(f"epsilon must have one number per case: expected shape ({n_cases},), got {epsilon.shape}")
-    return np.ascontiguousarray(np.broadcast_to(epsilon, (n_cases,)))
+    settings, weights = batch.settings, batch.weights
+    pool, ended = everyone, Ended.ONE_LEFT
+    evaluations = cases_used = pairs_used = 0
+    while len(pool) > 1:
+        found = blocks.next_case(pool)  # evaluate the candidates on the next case
+        if found is None:
+            ended = Ended.CASES_EXHAUSTED
+            break
+        case, errors, computed_now = found
+        evaluations += len(pool)
+        cases_used += 1
+        pairs_used += int(np.count_nonzero(computed_now))
+        weights.values[case] = weights.weight_of(errors)  # update the weight of the case
+        if settings.stop_on_all_fail and errors.all():
+            pool, ended = everyone, Ended.ALL_FAILED
+            break
+        pool = pool[survivors(errors, settings.epsilon_for(case, errors))]  # keep the best candidates
+    parent = int(pool[Stream.of(batch.key, event, Lane.PICK).bounded(len(pool))])  # one of them at random
+    return (parent, evaluations, cases_used, blocks.computed, blocks.computed - pairs_used), ended
