@@ -10,10 +10,15 @@ PY := .venv/bin/python
 PIP := $(PY) -m pip install --quiet --quiet --disable-pip-version-check --constraint constraints.txt
 # Tools installed in .venv come first, for this command only.
 WITH_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH"
-NATIVE := $(wildcard native/*/*.cpp native/*/*.inl native/*/*.hpp native/include/flexicase/*.hpp)
+# The package with a native module built in another way goes to build/<target> and hides the editable installation.
+OTHER_MODULE = $(WITH_VENV) $(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+	--target build/$@ . --upgrade --config-settings=build-dir=build/$(@:python=module)
+HIDE_EDITABLE = echo 'import sys; sys.meta_path[:] = [f for f in sys.meta_path if "ScikitBuild" not in type(f).__name__]' \
+	> build/$@/sitecustomize.py
+NATIVE := $(wildcard $(foreach kind,cpp hpp inl,native/*/*.$(kind) native/*/*/*.$(kind)))
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-fast lint format native-tests pytest bench docs results asan asan-python tsan hostile libcxx aarch64 fuzz clean
+.PHONY: help venv demo test test-fast lint format native-tests pytest bench docs results asan asan-python tsan hostile libcxx libcxx-python aarch64 fuzz clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-22s%s\n", $$1, $$2 }'
@@ -65,15 +70,17 @@ asan: .venv/.built ## the native tests under the address and undefined-behaviour
 	$(WITH_VENV) ctest --preset asan
 
 asan-python: .venv/.built ## the Python tests of native code under the same sanitizers, with a module in build/asan-python
-	$(WITH_VENV) $(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
-		--target build/asan-python . --upgrade --config-settings=build-dir=build/asan-module \
-		--config-settings=cmake.build-type=Debug --config-settings=cmake.define.CMAKE_CXX_FLAGS_DEBUG="-O1 -g" \
+	$(OTHER_MODULE) --config-settings=cmake.build-type=Debug --config-settings=cmake.define.CMAKE_CXX_FLAGS_DEBUG="-O1 -g" \
 		--config-settings=cmake.define.FLEXICASE_SANITIZE=ON --config-settings=install.strip=false
-	@echo 'import sys; sys.meta_path[:] = [f for f in sys.meta_path if "ScikitBuild" not in type(f).__name__]' \
-		> build/asan-python/sitecustomize.py  # the editable installation would come first
+	@$(HIDE_EDITABLE)
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
 		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-		PYTHONPATH=$(CURDIR)/build/asan-python $(PY) -m pytest tests/selection tests/push tests/gp -k "not grows_by and not deep_nesting"
+		PYTHONPATH=$(CURDIR)/build/$@ $(PY) -m pytest tests/selection tests/push tests/gp -k "not grows_by and not deep_nesting"
+
+libcxx-python: .venv/.built ## the Python tests of native code with clang and libc++, with a module in build/libcxx-python
+	CXX=clang++ CXXFLAGS=-stdlib=libc++ $(OTHER_MODULE)
+	@$(HIDE_EDITABLE)
+	PYTHONPATH=$(CURDIR)/build/$@ $(PY) -m pytest $(PYTEST_ARGS) tests/selection tests/push tests/gp tests/hostile
 
 libcxx: .venv/.built ## the native tests with clang and libc++
 	$(WITH_VENV) cmake --preset libcxx

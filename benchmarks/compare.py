@@ -52,7 +52,7 @@ def _push(_: Path) -> Callable[[], Any]:
     from flexicase import push
 
     rng = random.Random(1)
-    instructions = list(push.InstructionSet.of_stacks("exec", "integer", "boolean", "vector_integer"))
+    instructions = list(push.InstructionSet.from_stacks("exec", "integer", "boolean", "vector_integer"))
     inputs = push.Symbol("in1"), push.Symbol("in2")
     genomes = [
         push.Genome(push.Gene(rng.choice([*instructions, *inputs]), rng.choice([0, 0, 0, 1])) for _ in range(200))

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.gp._settings import EvolveSettings
-from flexicase.gp.evolve import Evolution
-from flexicase.gp.records import GenerationRecord, PhaseSeconds
+from flexicase.gp.evolve import Evolution, evolve_settings
+from flexicase.gp.records import GenerationRecord
 
 
 @dataclass(frozen=True)
@@ -51,6 +50,7 @@ CLOJUSH = {
     "last-index-of-zero": Clojush(seconds=43.0, runs=150_000, instructions=190),
 }
 CORES = 2
+PHASES = ("translate", "evaluate", "select", "vary", "other")
 INSTRUCTIONS_PER_CPU_SECOND = 0.47e6  # the better end of 0.38 to 0.47 million per second and core
 CPU_SECONDS_PER_SELECTION = 8e-3  # the better end of 8 to 12 ms
 
@@ -72,13 +72,13 @@ class Stopwatch:
 
 
 def measure(
-    problem: str, method: str, generations: int, seed: int, *, partial: bool, parents: int | None
+    problem: str, method: str, generations: int, seed: int, *, partial: bool, n_selections: int | None
 ) -> tuple[list[GenerationRecord], float]:
     """The records of a run in CPU seconds, and the seconds spent in running programs."""
-    setup = EvolveSettings.of(
-        problem, method=method, generations=generations, seed=seed, partial=partial, parents=parents, threads=1
+    settings = evolve_settings(
+        problem, method, generations=generations, seed=seed, partial=partial, n_selections=n_selections, threads=1
     )
-    evolution = Evolution(setup, clock=time.process_time)
+    evolution = Evolution(settings, clock=time.process_time)
     running = Stopwatch(evolution.train.errors)
     evolution.train.errors = running  # type: ignore[method-assign]
     records, seconds = [], 0.0
@@ -92,19 +92,20 @@ def measure(
 
 def report(problem: str, records: list[GenerationRecord], running: float, partial: bool) -> None:
     n = len(records)
-    phases = PhaseSeconds(*(sum(record.seconds[i] for record in records) / n for i in range(len(PhaseSeconds._fields))))
-    steps, pairs = sum(r.steps for r in records) / n, sum(r.pairs for r in records) / n
+    total = sum(record.seconds for record in records) / n
+    steps, pairs = sum(r.push_steps for r in records) / n, sum(r.pairs for r in records) / n
     events = sum(r.events for r in records) / n
     print(
         f"{problem}: {n} generations, {events:,.0f} selections, {pairs:,.0f} runs of {steps / pairs:.0f} instructions"
     )
-    print(f"  one generation  {phases.total:.3f} s CPU on one thread, {steps / 1e6:.1f} million instructions")
-    for name, seconds in phases._asdict().items():
-        print(f"    {name:<10} {1e3 * seconds:8.2f} ms  {100 * seconds / phases.total:5.1f} %")
+    print(f"  one generation  {total:.3f} s CPU on one thread, {steps / 1e6:.1f} million instructions")
+    for name in PHASES:
+        seconds = sum(getattr(record, f"seconds_{name}") for record in records) / n
+        print(f"    {name:<10} {1e3 * seconds:8.2f} ms  {100 * seconds / total:5.1f} %")
     if not partial:
-        print(f"  running Push programs  {100 * running / n / phases.total:.1f} % of the CPU time")
+        print(f"  running Push programs  {100 * running / n / total:.1f} % of the CPU time")
     if problem in CLOJUSH and not partial:
-        beside_clojush(CLOJUSH[problem], phases.total, steps / pairs, events)
+        beside_clojush(CLOJUSH[problem], total, steps / pairs, events)
 
 
 def beside_clojush(clojush: Clojush, seconds: float, instructions: float, events: float) -> None:
@@ -123,7 +124,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=2)
     parser.add_argument("--partial", action="store_true", help="evaluate what selection asks for")
     parser.add_argument(
-        "--parents", type=int, help="selections per generation, as many as there are parents if left out"
+        "--selections", type=int, help="selections per generation, as many as there are parents if left out"
     )
     arguments = parser.parse_args()
     for problem in arguments.problems:
@@ -134,11 +135,11 @@ def main() -> None:
                 arguments.generations,
                 arguments.seed,
                 partial=arguments.partial,
-                parents=arguments.parents,
+                n_selections=arguments.selections,
             )
             for _ in range(arguments.repeats)
         ]
-        records, running = min(runs, key=lambda run: sum(record.seconds.total for record in run[0]))
+        records, running = min(runs, key=lambda run: sum(record.seconds for record in run[0]))
         report(problem, records, running, arguments.partial)
     print(f"memory  {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB at most")
 

@@ -27,8 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import flexicase as fx
-from flexicase.gp._settings import EvolveSettings
-from flexicase.gp.evolve import Evolution
+from flexicase.gp.evolve import Evolution, evolve_settings
 from flexicase.gp.parents import FullEvaluation
 from flexicase.rng import key_from_seed
 from flexicase.selection.methods import PAPER_METHODS
@@ -65,14 +64,14 @@ class Figures(NamedTuple):
 
 def populations(problem: str, generations: Sequence[int], seed: int) -> Iterator[tuple[int, Errors]]:
     """The errors of a run's population at some of its generations, as far as it gets."""
-    evolution = Evolution(EvolveSettings.of(problem, generations=max(generations) + 1, seed=seed, threads=1))
+    evolution = Evolution(evolve_settings(problem, generations=max(generations) + 1, seed=seed, threads=1))
     while True:
         record, finished = evolution.step()
         if finished:
             return
         if record.generation in generations:
-            assert isinstance(evolution._judge, FullEvaluation)
-            yield record.generation, evolution._judge._matrix.values.astype(np.float64)
+            assert isinstance(evolution._parents, FullEvaluation)
+            yield record.generation, evolution._parents._errors.values.astype(np.float64)
 
 
 def orders(errors: Errors, method: str, n: int, seed: int) -> list[list[int]]:

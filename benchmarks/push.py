@@ -46,7 +46,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=15, help="the best of so many counts")
     arguments = parser.parse_args()
     rng = random.Random(1)
-    instructions = list(InstructionSet.of_stacks("exec", "integer", "boolean", "vector_integer"))
+    instructions = list(InstructionSet.from_stacks("exec", "integer", "boolean", "vector_integer"))
     sizes = (rng.randint(100, 300) for _ in range(arguments.programs))
     genomes = [Genome(random_gene(rng, instructions) for _ in range(size)) for size in sizes]
     inputs, expected = mirror_cases(rng, arguments.cases)

@@ -27,6 +27,7 @@ import numpy as np
 
 import flexicase as fx
 from cluster_model import Costs, estimate, pool_sizes, simulate
+from flexicase._provenance import usable_cores
 from flexicase.data import SyntheticPopulation
 from flexicase.evaluation import RayEvaluator
 
@@ -252,7 +253,7 @@ def main() -> None:
     parser.add_argument("--plot", type=Path, help="where to draw the figure")
     arguments = parser.parse_args()
     parts = arguments.parts.split(",")
-    print(f"{os.cpu_count()} processors, load {', '.join(f'{load:.1f}' for load in os.getloadavg())}")
+    print(f"{usable_cores()} processors, load {', '.join(f'{load:.1f}' for load in os.getloadavg())}")
     if "efficiency" in parts:
         ceiling(arguments.repeats)
     if {"overhead", "efficiency"} & set(parts):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from flexicase.experiments.results import StudyResults, read_results
 from flexicase.report.claims import image_claims
-from flexicase.report.figures import draw_image_evaluations
+from flexicase.report.figures import draw_figures
 from flexicase.report.images import image_sections
 
 DOCS = Path(__file__).resolve().parent
@@ -58,7 +58,7 @@ def draw() -> None:
     """Draw the figures of all studies on the page."""
     for name in dict.fromkeys(match["study"] for match in BLOCK.finditer(PAGE.read_text(encoding="utf-8"))):
         with tempfile.TemporaryDirectory() as folder:
-            for file in draw_image_evaluations(study(name), Path(folder)):
+            for file in draw_figures(image_sections(study(name)), Path(folder)):
                 if file.suffix == ".png" and file.name.startswith(FIGURE):
                     (DOCS / "images" / file.name).write_bytes(file.read_bytes())
 

@@ -1,4 +1,4 @@
-"""Sphinx extension: the instruction reference, made from the instruction table whenever the pages are built."""
+"""Sphinx extension that builds the instruction reference from the instruction table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from flexicase.push.instructions import STACKS, descriptions
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-#: Where the tables go in the page.
+#: The line of the page that the tables replace.
 MARK = "<!-- instruction tables -->"
 _PAGE = "instructions"
 _TITLES = {
@@ -43,7 +43,7 @@ def _line(row: Instruction) -> str:
         _items(row.gives),
         row.description,
         str(row.blocks or "–"),
-        row.profiles or "–",
+        ", ".join(row.instruction_sets) or "–",
     )
     return f"| {' | '.join(cells)} |"
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from flexicase.experiments.results import StudyResults, read_results
 from flexicase.report import paper
+from flexicase.report.figures import draw_figures
 from flexicase.report.sections import Table
 from flexicase.report.successes import success_groups
 from flexicase.report.write import PROGRAMS, layout_of, write_tables
@@ -53,11 +54,11 @@ def refresh(root: Path) -> list[Path]:
     page = (root / PAGE).read_text(encoding="utf-8")
     files = [root / PAGE, root / LIST]
     for results in studies:
-        files += write_tables(results, root / "results" / results.name / TABLES)
-    for results in (study for study in studies if study.kind != "image"):
-        pictures = draw(results, root / IMAGES / results.name)
+        files += write_tables(results, root / "results" / results.spec.name / TABLES)
+    for results in (study for study in studies if study.spec.kind != "image"):
+        pictures = draw(results, root / IMAGES / results.spec.name)
         files += pictures
-        page = replace_fragment(page, fragment(results, pictures), results.name)
+        page = replace_fragment(page, fragment(results, pictures), results.spec.name)
     overview = (root / LIST).read_text(encoding="utf-8")
     (root / LIST).write_text(replace_fragment(overview, list_of(studies), "studies"), encoding="utf-8")
     (root / PAGE).write_text(page, encoding="utf-8")
@@ -69,7 +70,7 @@ def draw(results: StudyResults, folder: Path) -> list[Path]:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     with tempfile.TemporaryDirectory() as everything:
-        drawn = layout_of(results).draw(results, Path(everything))
+        drawn = draw_figures(layout_of(results).sections(results), Path(everything))
         return [Path(shutil.copy(path, folder)) for path in drawn if is_shown(path)]
 
 
@@ -87,7 +88,7 @@ def fragment(results: StudyResults, pictures: list[Path]) -> str:
     found = layout.claims(results)
     if found:
         parts.append("\n".join(f"- **{c.verdict}**: “{c.statement}” {c.evidence}" for c in found))
-    parts += [f"![{path.stem.replace('-', ' ')}](images/results/{results.name}/{path.name})" for path in pictures]
+    parts += [f"![{path.stem.replace('-', ' ')}](images/results/{results.spec.name}/{path.name})" for path in pictures]
     parts += [
         f"**{part.title}.** {part.text}\n\n{table_text(part.table)}"
         for part in layout.sections(results)
@@ -100,7 +101,7 @@ def standing(results: StudyResults) -> str:
     """How far a study is, and what made it."""
     origin, done = results.origin(), len(results.runs)
     far = f"all {done} runs" if done == results.planned else f"{done} of {results.planned} runs so far"
-    sizes = ", ".join(f"{name} {value}" for name, value in results.settings.items())
+    sizes = ", ".join(f"{name} {value}" for name, value in results.spec.settings.items())
     return f"{far[:1].upper()}{far[1:]}; {sizes}. Made by flexicase {origin['versions']} on {origin['machines']}."
 
 
@@ -144,7 +145,7 @@ def list_of(studies: list[StudyResults]) -> str:
         problems = ", ".join(map(paper.title, results.problems))
         done = f"{len(results.runs)} of {results.planned}"
         kind = "programs" if layout_of(results) is PROGRAMS else layout_of(results).title
-        rows.append([f"`{results.name}`", f"{kind}: {problems}", done])
+        rows.append([f"`{results.spec.name}`", f"{kind}: {problems}", done])
     return markdown_table(("folder", "study", "runs"), rows, names=2)
 
 

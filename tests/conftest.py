@@ -17,8 +17,8 @@ settings.load_profile("flexicase")
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 os.environ.pop("FLEXICASE_BACKEND", None)  # tests name the back end they mean
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs inherit a Ctrl-C that does nothing
-if hasattr(signal, "SIGHUP"):
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # and those of nohup a hang-up that does nothing
+if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda *_: None)  # nohup: go on, but start processes that a hang-up ends
 
 
 @pytest.fixture(params=["native", "reference"])

@@ -25,6 +25,7 @@ def needed(evaluate, n_individuals, n_cases, n, method):
     return sum(calls) / (n_individuals * n_cases)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["lexicase", "weighted-num-nonzeros", "ranked-num-nonzeros"])
 @pytest.mark.parametrize("n", [10, 100, 1000])
 def test_share_is_near_what_a_generation_needs(method, n):
@@ -46,6 +47,7 @@ def test_clones_need_every_case():
     assert fx.advise(20, 30, 1, errors=np.ones((20, 30))).share == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_few_selections_and_many_cases_pay_and_a_full_generation_does_not():
     assert fx.advise(1000, 100, 1).mode == "partial"
     assert fx.advise(1000, 100, 1).share < 0.1
@@ -54,6 +56,7 @@ def test_few_selections_and_many_cases_pay_and_a_full_generation_does_not():
     assert fx.advise(1000, 100_000, 10).mode == "partial"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["lexicase", "weighted-num-nonzeros", "ranked-num-nonzeros"])
 def test_share_grows_with_selections_and_shrinks_with_cases(method):
     by_n = [fx.advise(200, 100, n, method).share for n in (1, 30, 10**6)]

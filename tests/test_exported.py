@@ -6,7 +6,7 @@ import pytest
 
 from flexicase._provenance import Provenance
 from flexicase.experiments._tables import write_tables
-from flexicase.experiments.results import MADE_BY, PROVENANCE_COLUMNS, RUN_COLUMNS, read_runs
+from flexicase.experiments.results import ORIGIN, PROVENANCE_COLUMNS, RUN_COLUMNS, read_runs
 
 pa = pytest.importorskip("pyarrow")
 
@@ -30,10 +30,10 @@ def tables():
 def test_every_run_gets_its_own_rows(tables, tmp_path):
     write_tables(tmp_path, tables, "parquet")
     exported = read_runs(tmp_path)
-    assert [line["id"] for line in exported.lines] == ["a", "b", "c"]
+    assert [line["id"] for line in exported.runs] == ["a", "b", "c"]
     assert {name: columns["generation"].tolist() for name, columns in exported.rows.items()} == {"a": [0, 1], "b": [0]}
     assert exported.rows["a"]["seconds"].tolist() == [0.5, 0.25]
-    assert set(exported.circumstances) == {"a", "b"}
+    assert set(exported.provenance) == {"a", "b"}
 
 
 def test_a_study_without_finished_runs_has_no_rows(tables, tmp_path):
@@ -57,7 +57,11 @@ def test_a_study_without_finished_runs_has_no_rows(tables, tmp_path):
         ("runs", lambda t: t.set_column(4, "seed", [["x"] * 3]), "column 'seed' must be int64, got string"),
         ("runs", lambda t: t.set_column(1, "problem", [["x", None, "y"]]), "'problem' must have a value in every"),
         ("runs", lambda t: t.set_column(5, "state", [["planned"] * 3]), "run 'a' has rows but no finished run"),
-        ("rows", lambda t: t.set_column(1, "generation", [[0, None, 1]]), "'generation' of rows or timings must hold"),
+        (
+            "rows",
+            lambda t: t.set_column(1, "generation", [["x", None, "y"]]),
+            "'generation' of rows or timings must hold",
+        ),
         ("timings", lambda t: t.set_column(1, "seconds", [["x"] * 3]), "'seconds' of rows or timings must hold"),
     ],
 )
@@ -86,4 +90,4 @@ def test_the_rows_of_a_run_that_lie_apart_are_refused(tables, tmp_path):
 
 def test_what_made_a_run_is_exported_whole():
     """A new field of the provenance would be lost on the way."""
-    assert tuple(field.name for field in fields(Provenance)) == MADE_BY
+    assert tuple(field.name for field in fields(Provenance)) == ORIGIN

@@ -7,6 +7,7 @@ from scipy import stats
 from flexicase.rng import Lane, Stream, cosine_and_sine, decay, key_from_seed, normals
 
 
+@pytest.mark.slow
 def test_normals_are_standard_normal_and_independent():
     key = key_from_seed(1)
     z = np.array([normals(Stream.of(key, event, Lane.BASELINE), 6) for event in range(20_000)])

@@ -31,6 +31,7 @@ def errors():
     return example_errors()[:80, :30]
 
 
+@pytest.mark.slow
 def test_funnel_draws_the_mean_pools_and_names_the_mean_evaluations(ax, errors):
     assert plot.funnel(errors, n=300, seed=4, ax=ax) is ax
     lines = dict(zip(PAPER_METHODS, ax.get_lines(), strict=True))

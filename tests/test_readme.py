@@ -9,6 +9,7 @@ import pytest
 README = Path(__file__).parents[1] / "README.md"
 
 
+@pytest.mark.slow
 def test_snippets_run_in_one_namespace_and_print_what_they_say(capsys):
     mpl = pytest.importorskip("matplotlib")
     mpl.use("Agg")
@@ -29,7 +30,7 @@ def test_files_that_the_readme_links_to_exist():
 
 
 def test_benchmark_markers_stand_once_and_in_order():
-    text = README.read_text(encoding="utf-8")
+    text = (README.parent / "docs" / "comparison.md").read_text(encoding="utf-8")
     assert text.count("<!-- benchmark:begin -->") == text.count("<!-- benchmark:end -->") == 1
     assert text.index("<!-- benchmark:begin -->") < text.index("<!-- benchmark:end -->")
 
@@ -42,8 +43,8 @@ def test_what_is_said_of_the_papers_study_follows_from_its_runs():
 
     results = read_results(README.parent / "results" / "gp-paper")
     found = {claim.statement: claim.verdict for claim in claims(results)}
-    agree = sum(verdict == "agrees" for verdict in found.values())
+    agree = sum(verdict in ("agrees", "reproduced") for verdict in found.values())
     assert len(results.runs) == 500
-    assert found["The success counts of the paper's table."] == "agrees"
+    assert found["The success counts of the paper's table."] in ("agrees", "reproduced")
     text = " ".join(README.read_text(encoding="utf-8").split())
-    assert f"{agree} of the {len(found)} statements of the paper that were tested came out" in text
+    assert f"{agree} of the paper's {len(found)} tested claims were reproduced" in text

@@ -31,7 +31,7 @@ def test_tables_keep_every_value_exactly(style, tmp_path):
     assert back["yes"].to_pylist() == table["yes"].to_pylist()
     assert back["whole"].to_pylist() == table["whole"].to_pylist()
     assert back["real"].to_numpy().tobytes() == real.tobytes()
-    manifest = {"format": 1, "tables": {"t": {"words": "string", "real": "float64", "whole": "int64"}}}
+    manifest = {"format": 2, "tables": {"t": {"words": "string", "real": "float64", "whole": "int64"}}}
     (tmp_path / MANIFEST).write_text(json.dumps(manifest))
     with pytest.raises(ValueError, match=r"expected columns words, real, whole, got|cannot be read"):
         read_tables(tmp_path)
@@ -62,15 +62,15 @@ def test_writing_in_another_format_leaves_no_second_copy(tmp_path):
         ("", "cannot be read"),
         ("{", "cannot be read"),
         ("\udcff", "cannot be read"),
-        ("[]", "expected format 1, got None"),
-        ("{}", "expected format 1, got None"),
-        ('{"format": 7, "tables": {}}', "expected format 1, got 7"),
-        ('{"format": 1}', "expected for each table its columns"),
-        ('{"format": 1, "tables": {"runs": 3}}', "expected for each table its columns"),
-        ('{"format": 1, "tables": {"runs": {"seed": "read_csv"}}}', "string, int64, float64, bool_"),
-        ('{"format": 1, "tables": {"runs": {"seed": []}}}', "expected for each table its columns"),
-        ('{"format": 1, "tables": {}}', "expected a table 'runs', got none"),
-        ('{"format": 1, "tables": {"runs": {"id": "string"}}}', "expected columns id, got seed|cannot be read"),
+        ("[]", "expected format 2, got None"),
+        ("{}", "expected format 2, got None"),
+        ('{"format": 7, "tables": {}}', "expected format 2, got 7"),
+        ('{"format": 2}', "expected for each table its columns"),
+        ('{"format": 2, "tables": {"runs": 3}}', "expected for each table its columns"),
+        ('{"format": 2, "tables": {"runs": {"seed": "read_csv"}}}', "string, int64, float64, bool_"),
+        ('{"format": 2, "tables": {"runs": {"seed": []}}}', "expected for each table its columns"),
+        ('{"format": 2, "tables": {}}', "expected a table 'runs', got none"),
+        ('{"format": 2, "tables": {"runs": {"id": "string"}}}', "expected columns id, got seed|cannot be read"),
     ],
 )
 @pytest.mark.parametrize("style", FORMATS)
@@ -127,6 +127,7 @@ def content(folder):
     return {name: table.to_pylist() for name, table in read_tables(folder, "runs").items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [Killed, OSError(errno.ENOSPC, "No space left on device")], ids=["kill", "full"])
 @pytest.mark.parametrize("styles", [("parquet", "parquet"), ("parquet", "csv"), ("csv", "parquet")])
 @pytest.mark.parametrize("numbers", [(1, 2), (2, 1)])
@@ -190,7 +191,7 @@ def test_names_of_tables_are_no_paths(name, tmp_path):
     write_tables(tmp_path / "outside", {"runs": pa.table({"seed": [1]})}, "parquet")
     folder = tmp_path / "export"
     write_tables(folder, {"runs": pa.table({"seed": [1]})}, "parquet")
-    (folder / MANIFEST).write_text(json.dumps({"format": 1, "tables": {name: {"seed": "int64"}}}))
+    (folder / MANIFEST).write_text(json.dumps({"format": 2, "tables": {name: {"seed": "int64"}}}))
     for read in (lambda: read_tables(folder), lambda: write_tables(folder, generation(1), "csv")):
         with pytest.raises(ValueError, match=r"manifest\.json"):
             read()

@@ -30,7 +30,7 @@ from selection.report import Report
 from selection.runners import Timing
 from selection.workloads import WORKLOADS, Workload, resolve_workloads
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "comparison.md"
 HERE = [sys.executable, str(runners.__file__)]
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
@@ -150,8 +150,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--venv", type=Path, help="folder for the peers' environments, kept; default: thrown away")
     parser.add_argument("--out", type=Path, help="write everything as JSON")
     parser.add_argument("--markdown", action="store_true", help="print Markdown instead of text")
-    parser.add_argument("--update-readme", action="store_true", help="put the Markdown between the README's marks")
-    parser.add_argument("--readme", type=Path, default=README, help=argparse.SUPPRESS)
+    parser.add_argument("--update-docs", action="store_true", help="put the Markdown into docs/comparison.md")
+    parser.add_argument("--page", type=Path, default=PAGE, help=argparse.SUPPRESS)
     parser.add_argument("--verbose", action="store_true", help="say what is running")
     options = parser.parse_args()
     options.isas = [isa.strip() for isa in options.isas.split(",") if isa.strip()]
@@ -165,8 +165,8 @@ def arguments() -> argparse.Namespace:
             parser.error(f"--isas must name base or avx2, got {isa!r}")
     if options.repeat < 1:
         parser.error(f"--repeat must be at least 1, got {options.repeat}")
-    if options.update_readme:
-        replace_fragment(options.readme.read_text(encoding="utf-8"), "")  # fails now rather than after the run
+    if options.update_docs:
+        replace_fragment(options.page.read_text(encoding="utf-8"), "")  # fails now rather than after the run
     return options
 
 
@@ -188,9 +188,9 @@ def main() -> None:
     report.costs += small_calls(repeat=options.repeat)
     if options.out:
         options.out.write_text(json.dumps(report.as_dict(), indent=2) + "\n", encoding="utf-8")
-    if options.update_readme:
-        text = options.readme.read_text(encoding="utf-8")
-        options.readme.write_text(replace_fragment(text, report.as_markdown()), encoding="utf-8")
+    if options.update_docs:
+        text = options.page.read_text(encoding="utf-8")
+        options.page.write_text(replace_fragment(text, report.as_markdown()), encoding="utf-8")
     print(report.as_markdown() if options.markdown else report.as_text())
 
 

@@ -6,13 +6,13 @@ import os
 import platform
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import flexicase
 from flexicase import _native
+from flexicase._provenance import processor, usable_cores
 from fragments import markdown_table, text_table
 from selection.comparison import Entry, Row
 from selection.costs import Cost
@@ -29,20 +29,11 @@ def environment() -> dict[str, Any]:
         "python": platform.python_version(),
         "numpy": np.__version__,
         "system": platform.system(),
-        "cpu": _cpu(),
-        "cores": os.cpu_count(),
+        "cpu": processor(),
+        "cores": usable_cores(),
         "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
         "date": datetime.now(timezone.utc).date().isoformat(),
     }
-
-
-def _cpu() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(named, platform.processor() or platform.machine())
 
 
 @dataclass(slots=True)
@@ -86,7 +77,7 @@ class Report:
         return "\n".join(parts)
 
     def as_markdown(self) -> str:
-        """A fragment for a README: speed beside the peers, then the orders, then the costs."""
+        """A fragment of a page: speed beside the peers, then the orders, then the costs."""
         parts = [self._speed_table(), self._order_table(), self._cost_table(), self._caption()]
         return "\n\n".join(part for part in parts if part)
 

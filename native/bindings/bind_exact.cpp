@@ -1,12 +1,12 @@
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
 #include <optional>
 #include <tuple>
 
-#include "flexicase/exact.hpp"
+#include "arrays.hpp"
+#include "flexicase/probabilities.hpp"
 #include "gil.hpp"
 
 namespace nb = nanobind;
@@ -16,12 +16,6 @@ using namespace flexicase;
 namespace {
 
 using Probabilities = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
-
-Probabilities owned_array(std::vector<double>&& values) {
-  auto* moved = new std::vector<double>(std::move(values));
-  nb::capsule owner(moved, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-  return Probabilities(moved->data(), {moved->size()}, owner);
-}
 
 std::tuple<std::optional<Probabilities>, std::uint64_t, double> probabilities(const Kernel& kernel,
                                                                               std::uint64_t max_states) {

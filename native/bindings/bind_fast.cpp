@@ -1,5 +1,4 @@
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
 #include <chrono>
@@ -9,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "arrays.hpp"
 #include "fast_blocks.hpp"
 #include "flexicase/fast_run.hpp"
 #include "flexicase/parallel.hpp"
@@ -20,25 +20,23 @@ using namespace flexicase;
 
 namespace {
 
-template <class T, int dimensions = 1>
-using In = nb::ndarray<const T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
-template <class T, int dimensions = 1>
-using Out = nb::ndarray<T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
 using Indices = In<std::int64_t>;
-
-template <class Array>
-std::int64_t length(const Array& array, std::size_t axis = 0) {
-  return static_cast<std::int64_t>(array.shape(axis));
-}
 
 // A run between calls, with the working memory of the last one.
 struct Runs {
   FastPlan plan;
   std::optional<In<double>> epsilon;
-  IndexRoom room;
+  IndexArrayPool room;
   std::unique_ptr<FastRun> spare;
   std::int64_t calls_done = 0;
 };
+
+template <class... Arguments>
+nb::object call(const nb::callable& function, const Arguments&... arguments) {
+  PyObject* returned = call_python(function.ptr(), nb::make_tuple(arguments...).ptr());
+  if (returned == nullptr) nb::raise_python_error();
+  return nb::steal(returned);
+}
 
 // Asks the evaluator for what the run needs. What it may do to the index arrays does not matter:
 // they are copies.
@@ -47,29 +45,29 @@ class Question {
   Question(const nb::callable& evaluate, const nb::callable& checked, const nb::callable& failed)
       : evaluate_(evaluate), checked_(checked), failed_(failed) {}
 
-  void ask(FastRun& run, IndexRoom& room) {
+  void ask(FastRun& run, IndexArrayPool& room) {
     const nb::object found = answer(run, room);
     const auto rows = static_cast<std::int64_t>(run.individuals().size());
     const auto columns = static_cast<std::int64_t>(run.cases().size());
     if (plain_.read(found.ptr(), rows, columns)) {
-      run.give(plain_.data());
+      run.provide_errors(plain_.data());
     } else {
-      const nb::object block = checked_(found, room.copy(run.individuals()), room.copy(run.cases()));
-      run.give(nb::cast<In<double, 2>>(block).data());
+      const nb::object block = call(checked_, found, room.copy(run.individuals()), room.copy(run.cases()));
+      run.provide_errors(nb::cast<In<double, 2>>(block).data());
     }
     plain_.release();
   }
 
  private:
-  nb::object answer(const FastRun& run, IndexRoom& room) {
+  nb::object answer(const FastRun& run, IndexArrayPool& room) {
     const nb::object individuals = room.copy(run.individuals());
     const nb::object cases = room.copy(run.cases());
     try {
-      return evaluate_(individuals, cases);
+      return call(evaluate_, individuals, cases);
     } catch (nb::python_error& error) {
       if (!error.matches(PyExc_Exception)) throw;
       if (error.traceback().is_valid()) PyException_SetTraceback(error.value().ptr(), error.traceback().ptr());
-      failed_(error.value(), room.copy(run.individuals()), room.copy(run.cases()));
+      call(failed_, error.value(), room.copy(run.individuals()), room.copy(run.cases()));
       throw;
     }
   }
@@ -77,7 +75,7 @@ class Question {
   const nb::callable& evaluate_;
   const nb::callable& checked_;
   const nb::callable& failed_;
-  PlainBlock plain_;
+  BlockReader plain_;
 };
 
 // Most evaluators are asked again so soon that other Python threads need not run meanwhile.
@@ -110,7 +108,7 @@ class Yielding {
   Clock::time_point yielded_ = Clock::now();
 };
 
-void run_events(FastRun& run, IndexRoom& room, Question& question) {
+void run_events(FastRun& run, IndexArrayPool& room, Question& question) {
   Yielding others;
   while (advance(run) == FastRun::Status::needs_errors) {
     question.ask(run, room);
@@ -119,16 +117,16 @@ void run_events(FastRun& run, IndexRoom& room, Question& question) {
   }
 }
 
-void bind_store(nb::module_& m) {
-  nb::class_<PairStore>(m, "PairStore")
+void bind_cache(nb::module_& m) {
+  nb::class_<ErrorCache>(m, "PairStore")
       .def(nb::init<std::int64_t, std::int64_t, std::uint64_t>(), "individuals"_a, "cases"_a, "most_bytes"_a)
-      .def_prop_ro("pairs", &PairStore::pairs)
-      .def_prop_ro("refused", &PairStore::refused)
-      .def_prop_ro("nbytes", &PairStore::bytes)
-      .def_prop_ro("is_matrix", &PairStore::is_matrix)
+      .def_prop_ro("pairs", &ErrorCache::pairs)
+      .def_prop_ro("refused", &ErrorCache::refused)
+      .def_prop_ro("nbytes", &ErrorCache::bytes)
+      .def_prop_ro("is_matrix", &ErrorCache::is_matrix)
       .def(
           "lookup",
-          [](const PairStore& self, const Indices& individuals, const Indices& cases,
+          [](const ErrorCache& self, const Indices& individuals, const Indices& cases,
              const Out<double, 2>& transposed) {
             for (std::int64_t j = 0; j < length(cases); ++j) {
               self.lookup(individuals.data(), length(individuals), cases(static_cast<std::size_t>(j)),
@@ -138,17 +136,17 @@ void bind_store(nb::module_& m) {
           "individuals"_a, "cases"_a, "transposed"_a)
       .def(
           "store",
-          [](PairStore& self, const Indices& individuals, const Indices& cases, const In<double, 2>& errors) {
+          [](ErrorCache& self, const Indices& individuals, const Indices& cases, const In<double, 2>& errors) {
             const std::vector<std::int64_t> rows(individuals.data(), individuals.data() + individuals.size());
             for (std::int64_t j = 0; j < length(cases); ++j) {
               self.store(rows, cases(static_cast<std::size_t>(j)), errors.data() + j, length(cases));
             }
           },
           "individuals"_a, "cases"_a, "errors"_a)
-      .def("clear", &PairStore::clear)
-      .def("begin", &PairStore::begin)
-      .def("commit", &PairStore::commit)
-      .def("rollback", &PairStore::rollback);
+      .def("clear", &ErrorCache::clear)
+      .def("begin", &ErrorCache::begin)
+      .def("commit", &ErrorCache::commit)
+      .def("rollback", &ErrorCache::rollback);
 }
 
 void bind_run(nb::module_& m) {
@@ -171,7 +169,7 @@ void bind_run(nb::module_& m) {
           "most_pairs"_a)
       .def(
           "select",
-          [](Runs& self, PairStore& store, const Out<double>& weights, std::uint64_t version, double w_max,
+          [](Runs& self, ErrorCache& cache, const Out<double>& weights, std::uint64_t version, double w_max,
              std::uint64_t k0, std::uint64_t k1, std::uint64_t first_event, const Out<std::int64_t, 2>& counts,
              const Out<std::uint8_t>& ended, const nb::callable& evaluate, const nb::callable& checked,
              const nb::callable& failed) {
@@ -181,7 +179,7 @@ void bind_run(nb::module_& m) {
             const std::int64_t calls_done = self.calls_done;
             std::unique_ptr<FastRun> run = std::move(self.spare);
             if (!run) run = std::make_unique<FastRun>(self.plan);
-            run->start({&store,
+            run->start({&cache,
                         weights.data(),
                         version,
                         w_max,
@@ -203,6 +201,6 @@ void bind_run(nb::module_& m) {
 }  // namespace
 
 void bind_fast(nb::module_& m) {
-  bind_store(m);
+  bind_cache(m);
   bind_run(m);
 }

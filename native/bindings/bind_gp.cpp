@@ -1,5 +1,4 @@
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -10,9 +9,9 @@
 #include <new>
 #include <numeric>
 
+#include "arrays.hpp"
 #include "gil.hpp"
 #include "push/population.hpp"
-#include "push/simplify.hpp"
 #include "push/variation.hpp"
 #include "push_values.hpp"
 
@@ -25,8 +24,8 @@ using flexicase::Stream;
 
 namespace {
 
-using Numbers = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Indices = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Numbers = flexicase::Out<std::int64_t>;
+using Indices = flexicase::In<std::int64_t>;
 
 // The position of a name in a list of names.
 template <class Names>

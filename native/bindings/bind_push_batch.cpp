@@ -1,5 +1,4 @@
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
@@ -9,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "arrays.hpp"
 #include "gil.hpp"
 #include "push/batch.hpp"
 #include "push/population.hpp"
@@ -20,8 +20,8 @@ using namespace flexicase::push;
 
 namespace {
 
-using Indices = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Errors = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Indices = flexicase::In<std::int64_t>;
+using Errors = flexicase::Out<double>;
 
 int stack_number(const std::string& name) {
   if (name == "output") return kStacks;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "gil.hpp"
 #include "push/foreign.hpp"
 #include "push/table.hpp"
 #include "push_values.hpp"
@@ -44,12 +45,12 @@ class KnownThread {
  public:
   KnownThread() {
     if (PyGILState_GetThisThreadState()) return;
-    state_ = PyGILState_Ensure();
+    state_ = flexicase::ensure_gil();
     saved_ = PyEval_SaveThread();
   }
   ~KnownThread() {
     if (!saved_) return;
-    PyEval_RestoreThread(saved_);
+    flexicase::restore_thread(saved_);
     PyGILState_Release(state_);
   }
   KnownThread(const KnownThread&) = delete;
@@ -180,7 +181,7 @@ class PythonInstruction final : public Foreign {
     }
     thread_local const KnownThread known;
     if (nested_too_deeply(m)) return;
-    const nb::gil_scoped_acquire held;
+    const flexicase::WithGil held;
     try {
       try {
         call(m);
@@ -207,7 +208,7 @@ class PythonInstruction final : public Foreign {
 
   void call(Machine& m) const {
     const nb::object arguments = arguments_of(m);
-    const nb::object returned = checked(PyObject_CallObject(function_, arguments.ptr()));
+    const nb::object returned = checked(flexicase::call_python(function_, arguments.ptr()));
     Results results(m);
     if (!convert(returned, results)) return;
     for (int s = 0; s < kStacks; ++s) m.stacks[s].drop(needed_[s]);

@@ -1,5 +1,4 @@
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -7,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "arrays.hpp"
 #include "flexicase/kernel.hpp"
 #include "gil.hpp"
 
@@ -16,40 +16,11 @@ using namespace flexicase;
 
 namespace {
 
-using AnyMatrix = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
-using Doubles = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Block = nb::ndarray<std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Out = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-DType dtype_of(nb::dlpack::dtype t) {
-  using Code = nb::dlpack::dtype_code;
-  const auto code = static_cast<Code>(t.code);
-  if (code == Code::Bool && t.bits == 8) return DType::u8;
-  if (code == Code::UInt && t.bits == 8) return DType::u8;
-  if (code == Code::UInt && t.bits == 16) return DType::u16;
-  if (code == Code::UInt && t.bits == 32) return DType::u32;
-  if (code == Code::UInt && t.bits == 64) return DType::u64;
-  if (code == Code::Int && t.bits == 8) return DType::i8;
-  if (code == Code::Int && t.bits == 16) return DType::i16;
-  if (code == Code::Int && t.bits == 32) return DType::i32;
-  if (code == Code::Int && t.bits == 64) return DType::i64;
-  if (code == Code::Float && t.bits == 32) return DType::f32;
-  if (code == Code::Float && t.bits == 64) return DType::f64;
-  throw nb::type_error("unsupported entry type");
-}
-
 // Keeps the array alive beside what is derived from it.
 struct BoundMatrix : Matrix {
   BoundMatrix(const MatrixView& view, AnyMatrix a) : Matrix(view), array(std::move(a)) {}
   AnyMatrix array;
 };
-
-MatrixView view_of(const AnyMatrix& a) {
-  return {
-      a.data(),    dtype_of(a.dtype()), static_cast<std::int64_t>(a.shape(0)), static_cast<std::int64_t>(a.shape(1)),
-      a.stride(0), a.stride(1)};
-}
 
 // Whether a look at every entry takes long enough for other Python threads to run meanwhile.
 bool is_large(const MatrixView& m) { return m.rows * m.cols >= std::int64_t{1} << 15; }
@@ -61,14 +32,7 @@ auto without_gil(const BoundMatrix& matrix, F&& f) {
   return f(matrix);
 }
 
-template <class T, class V>
-auto owned_array(V&& values) {
-  auto* copy = new std::vector<T>(values.begin(), values.end());
-  nb::capsule owner(copy, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return nb::ndarray<nb::numpy, T, nb::ndim<1>>(copy->data(), {copy->size()}, owner);
-}
-
-std::vector<double> to_vector(const std::optional<Doubles>& array) {
+std::vector<double> to_vector(const std::optional<In<double>>& array) {
   if (!array) return {};
   return {array->data(), array->data() + array->size()};
 }
@@ -96,26 +60,24 @@ void bind_select(nb::module_& m) {
       .def("memory", &BoundMatrix::memory, "Bytes held beyond the matrix itself.")
       .def(
           "zeros",
-          [](const BoundMatrix& self) {
-            return owned_array<std::int64_t>(without_gil(self, [](auto& m) { return m.zeros(); }));
-          },
+          [](const BoundMatrix& self) { return owned_array(without_gil(self, [](auto& m) { return m.zeros(); })); },
           "(cases,) exact zeros per case.")
       .def(
           "groups",
           [](const BoundMatrix& self) {
             {
               const WithoutGil others_run;  // another thread may be finding them, and ask for the lock meanwhile
-              self.kinds();
+              self.unique_rows();
             }
-            return owned_array<std::int64_t>(self.kinds());
+            return owned_array(std::vector<std::int64_t>(self.unique_rows().begin(), self.unique_rows().end()));
           },
           "(individuals,) the first individual with the same errors.");
 
   nb::class_<Kernel>(m, "Kernel", "A prepared selection.")
       .def(
           "__init__",
-          [](Kernel* self, std::shared_ptr<BoundMatrix> matrix, const std::optional<Doubles>& weights, bool ranked,
-             int tolerance, const std::optional<Doubles>& epsilon, std::int64_t batch, std::int64_t depth,
+          [](Kernel* self, std::shared_ptr<BoundMatrix> matrix, const std::optional<In<double>>& weights, bool ranked,
+             int tolerance, const std::optional<In<double>>& epsilon, std::int64_t batch, std::int64_t depth,
              bool random_depth, double slippage) {
             KernelOptions options{to_vector(weights), ranked,  static_cast<Tolerance>(tolerance),
                                   to_vector(epsilon), batch,   depth,
@@ -128,9 +90,9 @@ void bind_select(nb::module_& m) {
       .def(
           "draw",
           [](Kernel& self, std::uint64_t k0, std::uint64_t k1, std::uint64_t first_event, std::uint64_t event_step,
-             int threads, Block block, Out<std::uint8_t> ended) {
+             int threads, Out<std::int64_t, 2> block, Out<std::uint8_t> ended) {
             const bool counts = block.shape(0) == 4;
-            const auto n = static_cast<std::int64_t>(block.shape(1));
+            const std::int64_t n = length(block, 1);
             std::int64_t* rows = block.data();
             Request request{{k0, k1}, first_event, event_step, rows};
             if (counts) {

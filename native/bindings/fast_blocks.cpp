@@ -68,7 +68,7 @@ bool converted_unsigned(const Py_buffer& view, double* out) {
 }  // namespace
 
 // The memory is that of a bytearray, which cannot be moved while the array on top of it lives.
-void IndexRoom::make_room(std::size_t count) {
+void IndexArrayPool::make_room(std::size_t count) {
   const Numpy& numpy = Numpy::get();
   size_ = std::max(count, room_for);
   used_ = 0;
@@ -79,7 +79,7 @@ void IndexRoom::make_room(std::size_t count) {
   array_ = nb::handle(numpy.frombuffer)(owner, nb::handle(numpy.int64));
 }
 
-nb::object IndexRoom::copy(const std::vector<std::int64_t>& indices) {
+nb::object IndexArrayPool::copy(const std::vector<std::int64_t>& indices) {
   if (!array_.is_valid() || indices.size() > size_ - used_) make_room(indices.size());
   std::copy(indices.begin(), indices.end(), memory_ + used_);
   const std::size_t end = used_ + indices.size();
@@ -90,7 +90,7 @@ nb::object IndexRoom::copy(const std::vector<std::int64_t>& indices) {
   return cut;
 }
 
-bool PlainBlock::read(PyObject* found, std::int64_t rows, std::int64_t columns) {
+bool BlockReader::read(PyObject* found, std::int64_t rows, std::int64_t columns) {
   if (reinterpret_cast<PyObject*>(Py_TYPE(found)) != Numpy::get().ndarray) return false;
   if (PyObject_GetBuffer(found, &view_, PyBUF_STRIDES | PyBUF_FORMAT) != 0) {
     PyErr_Clear();  // of a type that has no buffer format
@@ -102,7 +102,7 @@ bool PlainBlock::read(PyObject* found, std::int64_t rows, std::int64_t columns) 
   return false;
 }
 
-bool PlainBlock::convert(std::int64_t rows, std::int64_t columns) {
+bool BlockReader::convert(std::int64_t rows, std::int64_t columns) {
   if (view_.format == nullptr || view_.format[0] == 0 || view_.format[1] != 0) return false;
   const char kind = view_.format[0];
   const std::int64_t count = rows * columns;
@@ -122,7 +122,7 @@ bool PlainBlock::convert(std::int64_t rows, std::int64_t columns) {
   return false;
 }
 
-void PlainBlock::release() {
+void BlockReader::release() {
   if (held_) PyBuffer_Release(&view_);
   held_ = false;
 }

@@ -10,7 +10,7 @@
 namespace flexicase {
 
 // NumPy arrays of indices, cut from larger pieces of memory; no place is handed out twice.
-class IndexRoom {
+class IndexArrayPool {
  public:
   // A new (n,) int64 array that may be overwritten and kept.
   nanobind::object copy(const std::vector<std::int64_t>& indices);
@@ -26,12 +26,12 @@ class IndexRoom {
 
 // The errors in an ordinary NumPy array, read in place or converted. All that needs a second look
 // (other objects and types, other shapes, NaN, integers beyond 2^53) is not plain.
-class PlainBlock {
+class BlockReader {
  public:
-  PlainBlock() = default;
-  PlainBlock(const PlainBlock&) = delete;
-  PlainBlock& operator=(const PlainBlock&) = delete;
-  ~PlainBlock() { release(); }
+  BlockReader() = default;
+  BlockReader(const BlockReader&) = delete;
+  BlockReader& operator=(const BlockReader&) = delete;
+  ~BlockReader() { release(); }
 
   bool read(PyObject* found, std::int64_t rows, std::int64_t columns);
   // (rows, columns), until `release`.

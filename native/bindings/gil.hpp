@@ -1,35 +1,44 @@
-// Python's global interpreter lock around native work.
+// Python's global interpreter lock around native work, and calls of Python from it.
+//
+// Once the interpreter exits, Python ends a daemon thread that asks for the lock (before Python 3.14, by pthread_exit,
+// which unwinds the stack). C++ frames must not be unwound like that, so these functions keep the thread forever.
+// Native code uses nothing else to take the lock or to run Python code, except on the main thread.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
-#include <chrono>
-#include <thread>
-
 namespace flexicase {
 
+void restore_thread(PyThreadState* state);
+PyGILState_STATE ensure_gil();
+// As PyObject_CallObject.
+PyObject* call_python(PyObject* function, PyObject* arguments);
+
 // Lets other Python threads run until it goes out of scope.
-//
-// When the interpreter has ended, Python ends a daemon thread that asks for its lock (before Python 3.14, by unwinding
-// its stack). Frames of C++ cannot be unwound that way without ending the process, so the thread stays here instead.
 class WithoutGil {
  public:
   // `worth_it`: whether there is enough to do. To get the lock back takes 5 ms if another thread keeps busy.
   explicit WithoutGil(bool worth_it = true) : state_(worth_it ? PyEval_SaveThread() : nullptr) {}
   WithoutGil(const WithoutGil&) = delete;
   WithoutGil& operator=(const WithoutGil&) = delete;
-
   ~WithoutGil() {
-    if (state_ == nullptr) return;
-    try {
-      PyEval_RestoreThread(state_);
-    } catch (...) {
-      for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
-    }
+    if (state_ != nullptr) restore_thread(state_);
   }
 
  private:
   PyThreadState* state_;
+};
+
+// Holds the lock until it goes out of scope, also on a thread that Python does not know.
+class WithGil {
+ public:
+  WithGil() : state_(ensure_gil()) {}
+  WithGil(const WithGil&) = delete;
+  WithGil& operator=(const WithGil&) = delete;
+  ~WithGil() { PyGILState_Release(state_); }
+
+ private:
+  PyGILState_STATE state_;
 };
 
 }  // namespace flexicase

@@ -5,6 +5,7 @@
 
 #include "flexicase/parallel.hpp"
 #include "flexicase/select.hpp"
+#include "reserve.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -42,11 +43,13 @@ NB_MODULE(_native, m) {
     os.attr("register_at_fork")("after_in_child"_a = nb::cpp_function(note_main_thread));
   }
   flexicase::set_poll(signal_raised);
+  flexicase::Reserve::fill();
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
     try {
       std::rethrow_exception(thrown);
     } catch (const flexicase::Cancelled&) {  // the handler's exception is set already
     } catch (const std::bad_alloc&) {
+      flexicase::Reserve::fill();
       PyErr_SetString(PyExc_MemoryError, "out of memory");
     }
   });

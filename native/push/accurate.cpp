@@ -1,7 +1,6 @@
 // Every function: bring the argument to a small interval, look up its value at a point of a table near it, and add the
 // first terms of a Taylor series for the rest; in integers, with 128 bits.
-#include "push/accurate.hpp"
-
+#include "push/elementary.hpp"
 #include "push/tables.hpp"
 
 namespace flexicase::elementary::accurate {

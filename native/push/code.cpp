@@ -1,6 +1,6 @@
 // Instructions of the code stack that run code or look at lists from outside.
 #include "push/common.hpp"
-#include "push/trees.hpp"
+#include "push/machine.hpp"
 
 namespace flexicase::push {
 namespace {

@@ -1,6 +1,6 @@
 // Instructions of the code stack that search and change code.
+#include "push/machine.hpp"
 #include "push/table.hpp"
-#include "push/trees.hpp"
 
 namespace flexicase::push {
 namespace {

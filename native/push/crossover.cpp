@@ -1,4 +1,4 @@
-// Operators that combine two parents; the first is the child as it stands.
+// Operators that combine two parents; the first is the child so far.
 #include <algorithm>
 
 #include "push/operators.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int64_t kFar = INT32_MAX;  // beyond any genome
 
-void alternation(Making& m, const Genes& other) {
+void alternation(VariationContext& m, const Genes& other) {
   const double rate = m.rate(RateId::alternation_rate), deviation = m.rate(RateId::alignment_deviation);
   const Genes* parents[] = {&m.child, &other};
   std::size_t current = m.coin() ? 1 : 0, at = 0;
@@ -25,7 +25,7 @@ void alternation(Making& m, const Genes& other) {
   m.finish();
 }
 
-void uniform_crossover(Making& m, const Genes& other) {
+void uniform_crossover(VariationContext& m, const Genes& other) {
   const std::size_t length = std::max(m.child.size(), other.size());
   for (std::size_t i = 0; i < length; ++i) {
     const Genes& from = m.coin() ? other : m.child;
@@ -34,12 +34,12 @@ void uniform_crossover(Making& m, const Genes& other) {
   m.finish();
 }
 
-std::pair<std::size_t, std::size_t> cut_points(Making& m, std::size_t length) {
+std::pair<std::size_t, std::size_t> cut_points(VariationContext& m, std::size_t length) {
   const std::size_t a = m.stream.bounded(length + 1), b = m.stream.bounded(length + 1);
   return std::minmax(a, b);
 }
 
-void two_point_crossover(Making& m, const Genes& other) {
+void two_point_crossover(VariationContext& m, const Genes& other) {
   const auto [start, end] = cut_points(m, m.child.size());
   const auto [other_start, other_end] = cut_points(m, other.size());
   const auto append = [&m](const Genes& from, std::size_t begin, std::size_t stop) {
@@ -52,7 +52,7 @@ void two_point_crossover(Making& m, const Genes& other) {
   m.finish();
 }
 
-void combination(Making& m, const Genes& other, double rate) {
+void combination(VariationContext& m, const Genes& other, double rate) {
   for (std::size_t i = 0; i < m.child.size(); ++i) {
     if (other.empty() || !m.chance(rate)) {
       m.next.push_back(m.child[i]);
@@ -68,7 +68,7 @@ void combination(Making& m, const Genes& other, double rate) {
 
 }  // namespace
 
-void cross(Making& m, Operator how, const Genes& other) {
+void cross(VariationContext& m, Operator how, const Genes& other) {
   switch (how) {
     case Operator::alternation: return alternation(m, other);
     case Operator::uniform_crossover: return uniform_crossover(m, other);

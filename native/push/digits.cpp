@@ -1,9 +1,9 @@
 // Digits come off the front until what is left is less than half the distance to the next float. The language's host
 // (Java before 19) does so with limits of its own, which are kept here: whole numbers show digits that rounding would
 // drop, powers of two show more digits than they need, and two digits are the least that an exponent follows.
-#include "push/digits.hpp"
-
 #include <locale.h>
+
+#include "push/text.hpp"
 #if __has_include(<xlocale.h>)
 #include <xlocale.h>
 #endif

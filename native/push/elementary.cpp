@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <limits>
 
-#include "push/accurate.hpp"
 #include "push/tables.hpp"
 
 namespace flexicase::elementary {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "push/table.hpp"
-#include "push/tokens.hpp"
 
 namespace flexicase::push {
 namespace {

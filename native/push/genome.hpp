@@ -43,4 +43,18 @@ class Translator {
 // program stay in the memory of the genes.
 Item translate(const std::vector<Gene>& genes, std::int64_t max_points, Arena& arena, Watch& watch);
 
+// A program as a sequence: items, and parentheses that open and close.
+enum class Mark : std::uint8_t { item, open, close };
+
+struct Token {
+  Mark mark;
+  Item item;
+};
+using Tokens = std::vector<Token>;
+
+// The tokens of a list.
+Tokens tokens_of(const Item& list);
+// The list of tokens, with all its memory in `arena`.
+Item gathered(const Tokens& tokens, Arena& arena);
+
 }  // namespace flexicase::push

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "push/common.hpp"
-#include "push/letters.hpp"
+#include "push/text.hpp"
 
 namespace flexicase::push {
 namespace {

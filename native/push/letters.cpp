@@ -1,7 +1,7 @@
-#include "push/letters.hpp"
-
 #include <algorithm>
 #include <cstddef>
+
+#include "push/text.hpp"
 
 namespace flexicase::push {
 namespace {

@@ -1,8 +1,8 @@
 // 64 cells of a column of the distance matrix at a time (Myers, JACM 1999; blocks after Hyyrö, 2003).
-#include "push/levenshtein.hpp"
-
 #include <algorithm>
 #include <vector>
+
+#include "push/measures.hpp"
 
 namespace flexicase::push {
 namespace {

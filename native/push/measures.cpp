@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "push/levenshtein.hpp"
 #include "push/text.hpp"
 
 namespace flexicase::push {

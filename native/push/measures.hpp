@@ -1,7 +1,9 @@
 // How far the answer of a run is from the right one.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "push/machine.hpp"
 
@@ -59,5 +61,10 @@ double error_of(Machine& m, const Question& question, const Item* answer, const 
 
 // Measures of texts; see text_measures.cpp.
 double text_error(const Question& question, std::u16string_view text, const Item& target);
+
+// Insertions, deletions and substitutions between two texts; the second one should be the shorter.
+std::uint32_t levenshtein(Machine& m, std::u16string_view text, std::u16string_view pattern);
+// The same between two vectors.
+std::uint32_t levenshtein(Machine& m, const Item& vector, const Item& pattern);
 
 }  // namespace flexicase::push

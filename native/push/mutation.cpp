@@ -9,7 +9,7 @@ constexpr std::int64_t kTagLimit = 10'000;
 bool is_tag(const Item& item) { return item.kind >= Kind::tag && item.kind <= Kind::tagged_when; }
 
 struct Tweaks {
-  explicit Tweaks(Making& m)
+  explicit Tweaks(VariationContext& m)
       : real(m.rate(RateId::float_deviation)),
         integer(m.rate(RateId::integer_deviation)),
         character(m.rate(RateId::string_change_rate)),
@@ -18,16 +18,18 @@ struct Tweaks {
   double real, integer, character, tag;
 };
 
-Item shifted_integer(Making& m, const Item& item, double deviation) {
+Item shifted_integer(VariationContext& m, const Item& item, double deviation) {
   return integer(rounded(static_cast<double>(item.number) + deviation * m.gaussian()));
 }
-Item shifted_real(Making& m, const Item& item, double deviation) { return real(item.real + deviation * m.gaussian()); }
-Item shifted_tag(Making& m, const Item& item, double deviation) {
+Item shifted_real(VariationContext& m, const Item& item, double deviation) {
+  return real(item.real + deviation * m.gaussian());
+}
+Item shifted_tag(VariationContext& m, const Item& item, double deviation) {
   Item made = item;
   made.number = floored_mod(rounded(static_cast<double>(item.number) + deviation * m.gaussian()), kTagLimit);
   return made;
 }
-Item changed_string(Making& m, const Item& item, double rate) {
+Item changed_string(VariationContext& m, const Item& item, double rate) {
   auto* text = m.fresh.take<char16_t>(item.length);
   for (std::uint32_t i = 0; i < item.length; ++i) {
     text[i] = m.chance(rate) ? visible(m.stream.bounded(kVisible)) : item.text[i];
@@ -35,7 +37,7 @@ Item changed_string(Making& m, const Item& item, double rate) {
   return string(text, item.length);
 }
 
-Item tweaked(Making& m, const Item& item, const Tweaks& by) {
+Item tweaked(VariationContext& m, const Item& item, const Tweaks& by) {
   if (is_tag(item)) return shifted_tag(m, item, by.tag);
   switch (item.kind) {
     case Kind::real: return shifted_real(m, item, by.real);
@@ -46,7 +48,7 @@ Item tweaked(Making& m, const Item& item, const Tweaks& by) {
   }
 }
 
-void uniform_mutation(Making& m) {
+void uniform_mutation(VariationContext& m) {
   const double rate = m.rate(RateId::mutation_rate), tweak_rate = m.rate(RateId::tweak_rate);
   const Tweaks by(m);
   for (Gene& gene : m.child) {
@@ -56,13 +58,13 @@ void uniform_mutation(Making& m) {
 
 // Each gene of a kind with the probability `rate`.
 template <class Is, class Change>
-void change_each(Making& m, double rate, Is is, Change change) {
+void change_each(VariationContext& m, double rate, Is is, Change change) {
   for (Gene& gene : m.child) {
     if (is(gene.item) && m.chance(rate)) gene.item = change(gene.item);
   }
 }
 
-void single_kind(Making& m, Operator how) {
+void single_kind(VariationContext& m, Operator how) {
   const auto of = [](Kind kind) { return [kind](const Item& item) { return item.kind == kind; }; };
   const bool by_tweak_rate = how == Operator::uniform_integer_mutation || how == Operator::uniform_float_mutation ||
                              how == Operator::uniform_boolean_mutation;
@@ -84,7 +86,7 @@ void single_kind(Making& m, Operator how) {
   }
 }
 
-void close_mutation(Making& m) {
+void close_mutation(VariationContext& m) {
   if (!m.variation.source->close_marker) return;
   const double rate = m.rate(RateId::close_mutation_rate), increment = m.rate(RateId::close_increment_rate);
   for (Gene& gene : m.child) {
@@ -97,7 +99,7 @@ void close_mutation(Making& m) {
   }
 }
 
-void silence_mutation(Making& m) {
+void silence_mutation(VariationContext& m) {
   if (!m.variation.silent_marker) return;
   const double rate = m.rate(RateId::silence_rate);
   for (Gene& gene : m.child) {
@@ -105,7 +107,7 @@ void silence_mutation(Making& m) {
   }
 }
 
-void addition(Making& m, double rate) {
+void addition(VariationContext& m, double rate) {
   for (const Gene& gene : m.child) {
     if (!m.chance(rate)) {
       m.next.push_back(gene);
@@ -121,11 +123,11 @@ void addition(Making& m, double rate) {
 
 }  // namespace
 
-void delete_genes(Making& m, double rate) {
+void delete_genes(VariationContext& m, double rate) {
   std::erase_if(m.child, [&](const Gene&) { return m.chance(rate); });
 }
 
-void mutate(Making& m, Operator how) {
+void mutate(VariationContext& m, Operator how) {
   switch (how) {
     case Operator::uniform_mutation: return uniform_mutation(m);
     case Operator::uniform_close_mutation: return close_mutation(m);

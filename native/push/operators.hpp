@@ -1,4 +1,4 @@
-// What the genetic operators work on: the child as it stands, and draws that belong to it alone.
+// What the genetic operators work on: the child so far, and its own random draws.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@ namespace flexicase::push {
 
 using Genes = std::vector<Gene>;
 
-struct Making {
+struct VariationContext {
   const Variation& variation;
   Arena& fresh;  // of strings made on the way
   Stream stream{0};
@@ -47,9 +47,9 @@ inline std::int64_t rounded(double value) {
   return whole < -0x1p63 ? INT64_MIN : static_cast<std::int64_t>(whole);
 }
 
-void mutate(Making& making, Operator how);     // one parent, gene by gene
-void rearrange(Making& making, Operator how);  // one parent, in pieces
-void cross(Making& making, Operator how, const Genes& other);
-void delete_genes(Making& making, double rate);
+void mutate(VariationContext& context, Operator how);     // one parent, gene by gene
+void rearrange(VariationContext& context, Operator how);  // one parent, in pieces
+void cross(VariationContext& context, Operator how, const Genes& other);
+void delete_genes(VariationContext& context, double rate);
 
 }  // namespace flexicase::push

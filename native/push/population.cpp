@@ -4,7 +4,7 @@
 #include <mutex>
 
 #include "flexicase/parallel.hpp"
-#include "push/tokens.hpp"
+#include "push/genome.hpp"
 
 namespace flexicase::push {
 namespace {

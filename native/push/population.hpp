@@ -42,4 +42,8 @@ std::shared_ptr<Population> population_from_bytes(std::string_view bytes);
 std::string to_bytes(const Item& code);
 std::shared_ptr<Code> code_from_bytes(std::string_view bytes);
 
+// A program with one or two points deleted, or with one pair of parentheses removed; what is kept is copied to `arena`.
+// Removing parentheses also puts the elements of vectors in the place of the vectors.
+Item smaller(const Item& program, Stream& stream, Arena& arena);
+
 }  // namespace flexicase::push

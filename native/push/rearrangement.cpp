@@ -7,7 +7,7 @@ namespace flexicase::push {
 namespace {
 
 // Each gene is marked with the segmenting rate; a segment is a run of genes that are all marked or all not.
-void cut(Making& m) {
+void cut(VariationContext& m) {
   m.segments.clear();
   const double rate = m.rate(RateId::segmenting_rate);
   bool last = false;
@@ -19,20 +19,20 @@ void cut(Making& m) {
   if (!m.child.empty()) m.segments.push_back(m.child.size());
 }
 
-void each_gene_its_segment(Making& m) {
+void each_gene_its_segment(VariationContext& m) {
   m.segments.clear();
   for (std::size_t i = 1; i <= m.child.size(); ++i) m.segments.push_back(i);
 }
 
-std::size_t start_of(const Making& m, std::size_t segment) { return segment ? m.segments[segment - 1] : 0; }
+std::size_t start_of(const VariationContext& m, std::size_t segment) { return segment ? m.segments[segment - 1] : 0; }
 
-void copy_segment(Making& m, std::size_t segment) {
+void copy_segment(VariationContext& m, std::size_t segment) {
   m.next.insert(m.next.end(), m.child.begin() + static_cast<std::ptrdiff_t>(start_of(m, segment)),
                 m.child.begin() + static_cast<std::ptrdiff_t>(m.segments[segment]));
 }
 
 // Pairs of neighbours, from the first or the second one on (fair coin), change places with the given rate.
-void swap_pairs(Making& m, double rate) {
+void swap_pairs(VariationContext& m, double rate) {
   const std::size_t count = m.segments.size();
   std::size_t i = 0;
   if (m.coin() && count) copy_segment(m, i++);
@@ -46,7 +46,7 @@ void swap_pairs(Making& m, double rate) {
 }
 
 template <class Change>
-void each_segment(Making& m, RateId id, Change change) {
+void each_segment(VariationContext& m, RateId id, Change change) {
   cut(m);
   const double rate = m.rate(id);
   for (std::size_t i = 0; i < m.segments.size(); ++i) change(i, m.chance(rate));
@@ -55,7 +55,7 @@ void each_segment(Making& m, RateId id, Change change) {
 
 }  // namespace
 
-void rearrange(Making& m, Operator how) {
+void rearrange(VariationContext& m, Operator how) {
   switch (how) {
     case Operator::uniform_reordering: each_gene_its_segment(m); return swap_pairs(m, m.rate(RateId::reordering_rate));
     case Operator::uniform_segment_reordering: cut(m); return swap_pairs(m, m.rate(RateId::reordering_rate));

@@ -1,10 +1,9 @@
-#include "push/simplify.hpp"
 
 #include <algorithm>
 #include <vector>
 
+#include "push/genome.hpp"
 #include "push/population.hpp"
-#include "push/tokens.hpp"
 
 namespace flexicase::push {
 namespace {

@@ -3,7 +3,6 @@
 #include <string_view>
 
 #include "push/common.hpp"
-#include "push/letters.hpp"
 #include "push/text.hpp"
 
 namespace flexicase::push {

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <string_view>
 
-#include "push/letters.hpp"
 #include "push/table.hpp"
 #include "push/text.hpp"
 

@@ -3,7 +3,6 @@
 #include <charconv>
 #include <cmath>
 
-#include "push/digits.hpp"
 #include "push/table.hpp"
 
 namespace flexicase::push {

@@ -1,9 +1,10 @@
-// The text of values, and values from text.
+// The text of values, values from text, and the characters of texts.
 #pragma once
 
 #include <array>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "push/machine.hpp"
 
@@ -41,5 +42,28 @@ bool write_readable(Machine& m, const Item& item, std::vector<char16_t>& out, st
 std::size_t find(Machine& m, std::u16string_view text, std::u16string_view other, std::size_t at = 0);
 
 Item copy_text(Machine& m, std::string_view ascii);
+
+// The decimal digits of a float, whatever the locale: d1.d2d3… × 10^exponent.
+struct Digits {
+  char digit[24];
+  int count = 0;
+  int exponent = 0;
+};
+
+// The digits of a finite number above zero, as a single or as a double.
+Digits digits_of(double value, bool single);
+
+// The nearest float to a decimal or hexadecimal number.
+float single_of(const char* text);
+double double_of(const char* text);
+
+// Classes and cases of UTF-16 characters.
+bool is_letter(char16_t c);
+bool is_decimal_digit(char16_t c);
+bool is_whitespace(char16_t c);
+// 0 to 9, or -1 for what is no digit.
+int digit_value(char16_t c);
+void append_upper(std::u16string_view text, std::vector<char16_t>& out);
+void append_lower(std::u16string_view text, std::vector<char16_t>& out);
 
 }  // namespace flexicase::push

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <optional>
 
-#include "push/digits.hpp"
 #include "push/measures.hpp"
 #include "push/text.hpp"
 

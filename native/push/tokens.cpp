@@ -1,7 +1,6 @@
-#include "push/tokens.hpp"
-
 #include <algorithm>
 
+#include "push/genome.hpp"
 #include "push/population.hpp"
 
 namespace flexicase::push {

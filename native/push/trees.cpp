@@ -1,6 +1,6 @@
-#include "push/trees.hpp"
-
 #include <algorithm>
+
+#include "push/machine.hpp"
 
 namespace flexicase::push {
 

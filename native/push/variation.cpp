@@ -31,8 +31,8 @@ class Parents {
   const std::int64_t *start_, *next_, *end_;
 };
 
-// Each gene comes from the same place of the parent at hand, which is chosen anew after it with the given rate.
-void gene_selection(Making& m, Parents& parents) {
+// Each gene comes from the same place of the current parent, which is replaced after it with the given rate.
+void gene_selection(VariationContext& m, Parents& parents) {
   const double rate = m.rate(RateId::gene_selection_rate);
   const Genes* from = &m.child;
   for (std::size_t i = 0; i < from->size(); ++i) {
@@ -42,7 +42,7 @@ void gene_selection(Making& m, Parents& parents) {
   m.finish();
 }
 
-void apply(Making& m, Operator how, Parents& parents) {
+void apply(VariationContext& m, Operator how, Parents& parents) {
   switch (how) {
     case Operator::reproduction: return;
     case Operator::genesis:
@@ -59,7 +59,7 @@ void apply(Making& m, Operator how, Parents& parents) {
   }
 }
 
-void limit_size(Making& m, const Genes& first_parent) {
+void limit_size(VariationContext& m, const Genes& first_parent) {
   if (!m.is_too_big(m.child.size())) return;
   switch (m.variation.too_big) {
     case TooBig::random: return m.variation.source->genome(m.stream, m.fresh, m.variation.max_initial_genome, m.child);
@@ -98,19 +98,19 @@ std::shared_ptr<Population> breed(const Variation& variation, const Population& 
       arena = &children->add_arena();
     }
     Arena fresh{std::size_t{1} << 14};
-    Making making{variation, fresh};
+    VariationContext context{variation, fresh};
     for (std::int64_t i = begin; i < end; ++i) {
       fresh.reset(SIZE_MAX);
-      making.stream = {lane_state(event_state(key, static_cast<std::uint64_t>(i)), Lane::variation)};
+      context.stream = {lane_state(event_state(key, static_cast<std::uint64_t>(i)), Lane::variation)};
       Parents own(parents, brood.parents + brood.first[i], brood.parents + brood.first[i + 1]);
       const Genes& first = own.take();
-      making.child = first;
+      context.child = first;
       for (const Operator how : variation.pipelines[static_cast<std::size_t>(brood.pipelines[i])]) {
-        apply(making, how, own);
+        apply(context, how, own);
       }
-      limit_size(making, first);
+      limit_size(context, first);
       Genes& child = children->genomes[static_cast<std::size_t>(i)];
-      child = making.child;
+      child = context.child;
       for (Gene& gene : child) gene.item = copied(gene.item, *arena);
       used[i] = own.used();
       watch.spend(1000 + 100 * static_cast<std::int64_t>(child.size()));

@@ -9,100 +9,31 @@
 
 namespace flexicase::push {
 
-enum class Operator : std::uint8_t {
-  reproduction,
-  genesis,
-  alternation,
-  uniform_crossover,
-  two_point_crossover,
-  uniform_mutation,
-  uniform_instruction_mutation,
-  uniform_integer_mutation,
-  uniform_float_mutation,
-  uniform_tag_mutation,
-  uniform_string_mutation,
-  uniform_boolean_mutation,
-  uniform_close_mutation,
-  uniform_silence_mutation,
-  uniform_addition,
-  uniform_deletion,
-  uniform_addition_and_deletion,
-  uniform_combination,
-  uniform_combination_and_deletion,
-  uniform_reordering,
-  uniform_segment_reordering,
-  uniform_segment_transposition,
-  uniform_segment_duplication,
-  uniform_segment_deletion,
-  gene_selection,
-  count
-};
+// Each list makes the enumerators and their names.
+#define FX_ENUMERATOR(name) name,
+#define FX_NAME(name) #name,
 
-inline constexpr const char* kOperatorNames[] = {"reproduction",
-                                                 "genesis",
-                                                 "alternation",
-                                                 "uniform_crossover",
-                                                 "two_point_crossover",
-                                                 "uniform_mutation",
-                                                 "uniform_instruction_mutation",
-                                                 "uniform_integer_mutation",
-                                                 "uniform_float_mutation",
-                                                 "uniform_tag_mutation",
-                                                 "uniform_string_mutation",
-                                                 "uniform_boolean_mutation",
-                                                 "uniform_close_mutation",
-                                                 "uniform_silence_mutation",
-                                                 "uniform_addition",
-                                                 "uniform_deletion",
-                                                 "uniform_addition_and_deletion",
-                                                 "uniform_combination",
-                                                 "uniform_combination_and_deletion",
-                                                 "uniform_reordering",
-                                                 "uniform_segment_reordering",
-                                                 "uniform_segment_transposition",
-                                                 "uniform_segment_duplication",
-                                                 "uniform_segment_deletion",
-                                                 "gene_selection"};
-static_assert(std::size(kOperatorNames) == static_cast<std::size_t>(Operator::count));
+// clang-format off: one line each otherwise
+#define FX_OPERATORS(X) \
+  X(reproduction) X(genesis) X(alternation) X(uniform_crossover) X(two_point_crossover) X(uniform_mutation) \
+  X(uniform_instruction_mutation) X(uniform_integer_mutation) X(uniform_float_mutation) \
+  X(uniform_tag_mutation) X(uniform_string_mutation) X(uniform_boolean_mutation) X(uniform_close_mutation) \
+  X(uniform_silence_mutation) X(uniform_addition) X(uniform_deletion) X(uniform_addition_and_deletion) \
+  X(uniform_combination) X(uniform_combination_and_deletion) X(uniform_reordering) \
+  X(uniform_segment_reordering) X(uniform_segment_transposition) X(uniform_segment_duplication) \
+  X(uniform_segment_deletion) X(gene_selection)
+enum class Operator : std::uint8_t { FX_OPERATORS(FX_ENUMERATOR) count };
+inline constexpr const char* kOperatorNames[] = {FX_OPERATORS(FX_NAME)};
 
-enum class RateId : std::uint8_t {
-  alternation_rate,
-  alignment_deviation,
-  mutation_rate,
-  tweak_rate,
-  float_deviation,
-  integer_deviation,
-  string_change_rate,
-  tag_deviation,
-  close_mutation_rate,
-  close_increment_rate,
-  silence_rate,
-  addition_rate,
-  deletion_rate,
-  addition_and_deletion_rate,
-  combination_rate,
-  combination_and_deletion_rate,
-  reordering_rate,
-  segmenting_rate,
-  transposition_rate,
-  segment_duplication_rate,
-  segment_deletion_rate,
-  gene_selection_rate,
-  count
-};
-
-inline constexpr const char* kRateNames[] = {"alternation_rate",      "alignment_deviation",
-                                             "mutation_rate",         "tweak_rate",
-                                             "float_deviation",       "integer_deviation",
-                                             "string_change_rate",    "tag_deviation",
-                                             "close_mutation_rate",   "close_increment_rate",
-                                             "silence_rate",          "addition_rate",
-                                             "deletion_rate",         "addition_and_deletion_rate",
-                                             "combination_rate",      "combination_and_deletion_rate",
-                                             "reordering_rate",       "segmenting_rate",
-                                             "transposition_rate",    "segment_duplication_rate",
-                                             "segment_deletion_rate", "gene_selection_rate"};
-static_assert(std::size(kRateNames) == static_cast<std::size_t>(RateId::count));
+#define FX_RATES(X) \
+  X(alternation_rate) X(alignment_deviation) X(mutation_rate) X(tweak_rate) X(float_deviation) \
+  X(integer_deviation) X(string_change_rate) X(tag_deviation) X(close_mutation_rate) X(close_increment_rate) \
+  X(silence_rate) X(addition_rate) X(deletion_rate) X(addition_and_deletion_rate) X(combination_rate) \
+  X(combination_and_deletion_rate) X(reordering_rate) X(segmenting_rate) X(transposition_rate) \
+  X(segment_duplication_rate) X(segment_deletion_rate) X(gene_selection_rate)
+enum class RateId : std::uint8_t { FX_RATES(FX_ENUMERATOR) count };
+inline constexpr const char* kRateNames[] = {FX_RATES(FX_NAME)};
+// clang-format on
 
 // What becomes of a child that is too big.
 enum class TooBig : std::uint8_t { random, parent, empty, truncate };
@@ -123,7 +54,7 @@ struct Variation {
 // The pipeline that makes each of `size` children.
 void draw_pipelines(const Variation& variation, Key key, std::int64_t size, std::int64_t* chosen);
 
-// The parents that a pipeline may need. An operator that selects anew for each gene may need `largest` of them, the
+// The parents that a pipeline may need. An operator that selects again for each gene may need `largest` of them, the
 // number of genes of the largest parent.
 std::int64_t parents_needed(const Pipeline& pipeline, std::int64_t largest);
 

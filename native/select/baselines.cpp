@@ -1,10 +1,10 @@
 #include "flexicase/baselines.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <vector>
 
+#include "flexicase/bits.hpp"
 #include "flexicase/parallel.hpp"
 
 namespace flexicase {
@@ -21,29 +21,38 @@ Stream stream_of(const Request& request, std::int64_t i, Lane lane) {
   return {lane_state(event_state(request.key, event_number(request, i)), lane)};
 }
 
+// Errors in their own type.
+template <class T>
+struct Table : MatrixView {
+  explicit Table(const MatrixView& m) : MatrixView(m) {}
+  T at(std::int64_t row, std::int64_t col) const {
+    return static_cast<const T*>(data)[row * row_stride + col * col_stride];
+  }
+};
+
 // The individuals that are best on each case, among one per distinct error vector.
 struct Elites {
-  std::vector<std::int64_t> members;  // positions in kinds, case after case
+  std::vector<std::int64_t> members;  // positions in unique rows, case after case
   std::vector<std::int64_t> starts;   // (cases + 1,)
-  std::vector<std::int64_t> won;      // (kinds,) on how many cases each is best
-  std::vector<std::int64_t> rarest;   // (kinds,) the case with the fewest others among those
+  std::vector<std::int64_t> won;      // (unique_rows,) on how many cases each is best
+  std::vector<std::int64_t> rarest;   // (unique_rows,) the case with the fewest others among those
 };
 
 template <class T>
-Elites find_elites(const Table<T>& errors, const std::int64_t* kinds, std::int64_t n_kinds, Watch& watch) {
+Elites find_elites(const Table<T>& errors, const std::int64_t* unique_rows, std::int64_t n_unique_rows, Watch& watch) {
   Elites elites;
   elites.starts.push_back(0);
-  elites.won.assign(static_cast<std::size_t>(n_kinds), 0);
-  elites.rarest.assign(static_cast<std::size_t>(n_kinds), -1);
+  elites.won.assign(static_cast<std::size_t>(n_unique_rows), 0);
+  elites.rarest.assign(static_cast<std::size_t>(n_unique_rows), -1);
   const auto size_of = [&](std::int64_t c) {
     return elites.starts[static_cast<std::size_t>(c) + 1] - elites.starts[static_cast<std::size_t>(c)];
   };
   for (std::int64_t c = 0; c < errors.cols; ++c) {
-    watch.spend(8 * n_kinds);
-    T best = errors.at(kinds[0], c);
-    for (std::int64_t k = 1; k < n_kinds; ++k) best = std::min(best, errors.at(kinds[k], c));
-    for (std::int64_t k = 0; k < n_kinds; ++k) {
-      if (errors.at(kinds[k], c) == best) elites.members.push_back(k);
+    watch.spend(8 * n_unique_rows);
+    T best = errors.at(unique_rows[0], c);
+    for (std::int64_t k = 1; k < n_unique_rows; ++k) best = std::min(best, errors.at(unique_rows[k], c));
+    for (std::int64_t k = 0; k < n_unique_rows; ++k) {
+      if (errors.at(unique_rows[k], c) == best) elites.members.push_back(k);
     }
     elites.starts.push_back(static_cast<std::int64_t>(elites.members.size()));
     for (auto m = static_cast<std::size_t>(elites.starts[static_cast<std::size_t>(c)]); m < elites.members.size();
@@ -66,13 +75,13 @@ bool nowhere_worse(const Table<T>& errors, std::int64_t a, std::int64_t b) {
 
 // Whether another error vector is nowhere worse; it would be best wherever this one is.
 template <class T>
-bool is_dominated(const Table<T>& errors, const std::int64_t* kinds, const Elites& elites, std::int64_t k,
+bool is_dominated(const Table<T>& errors, const std::int64_t* unique_rows, const Elites& elites, std::int64_t k,
                   Watch& watch) {
   const auto rival_case = static_cast<std::size_t>(elites.rarest[static_cast<std::size_t>(k)]);
   for (std::int64_t m = elites.starts[rival_case]; m < elites.starts[rival_case + 1]; ++m) {
     const std::int64_t rival = elites.members[static_cast<std::size_t>(m)];
     watch.spend(20 + errors.cols / 8);
-    if (rival != k && nowhere_worse(errors, kinds[rival], kinds[k])) return true;
+    if (rival != k && nowhere_worse(errors, unique_rows[rival], unique_rows[k])) return true;
   }
   return false;
 }
@@ -92,18 +101,20 @@ std::vector<std::uint64_t> pack_columns(const std::uint8_t* rows, std::int64_t n
 
 }  // namespace
 
-template <class T>
-void batch_sums(const Table<T>& errors, const std::int64_t* cases, const std::int64_t* starts, std::int64_t batches,
+void batch_sums(const MatrixView& errors, const std::int64_t* cases, const std::int64_t* starts, std::int64_t batches,
                 double* sums) {
   Watch watch;
-  for (std::int64_t r = 0; r < errors.rows; ++r) {
-    for (std::int64_t b = 0; b < batches; ++b) {
-      watch.spend(10 + 2 * (starts[b + 1] - starts[b]));
-      double sum = 0.0;
-      for (std::int64_t k = starts[b]; k < starts[b + 1]; ++k) sum += static_cast<double>(errors.at(r, cases[k]));
-      sums[b * errors.rows + r] = sum == sum ? sum : std::numeric_limits<double>::infinity();
+  with_type(errors.type, [&]<class T>(T) {
+    const Table<T> table(errors);
+    for (std::int64_t r = 0; r < errors.rows; ++r) {
+      for (std::int64_t b = 0; b < batches; ++b) {
+        watch.spend(10 + 2 * (starts[b + 1] - starts[b]));
+        double sum = 0.0;
+        for (std::int64_t k = starts[b]; k < starts[b + 1]; ++k) sum += static_cast<double>(table.at(r, cases[k]));
+        sums[b * errors.rows + r] = sum == sum ? sum : std::numeric_limits<double>::infinity();
+      }
     }
-  }
+  });
 }
 
 void draw_tournaments(const TournamentPlan& plan, const Request& request, std::int64_t n, int threads) {
@@ -138,16 +149,20 @@ void draw_wheel(const double* wheel, std::int64_t individuals, const Request& re
   });
 }
 
-template <class T>
-void elite_shares(const Table<T>& errors, const std::int64_t* kinds, std::int64_t n_kinds, double* shares) {
+void elite_shares(const MatrixView& errors, const std::int64_t* unique_rows, std::int64_t n_unique_rows,
+                  double* shares) {
   Watch watch;
-  const Elites elites = find_elites(errors, kinds, n_kinds, watch);
-  std::vector<std::uint8_t> eligible(static_cast<std::size_t>(n_kinds));
-  for (std::int64_t k = 0; k < n_kinds; ++k) {
-    const auto at = static_cast<std::size_t>(k);
-    eligible[at] = elites.won[at] > 0 && !is_dominated(errors, kinds, elites, k, watch);
-    shares[k] = 0.0;
-  }
+  Elites elites;
+  std::vector<std::uint8_t> eligible(static_cast<std::size_t>(n_unique_rows));
+  with_type(errors.type, [&]<class T>(T) {
+    const Table<T> table(errors);
+    elites = find_elites(table, unique_rows, n_unique_rows, watch);
+    for (std::int64_t k = 0; k < n_unique_rows; ++k) {
+      const auto at = static_cast<std::size_t>(k);
+      eligible[at] = elites.won[at] > 0 && !is_dominated(table, unique_rows, elites, k, watch);
+      shares[k] = 0.0;
+    }
+  });
   for (std::size_t c = 0; c + 1 < elites.starts.size(); ++c) {
     const auto begin = elites.members.begin() + elites.starts[c];
     const auto end = elites.members.begin() + elites.starts[c + 1];
@@ -184,28 +199,12 @@ void farthest_first(const std::uint8_t* solved, std::int64_t parents, std::int64
     for (std::int64_t c = 0; c < cases; ++c) {
       std::int64_t apart = 0;
       for (std::int64_t w = 0; w < words; ++w)
-        apart += std::popcount(mine[w] ^ bits[static_cast<std::size_t>(c * words + w)]);
+        apart += count_ones(mine[w] ^ bits[static_cast<std::size_t>(c * words + w)]);
       std::int64_t& nearest = distance[static_cast<std::size_t>(c)];
       nearest = std::min(nearest, apart);
     }
     distance[static_cast<std::size_t>(next)] = taken;
   }
 }
-
-#define FX_INSTANTIATE(T)                                                                                        \
-  template void batch_sums<T>(const Table<T>&, const std::int64_t*, const std::int64_t*, std::int64_t, double*); \
-  template void elite_shares<T>(const Table<T>&, const std::int64_t*, std::int64_t, double*);
-FX_INSTANTIATE(bool)
-FX_INSTANTIATE(std::uint8_t)
-FX_INSTANTIATE(std::int8_t)
-FX_INSTANTIATE(std::uint16_t)
-FX_INSTANTIATE(std::int16_t)
-FX_INSTANTIATE(std::uint32_t)
-FX_INSTANTIATE(std::int32_t)
-FX_INSTANTIATE(std::uint64_t)
-FX_INSTANTIATE(std::int64_t)
-FX_INSTANTIATE(float)
-FX_INSTANTIATE(double)
-#undef FX_INSTANTIATE
 
 }  // namespace flexicase

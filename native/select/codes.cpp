@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "flexicase/parallel.hpp"
-#include "flexicase/row_groups.hpp"
 
 namespace flexicase {
 
@@ -26,23 +25,23 @@ const std::byte* row_address(const MatrixView& m, std::int64_t row) {
   });
 }
 
-// Kinds whose codes fit into a byte per entry of the matrix, beside so many other bytes.
+// UniqueRows whose codes fit into a byte per entry of the matrix, beside so many other bytes.
 std::int64_t rows_beside(const MatrixView& m, std::int64_t other_bytes) {
   if (m.rows * m.cols <= small_matrix) return m.rows;
   return std::clamp<std::int64_t>(m.rows - (other_bytes + m.cols - 1) / m.cols, 0, m.rows);
 }
 
-// While the matrix is read: groups, the rows' kinds, hash keys, ranges, and a block of rows.
+// While the matrix is read: groups, the rows' unique rows, hash keys, ranges, and a block of rows.
 std::int64_t rows_while_reading(const MatrixView& m) {
   const auto per_row = static_cast<std::int64_t>(RowGroups::bytes_per_row + sizeof(std::int32_t));
   return rows_beside(m, m.rows * per_row + (block_rows(m) + 11) * m.cols);
 }
 
-// Later: sets of best, lists of individuals and kinds, what is kept per case, and the scratch space of a draw.
-std::int64_t rows_while_drawing(const MatrixView& m, std::int64_t kinds) {
-  const std::int64_t set_bytes = (kinds + 511) / 512 * 64;
-  const std::int64_t lists = (kinds < m.rows ? 8 * m.rows + 12 * kinds : 12 * kinds) + 8 * set_bytes;
-  return rows_beside(m, (set_bytes + 48) * m.cols + lists + 24 * kinds);
+// Later: sets of best, lists of individuals and unique rows, what is kept per case, and the scratch space of a draw.
+std::int64_t rows_while_drawing(const MatrixView& m, std::int64_t unique_rows) {
+  const std::int64_t set_bytes = (unique_rows + 511) / 512 * 64;
+  const std::int64_t lists = (unique_rows < m.rows ? 8 * m.rows + 12 * unique_rows : 12 * unique_rows) + 8 * set_bytes;
+  return rows_beside(m, (set_bytes + 48) * m.cols + lists + 24 * unique_rows);
 }
 
 template <class T>
@@ -82,8 +81,8 @@ CodeRanges CodeRanges::of(const MatrixView& codes, Watch& watch) {
   const auto* first = static_cast<const std::uint8_t*>(codes.data);
   for (std::int64_t c = 0; c < codes.cols; ++c) ranges.least.push_back(first[c * codes.col_stride]);
   ranges.largest = ranges.least;
-  ranges.several.resize(ranges.least.size());
-  isa().widen_ranges(codes, ranges.least.data(), ranges.largest.data(), ranges.several.data(), watch);
+  ranges.has_more_than_two_values.resize(ranges.least.size());
+  isa().widen_ranges(codes, ranges.least.data(), ranges.largest.data(), ranges.has_more_than_two_values.data(), watch);
   return ranges;
 }
 
@@ -98,7 +97,7 @@ std::optional<Codes> Codes::of(const MatrixView& m, Watch& watch) {
   CodeBook book;
   Codes out;
   out.bytes = allocate<std::uint8_t>(static_cast<std::size_t>(room) * cols);
-  out.kind.resize(static_cast<std::size_t>(m.rows));
+  out.first_equal.resize(static_cast<std::size_t>(m.rows));
   for (std::int64_t top = 0; top < m.rows; top += height) {
     const std::int64_t count = std::min(height, m.rows - top);
     const bool fits = out.coded + count <= room;
@@ -115,32 +114,33 @@ std::optional<Codes> Codes::of(const MatrixView& m, Watch& watch) {
     if (top == 0) {
       out.ranges = CodeRanges::of(block, watch);
     } else {
-      isa().widen_ranges(block, out.ranges.least.data(), out.ranges.largest.data(), out.ranges.several.data(), watch);
+      isa().widen_ranges(block, out.ranges.least.data(), out.ranges.largest.data(),
+                         out.ranges.has_more_than_two_values.data(), watch);
     }
     isa().row_hashes(block, keys.data(), hashes.data(), watch);
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t row = top + i;
       const std::uint8_t* x = place + static_cast<std::size_t>(i) * cols;
-      const auto is_like = [&](std::int32_t kind) {
+      const auto is_like = [&](std::int32_t unique) {
         watch.spend(m.cols);
-        if (kind >= out.coded) return same_rows(m, groups.first()[static_cast<std::size_t>(kind)], row);
-        return std::memcmp(out.bytes.get() + static_cast<std::size_t>(kind) * cols, x, cols) == 0;
+        if (unique >= out.coded) return same_rows(m, groups.first()[static_cast<std::size_t>(unique)], row);
+        return std::memcmp(out.bytes.get() + static_cast<std::size_t>(unique) * cols, x, cols) == 0;
       };
-      const auto [kind, is_new] =
+      const auto [unique, is_new] =
           groups.add(static_cast<std::int32_t>(row), hashes[static_cast<std::size_t>(i)], is_like);
-      out.kind[static_cast<std::size_t>(row)] = groups.first()[static_cast<std::size_t>(kind)];
-      if (!is_new || kind != out.coded || out.coded == room) continue;
+      out.first_equal[static_cast<std::size_t>(row)] = groups.first()[static_cast<std::size_t>(unique)];
+      if (!is_new || unique != out.coded || out.coded == room) continue;
       std::uint8_t* to = out.bytes.get() + static_cast<std::size_t>(out.coded++) * cols;
       if (to != x) std::memcpy(to, x, cols);
     }
   }
-  out.kinds = static_cast<std::int64_t>(groups.first().size());
+  out.unique_rows = static_cast<std::int64_t>(groups.first().size());
   out.fit(m);
   return out;
 }
 
 void Codes::fit(const MatrixView& m) {
-  coded = std::min(coded, rows_while_drawing(m, kinds));
+  coded = std::min(coded, rows_while_drawing(m, unique_rows));
   shrink(bytes, static_cast<std::size_t>(coded * m.cols));
 }
 

@@ -5,15 +5,7 @@
 #include <vector>
 
 #include "flexicase/baselines.hpp"
-#include "flexicase/normals.hpp"
 #include "flexicase/parallel.hpp"
-
-// One copy per instruction set, chosen at load time, where the tool chain can; all give the same bits.
-#if defined(FLEXICASE_X86_ISAS) && defined(__GLIBC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define FX_CLONES [[gnu::target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")]]
-#else
-#define FX_CLONES
-#endif
 
 namespace flexicase {
 
@@ -25,22 +17,6 @@ constexpr double heavy_part = 1.0 / 64;  // of the weight that is left
 constexpr std::size_t most_in_pool = 8;  // a pool of more than this part of all is better added up whole
 constexpr std::int64_t events_at_once = 32;
 constexpr std::int64_t tile = 512;  // individuals whose sums stay in the nearest cache
-
-FX_CLONES void draw_normals(std::uint64_t lane, std::int64_t pairs, double* cosines, double* sines) {
-  for (std::int64_t j = 0; j < pairs; ++j) {
-    const auto [z, other] = normal_pair(unit_above_zero(lane, j), unit_above_zero(lane, pairs + j));
-    cosines[j] = z;
-    sines[j] = other;
-  }
-}
-
-FX_CLONES void decay_from(double heaviest, double std, std::int64_t n, const double* drawn, double* weights) {
-  for (std::int64_t c = 0; c < n; ++c) weights[c] = decay((drawn[c] - heaviest) * std);
-}
-
-FX_CLONES void add_column(double weight, const double* column, std::size_t n, double* sums) {
-  for (std::size_t p = 0; p < n; ++p) sums[p] += weight * column[p];
-}
 
 // Finds the lowest weighted sum of one event: start, add up if that is left to do, finish.
 class Aggregation {
@@ -72,7 +48,7 @@ class Aggregation {
     const double weight = weights_[static_cast<std::size_t>(c)];
     if (weight == 0) return;
     const double* column = plan_.columns + c * plan_.individuals;
-    add_column(weight, column + begin, static_cast<std::size_t>(end - begin), sums_.data() + begin);
+    isa().add_scaled(weight, column + begin, end - begin, sums_.data() + begin);
   }
 
   // The individuals with the lowest sum, in ascending order.
@@ -84,11 +60,10 @@ class Aggregation {
  private:
   void draw_weights(std::uint64_t lane) {
     if (weights_.empty()) return;
-    const auto pairs = static_cast<std::int64_t>(drawn_.size() / 2);
     watch_->spend(20 * plan_.cases);
-    draw_normals(lane, pairs, drawn_.data(), drawn_.data() + pairs);
+    isa().draw_normals(lane, static_cast<std::int64_t>(drawn_.size() / 2), drawn_.data());
     const double heaviest = *std::max_element(drawn_.begin(), drawn_.begin() + plan_.cases);
-    decay_from(heaviest, plan_.std, plan_.cases, drawn_.data(), weights_.data());
+    isa().exponentials(drawn_.data(), plan_.cases, heaviest, plan_.std, weights_.data());
   }
 
   // Drops individuals that cannot have the lowest sum: with the heaviest cases added they are
@@ -137,7 +112,7 @@ class Aggregation {
     const double* column = plan_.columns + c * plan_.individuals;
     watch_->spend(static_cast<std::int64_t>(pool_.size()));
     if (pool_.size() == everyone()) {
-      add_column(weight, column, pool_.size(), sums_.data());
+      isa().add_scaled(weight, column, plan_.individuals, sums_.data());
     } else {
       for (std::size_t p = 0; p < pool_.size(); ++p) sums_[p] += weight * column[pool_[p]];
     }

@@ -23,7 +23,7 @@ Kernel::Kernel(std::shared_ptr<Matrix> matrix, KernelOptions options)
       exact_(options_.tolerance == Tolerance::none && options_.batch == 1 && !options_.random_depth &&
              options_.depth >= matrix_->original().cols && options_.slippage == 0.0) {
   plan_order();
-  if (!exact_) plan_list();
+  if (!exact_) plan_epsilon();
 }
 
 void Kernel::plan_order() {
@@ -90,28 +90,28 @@ void Kernel::plan_wheel() {
   order_.guides = static_cast<std::int64_t>(guide_.size());
 }
 
-void Kernel::plan_list() {
+void Kernel::plan_epsilon() {
   const MatrixView& m = matrix_->original();
-  list_.values = m;
-  list_.tolerance = options_.tolerance;
-  list_.epsilon = options_.epsilon.data();
-  list_.batch = options_.batch;
-  list_.depth = options_.depth;
-  list_.random_depth = options_.random_depth;
-  list_.slippage = options_.slippage;
+  epsilon_.values = m;
+  epsilon_.tolerance = options_.tolerance;
+  epsilon_.epsilon = options_.epsilon.data();
+  epsilon_.batch = options_.batch;
+  epsilon_.depth = options_.depth;
+  epsilon_.random_depth = options_.random_depth;
+  epsilon_.slippage = options_.slippage;
   if (options_.tolerance != Tolerance::mad) return;
   const auto cols = static_cast<std::size_t>(m.cols);
   mad_.resize(cols);
   flags_.assign(2 * cols + 1, 0);
-  list_.mad = mad_.data();
-  list_.mad_ready = flags_.data();
-  list_.columns_ready = flags_.data() + cols;
+  epsilon_.mad = mad_.data();
+  epsilon_.mad_ready = flags_.data();
+  epsilon_.columns_ready = flags_.data() + cols;
   const std::size_t bytes = static_cast<std::size_t>(m.rows) * cols * sizeof(double);
   const bool in_place = m.type == DType::f64 && m.row_stride == 1;
   if (!in_place && bytes <= most_column_bytes) columns_ = allocate<double>(bytes / sizeof(double));
-  list_.columns = columns_.get();
+  epsilon_.columns = columns_.get();
   const std::uintptr_t past_line = reinterpret_cast<std::uintptr_t>(m.data) % 64;
-  if (m.type == DType::f64 && m.col_stride == 1) list_.tile_offset = static_cast<std::int64_t>(past_line / 8);
+  if (m.type == DType::f64 && m.col_stride == 1) epsilon_.tile_offset = static_cast<std::int64_t>(past_line / 8);
 }
 
 Scratch ScratchMemory::of_size(std::size_t size) {
@@ -128,19 +128,20 @@ Scratch ScratchMemory::of_size(std::size_t size) {
 
 void Kernel::draw(const Request& request, std::int64_t n, int threads) {
   const bool counts = request.ended != nullptr;
-  const Planes* planes = exact_ ? &matrix_->planes(counts) : nullptr;
-  ListPlan list = list_;
+  const BestSets* sets = exact_ ? &matrix_->best_sets(counts) : nullptr;
+  EpsilonPlan plan = epsilon_;
   const std::int64_t rows = matrix_->original().rows;
-  if (!exact_ && counts && matrix_->kind_count() < rows) list.kind = matrix_->kinds().data();
-  const std::size_t size = exact_ ? isa().planes_scratch(order_, planes->kinds) : isa().list_scratch(order_, rows);
+  if (!exact_ && counts && matrix_->n_unique_rows() < rows) plan.first_equal = matrix_->unique_rows().data();
+  const std::size_t size =
+      exact_ ? isa().exact_scratch(order_, sets->unique_rows) : isa().epsilon_scratch(order_, rows);
   const std::unique_lock kept(scratch_mutex_, std::try_to_lock);
   in_parallel(n, 1, threads, [&](std::int64_t begin, std::int64_t end, Watch& watch) {
     ScratchMemory own;
     const Scratch scratch = (begin == 0 && kept.owns_lock() ? scratch_ : own).of_size(size);
     if (exact_) {
-      isa().draw_planes(*planes, order_, request, begin, end, scratch, watch);
+      isa().draw_exact(*sets, order_, request, begin, end, scratch, watch);
     } else {
-      isa().draw_list(list, order_, request, begin, end, scratch, watch);
+      isa().draw_epsilon(plan, order_, request, begin, end, scratch, watch);
     }
   });
 }

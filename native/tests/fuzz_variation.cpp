@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "fuzz_populations.hpp"
-#include "push/simplify.hpp"
+#include "push/population.hpp"
 
 using namespace flexicase;
 using namespace flexicase::push;

@@ -10,14 +10,14 @@
 #include <type_traits>
 
 #include "flexicase/baselines.hpp"
-#include "flexicase/exact.hpp"
 #include "flexicase/fast_run.hpp"
 #include "flexicase/kernel.hpp"
 #include "flexicase/normals.hpp"
+#include "flexicase/probabilities.hpp"
 #include "fuzz_populations.hpp"
 #include "fuzz_programs.hpp"
 #include "push/elementary.hpp"
-#include "push/simplify.hpp"
+#include "push/population.hpp"
 #include "push/text.hpp"
 
 using namespace flexicase;
@@ -136,7 +136,7 @@ void record_fast_runs() {
     for (const PoolBias bias : {PoolBias::num_nonzeros, PoolBias::num_zeros, PoolBias::split}) {
       for (const bool mad : {false, true}) {
         const FastPlan plan{order, {bias, 1.0, 1.0, nullptr, mad}, cols, mad ? 0 : 4, 1, 1000};
-        PairStore store(rows, cols, 1 << 20);
+        ErrorCache store(rows, cols, 1 << 20);
         std::vector<double> weights(cols, static_cast<double>(rows));
         std::vector<std::int64_t> counts(5 * kEvents);
         std::vector<std::uint8_t> ended(kEvents);
@@ -149,7 +149,7 @@ void record_fast_runs() {
           for (const auto i : run.individuals()) {
             for (const auto c : run.cases()) block.push_back(errors[static_cast<std::size_t>(i * cols + c)]);
           }
-          run.give(block.data());
+          run.provide_errors(block.data());
         }
         run.finish(true);
         digest.add(weights);
@@ -173,10 +173,10 @@ void record_baselines() {
   for (std::size_t i = 0; i < wheel.size(); ++i) wheel[i] = (i ? wheel[i - 1] : 0.0) + errors[i] + 0.1;
   draw_wheel(wheel.data(), rows, request, kEvents, 1);
   digest.add(chosen);
-  std::vector<std::int64_t> kinds(rows);
-  for (std::size_t i = 0; i < kinds.size(); ++i) kinds[i] = static_cast<std::int64_t>(i);
+  std::vector<std::int64_t> unique_rows(rows);
+  for (std::size_t i = 0; i < unique_rows.size(); ++i) unique_rows[i] = static_cast<std::int64_t>(i);
   std::vector<double> shares(rows);
-  elite_shares(Table<double>{errors.data(), rows, cols, cols, 1}, kinds.data(), rows, shares.data());
+  elite_shares({errors.data(), DType::f64, rows, cols, cols, 1}, unique_rows.data(), rows, shares.data());
   digest.add(shares);
   std::vector<std::uint8_t> solved(errors.size());
   for (std::size_t i = 0; i < solved.size(); ++i) solved[i] = errors[i] < 60.0;

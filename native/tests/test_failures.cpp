@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "flexicase/baselines.hpp"
-#include "flexicase/exact.hpp"
 #include "flexicase/kernel.hpp"
+#include "flexicase/probabilities.hpp"
 #include "fuzz_populations.hpp"
 #include "testing.hpp"
 

@@ -5,7 +5,6 @@
 #include <new>
 
 #include "fuzz_programs.hpp"
-#include "push/accurate.hpp"
 #include "push/elementary.hpp"
 #include "testing.hpp"
 

@@ -147,7 +147,7 @@ struct Shape {
 constexpr Shape shapes[] = {{1, 1}, {2, 3}, {7, 5}, {64, 10}, {65, 33}, {130, 200}, {700, 20}};
 
 template <class T>
-void planes_equal_list(std::uint64_t levels) {
+void exact_and_epsilon_events_agree(std::uint64_t levels) {
   for (const auto [rows, cols] : shapes) {
     const auto errors = random_errors<T>(rows, cols, levels, static_cast<std::uint64_t>(rows * 1000 + cols));
     for (const KernelOptions& options : every_order(cols)) {
@@ -156,28 +156,28 @@ void planes_equal_list(std::uint64_t levels) {
   }
 }
 
-TEST(sets_and_lists_agree_on_pass_fail) { planes_equal_list<std::uint8_t>(2); }
-TEST(sets_and_lists_agree_on_int8) { planes_equal_list<std::int8_t>(5); }
-TEST(sets_and_lists_agree_on_uint16_beyond_a_byte) { planes_equal_list<std::uint16_t>(60000); }
-TEST(sets_and_lists_agree_on_int16) { planes_equal_list<std::int16_t>(4); }
-TEST(sets_and_lists_agree_on_uint32) { planes_equal_list<std::uint32_t>(3); }
-TEST(sets_and_lists_agree_on_int32_beyond_a_byte) { planes_equal_list<std::int32_t>(100000); }
-TEST(sets_and_lists_agree_on_uint64) { planes_equal_list<std::uint64_t>(3); }
-TEST(sets_and_lists_agree_on_int64) { planes_equal_list<std::int64_t>(1000); }
-TEST(sets_and_lists_agree_on_float32) { planes_equal_list<float>(6); }
-TEST(sets_and_lists_agree_on_float64_beyond_a_byte) { planes_equal_list<double>(std::uint64_t{1} << 50); }
+TEST(sets_and_lists_agree_on_pass_fail) { exact_and_epsilon_events_agree<std::uint8_t>(2); }
+TEST(sets_and_lists_agree_on_int8) { exact_and_epsilon_events_agree<std::int8_t>(5); }
+TEST(sets_and_lists_agree_on_uint16_beyond_a_byte) { exact_and_epsilon_events_agree<std::uint16_t>(60000); }
+TEST(sets_and_lists_agree_on_int16) { exact_and_epsilon_events_agree<std::int16_t>(4); }
+TEST(sets_and_lists_agree_on_uint32) { exact_and_epsilon_events_agree<std::uint32_t>(3); }
+TEST(sets_and_lists_agree_on_int32_beyond_a_byte) { exact_and_epsilon_events_agree<std::int32_t>(100000); }
+TEST(sets_and_lists_agree_on_uint64) { exact_and_epsilon_events_agree<std::uint64_t>(3); }
+TEST(sets_and_lists_agree_on_int64) { exact_and_epsilon_events_agree<std::int64_t>(1000); }
+TEST(sets_and_lists_agree_on_float32) { exact_and_epsilon_events_agree<float>(6); }
+TEST(sets_and_lists_agree_on_float64_beyond_a_byte) { exact_and_epsilon_events_agree<double>(std::uint64_t{1} << 50); }
 
 TEST(no_parent_is_dominated_and_counts_are_possible) {
   for (const auto [rows, cols] : shapes) {
     const auto errors = random_errors<std::int32_t>(rows, cols, 4, static_cast<std::uint64_t>(rows));
-    const std::int64_t kinds = errors.matrix()->kind_count();
+    const std::int64_t unique_rows = errors.matrix()->n_unique_rows();
     for (const KernelOptions& options : every_order(cols)) {
       const Outcome out = draw(errors, options, 60);
       for (std::size_t i = 0; i < out.indices.size(); ++i) {
         const std::int64_t parent = out.indices[i];
         CHECK(parent >= 0 && parent < rows);
         for (std::int64_t r = 0; r < rows; ++r) CHECK(!errors.dominates(r, parent));
-        CHECK(out.used[i] >= (kinds > 1 ? 1 : 0) && out.used[i] <= cols);
+        CHECK(out.used[i] >= (unique_rows > 1 ? 1 : 0) && out.used[i] <= cols);
         CHECK(out.evaluations[i] >= rows + out.used[i] - 1 || out.used[i] == 0);
         CHECK(out.evaluations[i] <= rows * out.used[i]);
         CHECK(out.distinct[i] <= out.evaluations[i]);
@@ -336,17 +336,17 @@ void summaries_are_right(std::uint64_t levels) {
     for (std::int64_t r = 0; r < errors.rows; ++r) expected += errors.at(r, c) == T{0};
     CHECK_EQUAL(zeros[static_cast<std::size_t>(c)], expected);
   }
-  const auto& kinds = matrix->kinds();
+  const auto& unique_rows = matrix->unique_rows();
   for (std::int64_t r = 0; r < errors.rows; ++r) {
     std::int64_t first = 0;
     while (!errors.same(first, r)) ++first;
-    CHECK_EQUAL(kinds[static_cast<std::size_t>(r)], first);
+    CHECK_EQUAL(unique_rows[static_cast<std::size_t>(r)], first);
   }
 }
 
-TEST(zeros_and_kinds_of_bytes) { summaries_are_right<std::uint8_t>(2); }
-TEST(zeros_and_kinds_of_coded_ints) { summaries_are_right<std::int64_t>(3); }
-TEST(zeros_and_kinds_of_doubles) { summaries_are_right<double>(std::uint64_t{1} << 40); }
+TEST(zeros_and_unique_rows_of_bytes) { summaries_are_right<std::uint8_t>(2); }
+TEST(zeros_and_unique_rows_of_coded_ints) { summaries_are_right<std::int64_t>(3); }
+TEST(zeros_and_unique_rows_of_doubles) { summaries_are_right<double>(std::uint64_t{1} << 40); }
 
 TEST(case_keys_of_one_event_all_differ) {
   std::vector<std::uint32_t> keys(1 << 16);

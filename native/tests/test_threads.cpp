@@ -108,7 +108,7 @@ TEST(kernels_share_a_matrix) {
   at_once(6, [&](int k) {
     draw(*kernels[static_cast<std::size_t>(k % 3)], 200, k >= 3, 1);
     matrix->memory();
-    matrix->kinds();
+    matrix->unique_rows();
     matrix->zeros();
   });
 }

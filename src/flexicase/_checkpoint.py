@@ -1,19 +1,35 @@
-"""What all checkpoints share: the last two of a run in a folder, read only if whole and of the same run."""
+"""Checkpoints: the last two of a run in a folder, written atomically, read only if whole and of the same run.
+
+A checkpoint is the bytes of a state, a JSON header (settings, generation and other plain values), its length, a SHA-256
+digest of all that, and the name of the format. The bytes come first, so that other programs can read them.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import math
 import os
+import struct
+import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from flexicase._checks import shown
-from flexicase._files import TEMPORARY, remove_partial_files
+from flexicase._files import TEMPORARY, remove_partial_files, write_atomically
 
 State = TypeVar("State")
+#: The plain values and the bytes of a state.
+Parts: TypeAlias = tuple[dict[str, Any], bytes]
 SUFFIX = ".checkpoint"
+NEWEST, PREVIOUS = f"run{SUFFIX}", f"run{SUFFIX}.previous"
+MAGIC = b"flexicase run 2\n"
+DIGEST = 32
+TRAILER = 8 + DIGEST + len(MAGIC)
+#: What reading forged values may raise.
+UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, struct.error)
 
 
 class CheckpointError(ValueError):
@@ -42,22 +58,15 @@ def as_folder(value: Any, name: str = "save") -> Path:
     return Path(text)
 
 
-def require_free(
-    folder: Path,
-    describe: Callable[[Path], str | None] | None = None,
-    *,
-    remedy: str = "pass resume=True to continue it",
-) -> None:
+def require_free(folder: Path, *, remedy: str = "pass resume=True to continue it") -> None:
     """Refuse a folder that holds a checkpoint, which a new run would overwrite.
 
     Args:
         folder: Where the new run is to be saved.
-        describe: Reads the checkpoint in the folder and says what it is of, such as ``"generation 7 of mirror-image"``;
-            None if it is of another kind.
         remedy: How to continue the run that is there.
 
     Raises:
-        ValueError: There is a checkpoint, whole or damaged.
+        ValueError: There is a checkpoint, whole or damaged; the message says of which run.
     """
     try:
         found = sorted(path.name for path in folder.glob(f"*{SUFFIX}*") if path.suffix != TEMPORARY)
@@ -66,8 +75,11 @@ def require_free(
     if not found:
         return
     try:
-        what = describe(folder) if describe is not None else None
-        holds = found[0] if what is None else f"a checkpoint of {what}"
+        newest = read_newest(folder, lambda header, _: header["settings"])
+        holds = found[0] if newest is None else f"a checkpoint of generation {newest[0]['generation']}"
+        settings = {} if newest is None else newest[1]
+        if {"problem", "method", "seed"} <= settings.keys():
+            holds += f" of {settings['problem']}, {settings['method']}, seed {settings['seed']}"
     except (CheckpointError, OSError):
         holds = f"a checkpoint that cannot be read ({found[0]})"
     raise ValueError(
@@ -96,64 +108,164 @@ def prepare_folder(folder: Path) -> None:
         raise OSError(error.errno, f"save must be a folder that can be written to ({reason})", str(folder)) from error
 
 
-class WriteFailures:
-    """Turns failures to write a checkpoint into one warning, so that a full disk does not end a run.
+class CheckpointWriter(Generic[State]):
+    """Saves a run to a folder from time to time, and finds its newest whole checkpoint.
+
+    A failure to write costs a warning, the first time, and not the run.
 
     Args:
-        folder: Where the checkpoints go.
+        folder: The folder; None: nothing is saved.
+        settings: What the run is, as plain values; a checkpoint of anything else is refused.
+        dump: Gives the state of the run: plain values, and bytes.
+        load: Makes a state of these; may raise what reading forged values raises.
+        every: Seconds between checkpoints.
+        done: A generation that needs no saving.
 
-    >>> failures = WriteFailures(Path("checkpoints"))
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore")
-    ...     with failures:
-    ...         raise OSError(28, "No space left on device")
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from flexicase._checkpoint import CheckpointWriter
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     writer = CheckpointWriter(Path(folder), {"seed": 1}, lambda: ({}, b"state"), lambda _, state: state)
+        ...     writer.save(generation=3)
+        ...     writer.open(resume=True)
+        b'state'
     """
 
-    def __init__(self, folder: Path) -> None:
-        """Warn about the first failure only."""
-        self._folder = folder
+    def __init__(
+        self,
+        folder: Path | None,
+        settings: dict[str, Any],
+        dump: Callable[[], Parts],
+        load: Callable[[dict[str, Any], bytes], State],
+        *,
+        every: float = 30.0,
+        done: int | None = None,
+    ) -> None:
+        self.folder, self.every = folder, every
+        self.settings = json.loads(json.dumps(settings))
+        self._dump, self._load = dump, load
+        self._saved = done
+        self._last = time.monotonic()
         self._warned = False
 
-    def __enter__(self) -> None:
-        """Write inside of the block."""
+    def open(self, *, resume: bool, is_own: bool = False) -> State | None:
+        """Prepare the folder, and give the newest whole state in it if the run is to go on from there.
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool:
-        """Swallow an OSError, with a warning if it is the first."""
-        if not isinstance(error, OSError):
-            return False
-        if not self._warned:
-            self._warned = True
-            warnings.warn(
-                f"no checkpoint was written to {self._folder} ({error.strerror or error}); the run is not affected, "
-                "and the next checkpoint will be tried as usual",
-                RuntimeWarning,
-                stacklevel=2,
-            )
-        return True
+        A damaged newest checkpoint is removed, so that the next one does not replace the whole one before it.
+
+        Args:
+            resume: Go on from the checkpoint in the folder, if there is one.
+            is_own: What is in the folder may be overwritten: it is of this run.
+
+        Raises:
+            CheckpointError: There are checkpoints, but none is whole.
+            ValueError: The checkpoint is of a run with other settings, or there is one without ``resume``.
+            OSError: The folder cannot be written to.
+        """
+        if self.folder is None:
+            return None
+        if not resume and not is_own:
+            require_free(self.folder)
+        prepare_folder(self.folder)
+        found = read_newest(self.folder, self._load, remove_damaged=True) if resume else None
+        if found is None:
+            return None
+        header, state = found
+        check_settings(f"the checkpoint in {self.folder}", self.settings, header["settings"])
+        self._saved = header["generation"]
+        return state
+
+    def save_if_due(self, generation: int) -> None:
+        """Save if the last checkpoint is old enough."""
+        if time.monotonic() - self._last >= self.every:
+            self.save(generation)
+
+    def save(self, generation: int) -> None:
+        """Write a checkpoint, unless this generation has been saved; the one before it is kept.
+
+        Args:
+            generation: Generations done.
+        """
+        if self.folder is None or generation == self._saved:
+            return
+        values, body = self._dump()
+        content = pack({"settings": self.settings, "generation": generation, **values}, body)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_atomically(self.folder / NEWEST, content, backup=self.folder / PREVIOUS)
+            self._saved = generation
+        except OSError as error:
+            if not self._warned:
+                self._warned = True
+                warnings.warn(
+                    f"no checkpoint was written to {self.folder} ({error.strerror or error}); the run is not affected, "
+                    "and the next checkpoint will be tried as usual",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
+        self._last = time.monotonic()
+
+    def finish(self, generation: int) -> None:
+        """Save the end of a run, unless checkpoints are for interruptions only (``every`` is infinite)."""
+        if self.every < math.inf:
+            self.save(generation)
 
 
-def load_newest(folder: Path, names: tuple[str, ...], parse: Callable[[bytes], State]) -> State | None:
-    """The first of some files that is a whole checkpoint; None if there is none of them.
+def pack(header: dict[str, Any], body: bytes) -> bytes:
+    """The content of a checkpoint."""
+    text = json.dumps(header).encode()
+    content = body + text + struct.pack("<Q", len(text))
+    return content + hashlib.sha256(content).digest() + MAGIC
+
+
+def unpack(content: bytes) -> Parts:
+    """The header and the bytes of a checkpoint.
+
+    Raises:
+        CheckpointError: It is damaged, or not a checkpoint.
+    """
+    if len(content) < TRAILER or not content.endswith(MAGIC):
+        raise CheckpointError("the file is damaged, cut short, or not a checkpoint of this version")
+    sealed, digest = content[: -DIGEST - len(MAGIC)], content[-DIGEST - len(MAGIC) : -len(MAGIC)]
+    if hashlib.sha256(sealed).digest() != digest:
+        raise CheckpointError("the file is damaged")
+    (length,) = struct.unpack("<Q", sealed[-8:])
+    start = len(sealed) - 8 - length
+    header = json.loads(sealed[max(start, 0) : -8])
+    if not isinstance(header["settings"], dict) or type(header["generation"]) is not int or header["generation"] < 0:
+        raise ValueError("settings or generation are missing")
+    return header, sealed[:start]
+
+
+def read_newest(
+    folder: Path, load: Callable[[dict[str, Any], bytes], State], *, remove_damaged: bool = False
+) -> tuple[dict[str, Any], State] | None:
+    """The header and the state of the newest whole checkpoint in a folder; None if there is none at all.
 
     Args:
-        folder: Where they lie.
-        names: Their names, newest first.
-        parse: Reads the content of one, or raises `CheckpointError`.
+        folder: The folder.
+        load: Makes a state of a checkpoint's header and bytes.
+        remove_damaged: Remove a newer checkpoint that is damaged.
 
     Raises:
         CheckpointError: There are checkpoints, but none is whole.
     """
     problems = []
-    for name in names:
+    for name in (NEWEST, PREVIOUS):
         path = folder / name
         try:
-            return parse(path.read_bytes())
+            header, body = unpack(path.read_bytes())
+            state = load(header, body)
         except FileNotFoundError:
             continue
-        except CheckpointError as error:
-            problems.append(f"{path}: {error}")
+        except UNREADABLE as error:
+            reason = str(error) if isinstance(error, CheckpointError) else f"not a checkpoint ({error!r:.100})"
+            problems.append(f"{path}: {reason}")
+            continue
+        if problems and remove_damaged:
+            (folder / NEWEST).unlink()
+        return header, state
     if problems:
         raise CheckpointError("; ".join(problems))
     return None

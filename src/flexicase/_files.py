@@ -15,13 +15,13 @@ from typing import Any
 TEMPORARY = ".partial"
 
 
-def write_atomically(path: Path, content: bytes, *, keep: Path | None = None) -> None:
+def write_atomically(path: Path, content: bytes, *, backup: Path | None = None) -> None:
     """Write a file so that, whatever happens, it holds either the old content or all of the new.
 
     Args:
         path: The file.
         content: What it shall hold.
-        keep: Where the old content stays, beside the new; in between, the old content may be only there.
+        backup: Where the old content stays, beside the new; in between, the old content may be only there.
 
     Raises:
         OSError: It could not be written; nothing is left behind but what was there before.
@@ -32,8 +32,8 @@ def write_atomically(path: Path, content: bytes, *, keep: Path | None = None) ->
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        if keep is not None and path.exists():
-            os.replace(path, keep)
+        if backup is not None and path.exists():
+            os.replace(path, backup)
         os.replace(temporary, path)
     except BaseException:  # Ctrl-C as well
         with suppress(OSError):
@@ -76,7 +76,7 @@ class FileLock:
     Args:
         path: The lock file; made if need be.
         what: What is locked, for messages.
-        patience: Seconds to wait for the lock.
+        timeout: Seconds to wait for the lock.
 
     Example:
         >>> import tempfile
@@ -91,9 +91,9 @@ class FileLock:
         the study is locked by process ... on ... since ...
     """
 
-    def __init__(self, path: Path, what: str, patience: float = 0.0) -> None:
+    def __init__(self, path: Path, what: str, timeout: float = 0.0) -> None:
         """Remember; nothing is locked yet."""
-        self.path, self.what, self.patience = path, what, patience
+        self.path, self.what, self.timeout = path, what, timeout
         self.previous: dict[str, Any] | None = None
         self._handles: list[int] = []
 
@@ -103,7 +103,7 @@ class FileLock:
         Raises:
             LockedError: Another process has it.
         """
-        deadline = time.monotonic() + self.patience
+        deadline = time.monotonic() + self.timeout
         while not self._try():
             if time.monotonic() >= deadline:
                 raise LockedError(f"{self.what} is locked by {describe(_owner(self.path))}")

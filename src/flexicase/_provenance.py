@@ -1,7 +1,8 @@
-"""Where results come from: version, machine, command."""
+"""Where results come from: version, machine, command; and what this machine has."""
 
 from __future__ import annotations
 
+import os
 import platform
 import shlex
 import socket
@@ -13,9 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-import flexicase
-
-PACKAGE = Path(flexicase.__file__).parent
+PACKAGE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -60,13 +59,15 @@ def version() -> str:
         >>> version().startswith(flexicase.__version__)
         True
     """
+    from flexicase import __version__
+
     try:
         _git("ls-files", "--error-unmatch", "__init__.py")  # the repository around us may be somebody else's
         commit = _git("rev-parse", "--short=12", "HEAD")
         modified = ".modified" if _git("status", "--porcelain", "--untracked-files=no", ".") else ""
     except (OSError, subprocess.SubprocessError):
-        return flexicase.__version__
-    return f"{flexicase.__version__}+g{commit}{modified}"
+        return __version__
+    return f"{__version__}+g{commit}{modified}"
 
 
 def _git(*args: str) -> str:
@@ -79,18 +80,27 @@ def machine() -> str:
     """Host, processor, system, Python and NumPy in one line.
 
     Example:
-        >>> import platform
+        >>> import os
+    import platform
         >>> from flexicase._provenance import machine
         >>> platform.python_version() in machine()
         True
     """
     return (
-        f"{socket.gethostname()}: {_processor()}, {platform.system()} {platform.machine()}, "
+        f"{socket.gethostname()}: {processor()}, {platform.system()} {platform.machine()}, "
         f"Python {platform.python_version()}, NumPy {np.__version__}"
     )
 
 
-def _processor() -> str:
+def usable_cores() -> int:
+    """Cores that this process may use, which in a container can be fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def processor() -> str:
+    """The name of the processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -35,7 +35,7 @@ class RaySession:
         if not self._made_here:
             return
         if address is not None:
-            _check_somebody_listens(address)
+            _check_port_open(address)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -43,7 +43,7 @@ class RaySession:
         except (ConnectionError, RuntimeError, ValueError) as cause:
             if address is None:
                 raise
-            raise ConnectionError(_nobody_at(address, cause)) from cause
+            raise ConnectionError(_no_cluster_message(address, cause)) from cause
 
     def workers(self) -> int:
         """How many processors the cluster has."""
@@ -68,7 +68,7 @@ class RaySession:
         self.close()
 
 
-def _check_somebody_listens(address: str) -> None:
+def _check_port_open(address: str) -> None:
     """Raise at once where Ray would try for a minute or two."""
     host, _, port = address.rpartition(":")
     if not port.isdigit():
@@ -76,10 +76,10 @@ def _check_somebody_listens(address: str) -> None:
     try:
         socket.create_connection((host.rpartition("/")[2], int(port)), SECONDS_TO_ANSWER).close()
     except OSError as cause:
-        raise ConnectionError(_nobody_at(address, cause)) from cause
+        raise ConnectionError(_no_cluster_message(address, cause)) from cause
 
 
-def _nobody_at(address: str, cause: Exception) -> str:
+def _no_cluster_message(address: str, cause: Exception) -> str:
     return (
         f"no Ray cluster answers at {address}: expected the address that 'ray start' has printed, "
         f"and this machine to be a part of the cluster ({cause})"

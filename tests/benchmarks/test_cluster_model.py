@@ -21,6 +21,7 @@ def test_pool_sizes_are_the_pools_of_selection() -> None:
     assert [sum(pools) for pools in pool_sizes(population, 50, 80, n=5, seed=9)] == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(400, 300), (30, 300), (8, 300)])
 @pytest.mark.parametrize("pair", [0.02, 1.0])
 def test_formula_and_simulation_agree(shape: tuple[int, int], pair: float) -> None:
@@ -44,6 +45,7 @@ def test_one_worker_takes_what_the_work_takes() -> None:
     assert made.seconds >= made.work
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("local_ray")
 def test_the_simulation_holds_for_real_workers() -> None:
     """Sleeping instead of computing, so that a busy machine has little to say in it."""

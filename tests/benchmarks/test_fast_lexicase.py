@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "fast_lexicase.py"
+pytestmark = pytest.mark.slow
 
 
 def run(*arguments):

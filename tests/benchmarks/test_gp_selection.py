@@ -5,7 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "gp_selection.py"
+pytestmark = pytest.mark.slow
 QUICK = (
     "--problems",
     "simple-regression",

@@ -215,7 +215,7 @@ def test_script_measures_in_processes_and_updates_the_readme(tmp_path):
     readme.write_text("before\n<!-- benchmark:begin -->\n<!-- benchmark:end -->\nafter\n", encoding="utf-8")
     done = _run(
         *("--peers", "numpy", "--workloads", "b", "--repeat", "1", "--seconds", "0", "--isas", "base"),
-        *("--out", str(out), "--markdown", "--update-readme", "--readme", str(readme)),
+        *("--out", str(out), "--markdown", "--update-docs", "--page", str(readme)),
     )
     assert done.returncode == 0, done.stderr
     found = json.loads(out.read_text(encoding="utf-8"))

@@ -13,7 +13,9 @@ from rich.console import Console
 from flexicase._provenance import Provenance
 from flexicase.cli._output import StatusLine
 from flexicase.cli._study_display import LiveMonitor, PlainMonitor, duration, monitor_for, picture
-from flexicase.experiments import Ledger, LedgerEntry, Progress, RunResult, RunSpec, parse_spec, presets, study_status
+from flexicase.experiments import Progress, RunSpec, parse_spec, presets
+from flexicase.experiments.ledger import Ledger, LedgerEntry, RunResult
+from flexicase.experiments.study import study_status
 
 STUDY = """
 name = "tiny"
@@ -33,6 +35,7 @@ def spec(tmp_path, monkeypatch):
     return tmp_path / "tiny.toml"
 
 
+@pytest.mark.slow
 def test_from_spec_to_results_and_back(run, spec, tmp_path):
     done = run("run", spec, "--workers", 2)
     assert (done.exit_code, done.stderr.count("2 of 2 runs done")) == (0, 1)
@@ -40,22 +43,22 @@ def test_from_spec_to_results_and_back(run, spec, tmp_path):
     assert run("status").stdout == "tiny: 2 of 2 runs done\n"
     assert "random" in run("status", "tiny").stdout
     (status,) = json.loads(run("status", "--json").stdout)
-    assert (status["study"], status["counts"]["done"], status["unsettled"]) == ("tiny", 2, [])
+    assert (status["study"], status["counts"]["done"], status["unfinished"]) == ("tiny", 2, [])
 
     exported = run("export", "tiny", "--out", "export", "--format", "csv")
     assert exported.stdout.startswith("2 of 2 runs, 6 rows, ")
     assert sorted(path.name for path in (tmp_path / "export").iterdir()) == sorted(
         ["manifest.json", "provenance.csv.gz", "rows.csv.gz", "runs.csv.gz", "study.toml", "timings.csv.gz"]
     )
-    imported = run("import", "export", "--dir", "elsewhere")
-    assert imported.stdout == "2 new runs, 2 of 2 done; to go on: flexicase run export/study.toml --dir elsewhere\n"
+    imported = run("import", "export", "--studies", "elsewhere")
+    assert imported.stdout == "2 new runs, 2 of 2 done; to go on: flexicase run export/study.toml --studies elsewhere\n"
 
     with Ledger(tmp_path / "elsewhere" / "tiny" / "ledger.sqlite") as ledger:
         run_id = ledger.entries()[0].task.id
-    again = run("rerun", run_id[:10], "--dir", "elsewhere")
+    again = run("rerun", run_id[:10], "--studies", "elsewhere")
     named = f"{run_id} (simple-regression, lexicase, seed 1)"
     assert (again.exit_code, again.stdout) == (0, f"{named}: 3 rows × 13 columns identical\n")
-    mistaken = run("rerun", run_id, "abcx", "--dir", "elsewhere")
+    mistaken = run("rerun", run_id, "abcx", "--studies", "elsewhere")
     assert (mistaken.exit_code, mistaken.stdout) == (2, "")  # said before anything is made
     assert "no run's id starts with 'abcx'" in mistaken.stderr
 
@@ -78,6 +81,7 @@ def test_mistakes_are_one_line_and_the_right_exit_code(run, spec, tmp_path):
     assert "there are no studies in studies" in run("rerun", "abc").stderr
 
 
+@pytest.mark.slow
 def test_a_damaged_study_does_not_hide_the_others(run, spec, tmp_path):
     """`status` and `rerun` failed for every study of the folder."""
     assert run("run", spec).exit_code == 0
@@ -104,13 +108,14 @@ def test_a_damaged_study_does_not_hide_the_others(run, spec, tmp_path):
 
 
 def test_a_file_is_no_folder_of_studies(run, spec):
-    """`flexicase status --dir FILE` said that there were no studies, with exit code 0."""
+    """`flexicase status --studies FILE` said that there were no studies, with exit code 0."""
     for command in (("status",), ("status", "tiny"), ("export", "tiny"), ("rerun", "ab"), ("run", spec)):
-        refused = run(*command, "--dir", spec)
+        refused = run(*command, "--studies", spec)
         assert refused.exit_code != 0, command
         assert "not a directory" in refused.stderr.lower(), command
 
 
+@pytest.mark.slow
 def test_a_changed_study_is_refused_with_what_changed(run, spec):
     assert run("run", spec, "--json").exit_code == 0
     spec.write_text(STUDY.replace("generations = 2", "generations = 3"))
@@ -119,6 +124,7 @@ def test_a_changed_study_is_refused_with_what_changed(run, spec):
     assert "settings.generations: 2 -> 3 (give the changed study another name)" in refused.stderr
 
 
+@pytest.mark.slow
 def test_reproduce_runs_the_preset_and_says_where_the_report_is(run, spec, tmp_path, monkeypatch):
     monkeypatch.setattr(presets, "preset_path", lambda study, preset: spec)
     monkeypatch.setattr("flexicase.experiments.preset_path", lambda study, preset: spec)
@@ -133,7 +139,7 @@ def test_reproduce_runs_the_preset_and_says_where_the_report_is(run, spec, tmp_p
 
 def test_what_goes_beyond_the_paper_is_made_only_if_asked_for(run, monkeypatch):
     made = []
-    monkeypatch.setattr("flexicase.cli.reproduce.conduct", lambda spec, *_, **__: made.append(spec.name) or 0)
+    monkeypatch.setattr("flexicase.cli.reproduce.run_with_display", lambda spec, *_, **__: made.append(spec.name) or 0)
     monkeypatch.setattr("flexicase.cli.reproduce.publish", lambda folder: folder)
     assert run("reproduce", "beyond", "fig1", "--json").exit_code == 0
     assert made == ["fast-smoke", "more-smoke", "gp-smoke"]
@@ -159,8 +165,8 @@ def test_status_tells_of_runs_that_go_on_and_of_those_that_failed(run, half_done
     ledger, running = half_done
     ((run_id, progress),) = running.items()
     before = time.time()
-    ledger.beat({run_id: progress})
-    command = ("status", ledger.path.parent.name, "--dir", ledger.path.parents[1])
+    ledger.record_heartbeats({run_id: progress})
+    command = ("status", ledger.path.parent.name, "--studies", ledger.path.parents[1])
     shown = run(*command).stdout
     line = rf"{run_id} running: simple-regression, random, seed 1, step 1 of 2; last sign of life (\d+) s ago\n"
     assert int(re.search(line, shown)[1]) <= time.time() - before + 0.5  # rounded
@@ -171,9 +177,9 @@ def test_status_tells_of_runs_that_go_on_and_of_those_that_failed(run, half_done
 def test_plain_lines_say_how_far_it_is_and_not_too_often(half_done):
     stream = io.StringIO()
     monitor = PlainMonitor(1, stream)
-    monitor.beat(*half_done)
-    monitor.beat(*half_done)
-    monitor.noted("something")
+    monitor.on_tick(*half_done)
+    monitor.on_tick(*half_done)
+    monitor.on_message("something")
     line, note = stream.getvalue().splitlines()
     assert "1 of 2 runs done, 1 running, time left " in line
     assert "successes: simple-regression: lexicase 1/1, random 0/0" in line
@@ -191,22 +197,23 @@ def test_the_live_display_shows_the_bar_the_running_runs_and_the_successes(half_
     assert "variant" not in drawn
     stream = io.StringIO()
     with LiveMonitor(1, stream) as monitor:
-        monitor.noted("run [x] failed")
-        monitor.beat(ledger, running)
+        monitor.on_message("run [x] failed")
+        monitor.on_tick(ledger, running)
     assert "run [x] failed" in stream.getvalue()
 
 
 def test_names_and_notes_from_data_are_shown_as_they_are():
-    """`[/b]` in a note or in a method's name was taken for markup and stopped the study."""
+    """`[/b]` in a note or in a method's name was taken for markup, and a lone surrogate cannot be written."""
     task = RunSpec("0" * 16, "gp", "[/problem]", "[bold]m", "[/v]", 1, {})
     entry = LedgerEntry(
         task, "done", 1, 0.0, 0.0, 1.0, 1.0, Progress(1, 2), None, None, RunResult("c", "d", {"success": True})
     )
     entries = [entry, replace(entry, task=replace(task, variant="[red]"))]
-    console = Console(file=io.StringIO(), width=200)
-    console.print(picture(study_status(entries), entries, {task.id: Progress(1, 2, "[/b] [bold]note")}))
-    drawn = console.file.getvalue()
-    for text in ("[/problem]", "[bold]m", "[/v]", "[red]", "[/b] [bold]note"):
+    console = Console(file=io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), width=200)
+    console.print(picture(study_status(entries), entries, {task.id: Progress(1, 2, "[/b] [bold]note \udcff")}))
+    console.file.seek(0)
+    drawn = console.file.read()
+    for text in ("[/problem]", "[bold]m", "[/v]", "[red]", r"[/b] [bold]note \udcff"):
         assert text in drawn
 
 
@@ -231,8 +238,8 @@ def test_a_display_that_cannot_be_written_does_not_stop_the_study(display, half_
             raise BrokenPipeError(32, "Broken pipe")
 
     with display(1, Gone()) as monitor:
-        monitor.noted("something")
-        monitor.beat(*half_done)
+        monitor.on_message("something")
+        monitor.on_tick(*half_done)
     assert any("something" in text for text in written)
 
 
@@ -255,13 +262,13 @@ def test_durations():
 def test_reproduce_and_report_check_their_folder_and_packages_before_the_work(run, spec, tmp_path, monkeypatch):
     """Hours of runs or a long export, and then no report."""
     made = []
-    monkeypatch.setattr("flexicase.cli.reproduce.conduct", lambda spec, *_, **__: made.append(spec.name) or 0)
+    monkeypatch.setattr("flexicase.cli.reproduce.run_with_display", lambda spec, *_, **__: made.append(spec.name) or 0)
     monkeypatch.setattr("flexicase.cli.studies.write_results", made.append)
     (tmp_path / "studies" / "tiny").mkdir(parents=True)
     Ledger.create(tmp_path / "studies" / "tiny" / "ledger.sqlite", parse_spec(STUDY)).close()
     (tmp_path / "file").write_text("")
     for arguments in (
-        ("reproduce", "fig1", "--dir", "file"),
+        ("reproduce", "fig1", "--studies", "file"),
         ("report", "tiny", "--out", "file"),
         ("report", "tiny", "--out", "file/x"),
     ):

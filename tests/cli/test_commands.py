@@ -84,6 +84,7 @@ def test_doctor_knows_that_slurm_takes_more_than_a_package(run, monkeypatch):
     assert slurm["missing"] == ["the command sbatch", "the command srun"]
 
 
+@pytest.mark.slow
 def test_demo_shows_the_five_methods_and_draws(run, tmp_path):
     pytest.importorskip("matplotlib")
     result = run("demo", "--out", tmp_path / "a" / "b", "-n", 50, "--seed", 3)

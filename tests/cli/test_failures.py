@@ -64,6 +64,7 @@ def test_a_group_without_a_command_shows_its_help_and_exits_2():
 def test_a_second_signal_does_not_disturb_the_saving_after_the_first():
     """Closing a terminal sends SIGHUP, and often SIGTERM right after it."""
     saved = []
+    hang_up = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     before = signal.getsignal(signal.SIGTERM)
 
     @terminations_as_interrupts()
@@ -74,8 +75,11 @@ def test_a_second_signal_does_not_disturb_the_saving_after_the_first():
             os.kill(os.getpid(), signal.SIGTERM)
             saved.append(True)
 
-    with pytest.raises(typer.Exit) as left:
-        work()
+    try:
+        with pytest.raises(typer.Exit) as left:
+            work()
+    finally:
+        signal.signal(signal.SIGHUP, hang_up)
     assert (left.value.exit_code, saved) == (129, [True])
     assert signal.getsignal(signal.SIGTERM) is before
 

@@ -10,7 +10,7 @@ import pytest
 
 FLEXICASE = [sys.executable, "-m", "flexicase"]
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX pipes and signals")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="POSIX pipes and signals")]
 
 
 def test_standard_input_to_standard_output():

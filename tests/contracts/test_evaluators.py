@@ -50,7 +50,7 @@ MAKERS = {
 }
 
 
-@pytest.fixture(params=MAKERS)
+@pytest.fixture(params=[pytest.param(kind, marks=pytest.mark.slow if kind == "ray" else ()) for kind in MAKERS])
 def make(request: pytest.FixtureRequest):
     """A maker of each kind of evaluator; what it made is closed afterwards."""
     made = []
@@ -167,6 +167,7 @@ def test_a_dead_process_is_an_error_and_the_next_call_works() -> None:
         assert fast.state_dict()["next_event"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent as on POSIX")
 @pytest.mark.parametrize("whom", ["process", "group"])
 def test_an_interrupt_stops_the_processes_at_once(whom: str, tmp_path) -> None:

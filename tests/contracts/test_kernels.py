@@ -244,6 +244,7 @@ print(_native.isa(), digest.hexdigest())
 """
 
 
+@pytest.mark.slow
 def test_every_instruction_set_draws_the_same() -> None:
     """The kernel is compiled for several instruction sets; a machine without one falls back to the next."""
     runs = []

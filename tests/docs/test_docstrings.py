@@ -7,6 +7,7 @@ import importlib
 import inspect
 import pkgutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,14 +26,19 @@ SCRIPTS = [
 PUBLIC = [name for name in flexicase.__all__ if not name.startswith("_")]
 
 
-@pytest.mark.parametrize("name", [*MODULES, *SCRIPTS])
+def slow_if_it_needs_torch_or_ray(name: str) -> Any:
+    is_slow = name.startswith("flexicase.torch") or name.endswith("._ray")
+    return pytest.param(name, marks=pytest.mark.slow if is_slow else ())
+
+
+@pytest.mark.parametrize("name", [slow_if_it_needs_torch_or_ray(name) for name in (*MODULES, *SCRIPTS)])
 def test_examples_of_a_module_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_METHODS", dict(registry._METHODS))  # an example registers a method
     monkeypatch.setenv("MPLBACKEND", "agg")
     if name.startswith("flexicase.torch"):
         pytest.importorskip("torch", reason="PyTorch is not installed (the torch extra)")
         pytest.importorskip("sklearn", reason="scikit-learn is not installed (the torch extra)")
-    if name.endswith(".ray_evaluator"):
+    if name.endswith("._ray"):
         pytest.importorskip("ray", reason="Ray is not installed (the cluster extra)")
     outcome = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
     assert outcome.failed == 0, f"{outcome.failed} of {outcome.attempted} examples failed; see the output above"

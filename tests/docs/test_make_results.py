@@ -9,6 +9,8 @@ from types import ModuleType
 import pytest
 from tests.report.conftest import write_known_export
 
+pytestmark = pytest.mark.slow
+
 PROJECT = Path(__file__).resolve().parents[2]
 PAGE = "# Results\n\nWords.\n\n<!-- known:begin -->\nold numbers\n<!-- known:end -->\n\nMore words.\n"
 LIST = "<!-- studies:begin -->\n<!-- studies:end -->\n"

@@ -22,6 +22,8 @@ from tests.contracts.evaluators import difference
 from tests.evaluation import lingering
 from tests.processes import is_alive, wait_until
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 N_INDIVIDUALS, N_CASES, N_EVENTS = 12, 40, 8
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 import flexicase as package
-from flexicase.experiments import Ledger, Monitor, Study, StudyOptions, export_study, parse_spec, run_study
+from flexicase.experiments import Monitor, Study, StudyOptions, export_study, parse_spec, run_study
+from flexicase.experiments.ledger import Ledger
 
 from .walk import TROUBLE, VISITS, study_text
 
@@ -20,7 +21,7 @@ class Notes(Monitor):
     def __init__(self):
         self.notes = []
 
-    def noted(self, text):
+    def on_message(self, text):
         self.notes.append(text)
 
 

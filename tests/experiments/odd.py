@@ -37,7 +37,8 @@ PROGRESS = {
 }
 #: What a run ends with.
 ENDS = {
-    "surrogate error": lambda: fail(OSError(2, "No such file", SURROGATE)),
+    "surrogate error": lambda: fail(ValueError(SURROGATE)),
+    "surrogate file": lambda: fail(OSError(2, "No such file", SURROGATE)),
     "silent error": lambda: fail(SilentError()),
     "exit": lambda: sys.exit(7),
     "seed in summary": lambda: JobResult(ROWS, {"seed": 0}),

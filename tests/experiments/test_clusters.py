@@ -8,15 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from flexicase.experiments import Study, StudyOptions, open_cluster, parse_spec, run_study
+from flexicase._provenance import usable_cores
+from flexicase.experiments import Study, StudyOptions, parse_spec, run_study
 from flexicase.experiments._ray import RayExecutor, RemoteRun, read_files
 from flexicase.experiments._slurm import SlurmExecutor
+from flexicase.experiments.executors import open_cluster
 from flexicase.experiments.spec import plan
 from tests.processes import wait_until
 
 from . import slurm_stand_in
 from .conftest import Notes, entries, results
 from .walk import TROUBLE, study_text
+
+pytestmark = pytest.mark.slow
 
 SLOW = {"length": 8, "pause": 0.25, "seeds": 1}
 DEADLINE = 60.0
@@ -98,7 +102,7 @@ def test_a_hung_run_on_ray_is_ended(run_on, undisturbed, monkeypatch):
     """It hangs at its second step, in its first attempt only."""
     expected = undisturbed(seeds=1)
     monkeypatch.setenv(TROUBLE, "hang_until_saved")
-    ending, notes, study = run_on(ray_executor, StudyOptions(workers=2, patience=6.0), seeds=1)
+    ending, notes, study = run_on(ray_executor, StudyOptions(workers=2, hang_timeout=6.0), seeds=1)
     assert ending == "complete"
     assert any("gave no sign of life" in note for note in notes)
     assert results(study) == expected
@@ -151,7 +155,7 @@ def test_kill_9_through_submitit_changes_nothing(run_on, undisturbed, visits):
 
 def test_places():
     with open_cluster() as here:
-        assert here.workers == os.cpu_count()
+        assert here.workers == usable_cores()
     with (
         pytest.raises(ValueError, match="options are for a cluster, got num_gpus and no cluster"),
         open_cluster(None, {"num_gpus": 1}),
@@ -185,7 +189,7 @@ def test_runs_on_slurm_are_handed_in_as_arrays(slurm, run_on, undisturbed, visit
     assert results(made) == undisturbed(**study)
 
 
-def test_a_job_that_slurm_loses_is_made_again(slurm, run_on, undisturbed, visits):
+def test_a_job_that_slurm_loses_is_rerun_with_status(slurm, run_on, undisturbed, visits):
     """Cancelled from outside, as for running out of time: no result, no word from the job."""
 
     def lose():
@@ -223,7 +227,7 @@ def test_a_job_that_slurm_does_not_know_is_given_up(slurm, run_on, undisturbed, 
 
 
 def test_a_job_that_slurm_does_not_know_gives_no_sign_of_life_and_can_be_ended(slurm, tmp_path):
-    """`--patience` had no effect: waiting counted as a sign of life, and nobody said that the job was gone."""
+    """`--hang-timeout` had no effect: waiting counted as a sign of life, and nobody said that the job was gone."""
     (slurm / "forgetful").touch()
     study = Study(tmp_path / "walks")
     study.make_folders()
@@ -263,7 +267,7 @@ def test_a_submission_that_fails_leaves_running_jobs_alone(slurm, run_on, undist
 def test_a_slurm_that_refuses_every_submission_ends_the_study(slurm, run_on, monkeypatch):
     monkeypatch.setattr("flexicase.experiments._slurm.SECONDS_TO_RESUBMIT", 0.1)
     (slurm / "refusals").write_text("100")
-    ending, _, made = run_on(lambda s, o: SlurmExecutor(s, o.workers), StudyOptions(workers=2, attempts=2), seeds=1)
+    ending, _, made = run_on(lambda s, o: SlurmExecutor(s, o.workers), StudyOptions(workers=2, max_attempts=2), seeds=1)
     assert ending == "incomplete"
     assert {entry.state for entry in entries(made)} == {"quarantined"}
 

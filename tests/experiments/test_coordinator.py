@@ -2,19 +2,16 @@
 
 import pytest
 
-from flexicase.experiments import (
-    ChangedSpecError,
-    DamagedLedgerError,
-    DamagedRowsError,
-    FullDiskError,
-    StudyOptions,
-    export_study,
-    parse_spec,
-)
-from flexicase.experiments.runner import run_study
+from flexicase.experiments import StudyOptions, export_study, parse_spec
+from flexicase.experiments._database import DamagedLedgerError
+from flexicase.experiments._tables import DamagedTableError
+from flexicase.experiments.ledger import ChangedSpecError
+from flexicase.experiments.runner import FullDiskError, run_study
 
 from .conftest import entries, results
 from .walk import TROUBLE, study_text
+
+pytestmark = pytest.mark.slow
 
 LENGTH = 5
 
@@ -54,7 +51,7 @@ def test_a_run_that_breaks_off_is_tried_again_and_repeats_no_step(trouble, walks
 
 def test_a_run_that_always_breaks_is_quarantined_and_the_rest_go_on(walks, undisturbed, monkeypatch):
     monkeypatch.setenv(TROUBLE, "always_die")
-    ending, notes, study = walks(StudyOptions(workers=2, attempts=2))
+    ending, notes, study = walks(StudyOptions(workers=2, max_attempts=2))
     assert ending == "incomplete"
     states = {entry.task.seed: (entry.state, entry.attempts, entry.failure) for entry in entries(study)}
     assert states == {0: ("done", 1, None), 1: ("quarantined", 2, "worker killed by SIGKILL")}
@@ -67,7 +64,7 @@ def test_a_run_that_always_breaks_is_quarantined_and_the_rest_go_on(walks, undis
 
 def test_a_run_that_hangs_is_ended_and_tried_again(walks, undisturbed, monkeypatch):
     monkeypatch.setenv(TROUBLE, "hang")
-    ending, notes, study = walks(StudyOptions(workers=2, patience=6.0), seeds=1)
+    ending, notes, study = walks(StudyOptions(workers=2, hang_timeout=6.0), seeds=1)
     assert ending == "complete"
     assert sum("gave no sign of life for 6 s" in note for note in notes) >= 2
     assert results(study) == undisturbed(seeds=1)
@@ -94,12 +91,12 @@ def flip(path):
     path.write_bytes(content)
 
 
-def test_damaged_rows_are_named_and_those_runs_made_again(walks, undisturbed, visits):
+def test_damaged_rows_are_named_and_those_runs_rerun_with_status(walks, undisturbed, visits):
     _, _, study = walks()
     before = entries(study)
     for entry, damage in zip(before[:3], (truncate, flip, lambda path: path.unlink()), strict=True):
         damage(study.rows(entry.task.id))
-    with pytest.raises(DamagedRowsError, match=before[0].task.id):
+    with pytest.raises(DamagedTableError, match=before[0].task.id):
         export_study(study, study.folder / "results")
     ending, notes, _ = walks()
     assert ending == "complete"

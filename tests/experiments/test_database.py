@@ -8,8 +8,9 @@ import subprocess
 import pytest
 
 from flexicase._provenance import Provenance
-from flexicase.experiments import DamagedLedgerError, Ledger, Progress, RunResult, parse_spec
-from flexicase.experiments._database import connect, transaction
+from flexicase.experiments import Progress, parse_spec
+from flexicase.experiments._database import DamagedLedgerError, connect, transaction
+from flexicase.experiments.ledger import Ledger, RunResult
 
 from .walk import study_text
 
@@ -150,7 +151,7 @@ def test_a_ledger_on_a_read_only_file_system_can_be_read(read_only_folder):
         assert ledger.counts()["done"] == 1
         assert ledger.counts()["running"] == (1 if state == "killed" else 0)
         with pytest.raises(sqlite3.OperationalError, match="readonly"):
-            ledger.release("running", "planned")
+            ledger.requeue("running", "planned")
 
 
 def test_a_full_disk_or_a_lock_is_not_taken_for_damage(tmp_path):

@@ -9,19 +9,11 @@ import sys
 import numpy as np
 import pytest
 
-from flexicase.experiments import (
-    ChangedSpecError,
-    Ledger,
-    LockedError,
-    Study,
-    StudyOptions,
-    export_study,
-    import_study,
-    parse_spec,
-    run_study,
-)
+from flexicase._files import LockedError
+from flexicase.experiments import Study, StudyOptions, export_study, import_study, parse_spec, run_study
 from flexicase.experiments._tables import FORMATS, write_tables
 from flexicase.experiments.export import _stacked
+from flexicase.experiments.ledger import ChangedSpecError, Ledger
 
 from .conftest import entries, results
 from .walk import KIND, TROUBLE, study_text
@@ -35,6 +27,7 @@ def finished(tmp_path_factory):
     return Study(folder / spec.name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", FORMATS)
 def test_an_export_can_be_imported_elsewhere_and_exports_the_same(style, finished, tmp_path):
     first = export_study(finished, tmp_path / "first", style)
@@ -50,9 +43,10 @@ def test_an_export_can_be_imported_elsewhere_and_exports_the_same(style, finishe
     assert import_study(tmp_path / "first", tmp_path / "elsewhere", allow_code=True)[1] == 0
 
 
+@pytest.mark.slow
 def test_a_study_goes_on_from_an_export_of_what_was_done(walks, undisturbed, tmp_path, monkeypatch, visits):
     monkeypatch.setenv(TROUBLE, "always_die")
-    ending, _, study = walks(StudyOptions(workers=2, attempts=1))
+    ending, _, study = walks(StudyOptions(workers=2, max_attempts=1))
     assert ending == "incomplete"
     monkeypatch.delenv(TROUBLE)
     assert export_study(study, tmp_path / "export").done == 2
@@ -101,7 +95,7 @@ def test_an_export_that_does_not_fit_its_study_is_refused(finished, tmp_path):
         ledger.check_same(parse_spec(study_text(length=6), allow_code=True))
     manifest = json.loads((tmp_path / "export" / "manifest.json").read_text())
     (tmp_path / "export" / "manifest.json").write_text(json.dumps({**manifest, "format": 7}))
-    with pytest.raises(ValueError, match="expected format 1, got 7"):
+    with pytest.raises(ValueError, match="expected format 2, got 7"):
         import_study(tmp_path / "export", tmp_path / "elsewhere", allow_code=True)
 
 
@@ -145,6 +139,7 @@ def test_an_export_beside_the_study_file_itself_and_over_a_damaged_one_is_writte
     assert import_study(tmp_path, tmp_path / "elsewhere", allow_code=True)[1] == 4
 
 
+@pytest.mark.slow
 def test_a_kill_during_an_export_leaves_one_that_can_be_imported(finished, tmp_path):
     """The process ends between two renames, when some files are new and some are old."""
     for kills in range(1, 12):
@@ -188,11 +183,10 @@ def test_runs_with_other_columns_are_refused():
 def test_long_runs_take_little_space(tmp_path):
     """500 runs of 300 generations must stay below 20 MB, so 50 of them below 2 MB, even if everything in them is noise
     and counts are those of a population a hundred times as large."""
-    from flexicase.experiments.gp_job import rows_of
-    from flexicase.gp import evolve
+    from flexicase.gp import GenerationRecord, evolve
 
     records = evolve("mirror-image", population=30, generations=30, seed=1, threads=1).records
-    rows = rows_of([records[i % len(records)] for i in range(300)])
+    rows = GenerationRecord.to_columns([records[i % len(records)] for i in range(300)])
     noise = np.random.default_rng(0)
     runs = []
     for number in range(50):

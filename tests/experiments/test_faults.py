@@ -13,11 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from flexicase.experiments import Ledger, Study, parse_spec
+from flexicase.experiments import Study, parse_spec
+from flexicase.experiments.ledger import Ledger
 from tests.processes import is_alive, wait_until
 
 from .conftest import entries, results
 from .walk import TROUBLE, study_text
+
+pytestmark = pytest.mark.slow
 
 SLOW = {"length": 8, "pause": 0.2}
 DEADLINE = 60.0
@@ -129,7 +132,7 @@ def test_a_process_that_a_run_has_forked_does_not_hold_up_the_study(
 ):
     """It holds the pipe that the worker reports through; the study waited for it for ever."""
     monkeypatch.setenv(TROUBLE, trouble)
-    process = flexicase("run", spec(seeds=1), "--workers", 2, "--patience", 6, "--attempts", 20)
+    process = flexicase("run", spec(seeds=1), "--workers", 2, "--hang-timeout", 6, "--max-attempts", 20)
     try:
         _, errors = process.communicate(timeout=DEADLINE)
         assert process.returncode == 0, errors
@@ -209,12 +212,12 @@ def test_a_full_disk_is_named_and_the_study_continues_when_there_is_space(
         study.make_folders()
         Ledger.create(study.ledger, parse_spec(path.read_text(), allow_code=True)).close()
     fill(small_disk, spare)
-    process = flexicase("run", path, "--workers", 2, "--dir", small_disk)
+    process = flexicase("run", path, "--workers", 2, "--studies", small_disk)
     _, errors = process.communicate(timeout=DEADLINE)
     assert process.returncode == 1
     assert f"flexicase: error: {study.folder}: no space left; everything recorded is safe" in errors
     (small_disk / "filler").unlink()
-    again = flexicase("run", path, "--workers", 2, "--dir", small_disk)
+    again = flexicase("run", path, "--workers", 2, "--studies", small_disk)
     _, errors = again.communicate(timeout=DEADLINE)
     assert again.returncode == 0, errors
     assert {entry.attempts for entry in entries(study)} == {1}

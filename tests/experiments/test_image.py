@@ -1,50 +1,51 @@
 """Training runs as jobs of a study."""
 
-import numpy as np
 import pytest
 
 from flexicase.experiments import SpecError, Study, StudyOptions, load_spec, parse_spec, preset_path, run_study
 from flexicase.experiments._tables import read_rows
-from flexicase.experiments.image_job import METHODS, ImageSettings, prepare
+from flexicase.experiments.image_job import ImageSettings, prepare
 
 from .conftest import entries
 
 STUDY = """
 name = "tiny"
 kind = "image"
-problems = ["fake"]
-methods = ["gradient-lexicase", "fast-split-max"]
+problems = ["digits"]
+methods = ["lexicase", { method = "weighted-split", default_weight = "max" }]
 seeds = [3]
 [settings]
 arch = "digits"
 generations = 3
 batch_size = 16
-train = 64
-test = 32
+train_cases = 64
+test_cases = 32
 """
 
 
+@pytest.mark.slow
 def test_rows_are_the_records_of_the_training(tmp_path):
     torch = pytest.importorskip("torch", reason="PyTorch is not installed (the torch extra)")
     torch.set_num_threads(1)
     study, spec = Study(tmp_path / "tiny"), parse_spec(STUDY)
     assert run_study(tmp_path, spec, StudyOptions(workers=1)) == "complete"
     for entry in entries(study):
-        _, search = prepare("fake", entry.task.method, ImageSettings(**spec.settings), 3)
+        _, search = prepare("digits", entry.task.method, ImageSettings(**entry.task.settings), 3)
         records = search.fit(3)
         rows = read_rows(study.rows(entry.task.id), entry.result.checksum)
-        for name in ("generation", "evaluations", "cases", "forward_passes", "loss", "lr"):
+        for name in ("generation", "evaluations", "cases_used", "pairs", "loss", "lr"):
             assert rows[name].tolist() == [getattr(record, name) for record in records], name
-        assert np.isnan(rows["accuracy"]).tolist() == [True, True, False]
+        assert rows["accuracy"].tolist() == [None, None, records[-1].accuracy]
         assert entry.result.summary["accuracy"] == records[-1].accuracy
         assert entry.result.summary["correct"] == round(32 * records[-1].accuracy)
 
 
 def test_names_and_settings_are_checked_before_anything_runs():
     for old, new, message in (
-        ('"fake"', '"mnist"', "unknown data set 'mnist'"),
-        ("fast-split-max", "fast-split-mx", "unknown method 'fast-split-mx'; did you mean 'fast-split-max'?"),
-        ('"digits"', '"resnet"', "settings: arch: "),
+        ('["digits"]', '["mnist"]', "unknown data set 'mnist'"),
+        ('["digits"]', '["fake"]', "unknown data set 'fake'"),
+        ("weighted-split", "weighted-splt", "unknown method 'weighted-splt'; did you mean 'weighted-split'?"),
+        ('arch = "digits"', 'arch = "resnet"', "settings: arch: "),
         ("batch_size", "batch", "unknown key 'batch'; did you mean 'batch_size'?"),
     ):
         with pytest.raises(SpecError) as caught:
@@ -56,5 +57,8 @@ def test_names_and_settings_are_checked_before_anything_runs():
 def test_presets_hold_the_paper_s_methods(preset):
     spec = load_spec(preset_path("image", preset))
     assert spec.kind == "image"
-    assert set(spec.methods) == set(METHODS) - {"fast-split-min"}
+    weighted = [f"weighted-{bias}" for bias in ("num-nonzeros", "num-nonzeros", "num-zeros", "num-zeros", "split")]
+    assert [method for method, _ in spec.method_settings()] == ["lexicase", *weighted]
+    weights = [settings.get("default_weight") for _, settings in spec.method_settings()]
+    assert weights == [None, "max", "min", "max", "min", "max"]
     assert len(load_spec(preset_path("cifar", "laptop")).methods) == 6

@@ -6,11 +6,14 @@ import sys
 
 import pytest
 
-from flexicase.experiments import SpecError, export_study, load_spec, rerun
+from flexicase.experiments import SpecError, export_study, load_spec
 from flexicase.experiments.jobs import load_job
+from flexicase.experiments.rerun import rerun
 
 from .conftest import entries
 from .walk import study_text
+
+pytestmark = pytest.mark.slow
 
 DEADLINE = 60.0
 

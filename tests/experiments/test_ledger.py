@@ -10,7 +10,8 @@ import time
 import pytest
 
 from flexicase._provenance import Provenance
-from flexicase.experiments import ChangedSpecError, Ledger, Progress, RunResult, parse_spec
+from flexicase.experiments import Progress, parse_spec
+from flexicase.experiments.ledger import ChangedSpecError, Ledger, RunResult
 
 from .walk import study_text
 
@@ -28,7 +29,7 @@ def test_a_run_from_plan_to_end(ledger):
     task = ledger.next_task()
     ledger.start(task.id, HERE)
     assert ledger.entry(task.id).state == "running"
-    ledger.beat({task.id: Progress(3, 5, "well")})
+    ledger.record_heartbeats({task.id: Progress(3, 5, "well")})
     assert ledger.entry(task.id).progress == Progress(3, 5, "well")
     ledger.finish(task.id, RESULT, Progress(5, 5), HERE)
     entry = ledger.entry(task.id)
@@ -52,14 +53,14 @@ def test_a_run_that_fails_is_tried_after_the_others_and_then_quarantined(ledger)
     assert order[-1] == first.id
     assert len(order) == 4
     assert ledger.entry(first.id).failure == "it fell again"
-    assert ledger.release("quarantined") == 1
+    assert ledger.requeue("quarantined") == 1
     assert ledger.entry(first.id).attempts == 0
 
 
 def test_interrupted_runs_go_back_into_the_plan_and_lose_no_attempt(ledger):
     task = ledger.next_task()
     ledger.start(task.id, HERE)
-    assert ledger.release("running") == 1
+    assert ledger.requeue("running") == 1
     assert (ledger.entry(task.id).state, ledger.entry(task.id).attempts) == ("planned", 0)
 
 
@@ -78,7 +79,7 @@ def test_readers_cannot_write_and_see_what_is_committed(ledger):
         ledger.start(ledger.next_task().id, HERE)
         assert reader.counts()["running"] == 1
         with pytest.raises(sqlite3.OperationalError, match="readonly"):
-            reader.release("running")
+            reader.requeue("running")
 
 
 def test_another_study_of_the_same_name_is_refused_with_what_changed(ledger):
@@ -101,17 +102,18 @@ def test_a_ledger_whose_creation_was_cut_off_is_created_again(tmp_path):
 
 def test_a_ledger_of_another_format_is_refused(ledger):
     sqlite3.connect(ledger.path, isolation_level=None).execute("UPDATE study SET format = 99")
-    with pytest.raises(ValueError, match="expected ledger format 2, got 99"):
+    with pytest.raises(ValueError, match="expected ledger format 3, got 99"):
         Ledger(ledger.path)
 
 
 WRITER = """
 import sys
 from pathlib import Path
-from flexicase.experiments import Ledger, Progress, RunResult
+from flexicase.experiments import Progress
+from flexicase.experiments.ledger import Ledger, RunResult
 from flexicase._provenance import Provenance
 with Ledger(Path(sys.argv[1])) as ledger:
-    ledger.release("running")
+    ledger.requeue("running")
     print("ready", flush=True)
     while (task := ledger.next_task()) is not None:
         ledger.start(task.id, Provenance("1", "m", "c"))
@@ -120,6 +122,7 @@ with Ledger(Path(sys.argv[1])) as ledger:
 """
 
 
+@pytest.mark.slow
 def test_what_was_acknowledged_survives_kill_9_in_the_middle_of_commits(tmp_path):
     """The writer is killed while its write-ahead log grows: inside a commit, more often than not."""
     path = tmp_path / "ledger.sqlite"

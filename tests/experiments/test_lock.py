@@ -6,8 +6,7 @@ import time
 
 import pytest
 
-from flexicase._files import FileLock, describe
-from flexicase.experiments import LockedError
+from flexicase._files import FileLock, LockedError, describe
 
 HOLD = """
 import sys, time
@@ -47,7 +46,7 @@ def test_a_dead_owner_is_noticed_and_not_in_the_way(tmp_path, holder):
 def test_waiting_for_a_predecessor(tmp_path, holder):
     os.kill(holder.pid, 9)
     started = time.monotonic()
-    with FileLock(tmp_path / "lock", "it", patience=30.0):
+    with FileLock(tmp_path / "lock", "it", timeout=30.0):
         assert time.monotonic() - started < 30.0
 
 
@@ -106,6 +105,7 @@ os.kill(os.getpid(), 9)
 """
 
 
+@pytest.mark.slow
 def test_a_forked_process_does_not_keep_the_lock_of_a_dead_owner(tmp_path):
     """A run that is made again would wait for a process that the first attempt has left."""
     command = [sys.executable, "-c", FORK, str(tmp_path / "lock")]

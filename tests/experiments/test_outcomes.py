@@ -3,14 +3,18 @@
 import pytest
 
 from flexicase.experiments import Study, StudyOptions, export_study, import_study, parse_spec, run_study
+from flexicase.experiments._outcomes import check_progress
 
 from . import odd
 from .conftest import Notes, entries
 
+pytestmark = pytest.mark.slow
+
 REFUSED = {
     "huge step": "ValueError: progress: step must be an integer from 0 to 9223372036854775807, got 9223372036854775808",
     "no step": "ValueError: progress: step must be an integer from 0 to 9223372036854775807, got '1'",
-    "surrogate error": "FileNotFoundError: [Errno 2] No such file: 'na\\udcffme'",
+    "surrogate error": "ValueError: na\\udcffme",
+    "surrogate file": "FileNotFoundError: [Errno 2] No such file: 'na\\udcffme'",
     "silent error": "SilentError: no description: RuntimeError",
     "exit": "SystemExit: 7",
     "seed in summary": "ValueError: summary: key 'seed' is reserved "
@@ -34,7 +38,7 @@ def odd_study(tmp_path_factory):
     """A study with every oddity: how it ended, the notes, its folder."""
     root, notes = tmp_path_factory.mktemp("odd"), Notes()
     spec = parse_spec(odd.study_text(["good", *odd.PROGRESS, *odd.ENDS]), allow_code=True)
-    ending = run_study(root, spec, StudyOptions(workers=1, attempts=1), notes)
+    ending = run_study(root, spec, StudyOptions(workers=1, max_attempts=1), notes)
     return ending, notes.notes, Study(root / "odd")
 
 
@@ -48,6 +52,10 @@ def test_a_job_that_breaks_the_rules_fails_with_a_reason_and_the_rest_is_done(od
     assert done["numpy summary"].result.summary == {"last": 1.5, "success": True}
     assert done["surrogate summary"].result.summary == {"words": "na\\udcffme"}
     assert {path.stem for path in (study.folder / "rows").iterdir()} == {entry.task.id for entry in done.values()}
+
+
+def test_notes_are_escaped_before_the_worker_sends_them():
+    assert check_progress(odd.PROGRESS["surrogate note"]).note == "na\\udcffme"
 
 
 def test_what_is_left_of_such_a_study_can_be_exported_and_imported(odd_study, tmp_path):
@@ -64,5 +72,5 @@ def test_going_on_remembers_the_columns_of_earlier_runs(tmp_path):
     """The first finished run may be from yesterday."""
     spec = parse_spec(odd.study_text(["good", "other column", "other type"]), allow_code=True)
     for _ in range(2):
-        assert run_study(tmp_path, spec, StudyOptions(attempts=1, retry_quarantined=True)) == "incomplete"
+        assert run_study(tmp_path, spec, StudyOptions(max_attempts=1, retry_quarantined=True)) == "incomplete"
     assert [entry.state for entry in entries(Study(tmp_path / "odd"))] == ["done", "quarantined", "quarantined"]

@@ -1,7 +1,7 @@
 import pytest
 
-from flexicase.experiments import parse_spec, plan
-from flexicase.experiments.spec import run_id
+from flexicase.experiments import parse_spec
+from flexicase.experiments.spec import plan, run_id
 
 from .walk import study_text
 
@@ -26,5 +26,5 @@ def test_the_plan_goes_seed_by_seed_so_that_partial_results_are_even():
 
 def test_variants_that_mean_the_same_are_refused():
     spec = parse_spec(study_text() + "\n[variants.a]\nlength = 3\n[variants.b]\nlength = 3\n", allow_code=True)
-    with pytest.raises(ValueError, match="variants 'a' and 'b' have the same settings"):
+    with pytest.raises(ValueError, match="variants 'a' and 'b' of short have the same settings"):
         plan(spec)

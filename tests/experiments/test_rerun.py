@@ -1,14 +1,16 @@
 import numpy as np
 import pytest
 
-from flexicase.experiments import Ledger, Study, find_run, parse_spec, rerun
+from flexicase.experiments import Study, parse_spec
 from flexicase.experiments._tables import write_rows
-from flexicase.experiments.rerun import differences_of
+from flexicase.experiments.ledger import Ledger
+from flexicase.experiments.rerun import differences_of, find_run, rerun
 
 from .conftest import entries
 from .walk import study_text
 
 
+@pytest.mark.slow
 def test_a_run_made_again_is_the_same_and_a_difference_is_found(walks):
     _, _, study = walks(seeds=1)
     entry = entries(study)[0]

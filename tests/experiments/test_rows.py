@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from flexicase.experiments import DamagedRowsError
-from flexicase.experiments._tables import check_rows, read_rows, rows_digest, write_rows
+from flexicase.experiments._tables import DamagedTableError, check_rows, read_rows, rows_digest, write_rows
 
 ROWS = {
     "step": np.arange(3),
@@ -27,10 +26,10 @@ def test_one_changed_bit_is_noticed_and_the_file_named(tmp_path, position):
     content = bytearray(path.read_bytes())
     content[position] ^= 1
     path.write_bytes(content)
-    with pytest.raises(DamagedRowsError, match=r"rows\.parquet is damaged"):
+    with pytest.raises(DamagedTableError, match=r"rows\.parquet is damaged"):
         read_rows(path, checksum)
     path.unlink()
-    with pytest.raises(DamagedRowsError, match=r"rows\.parquet is missing"):
+    with pytest.raises(DamagedTableError, match=r"rows\.parquet is missing"):
         read_rows(path, checksum)
 
 

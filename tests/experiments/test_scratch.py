@@ -44,6 +44,7 @@ def test_the_folder_of_a_killed_owner_is_removed_by_the_next(owner):
     assert not left.exists()
 
 
+@pytest.mark.slow
 def test_the_folder_of_a_living_owner_stays(owner, here):
     theirs = Path(owner.stdout.readline().strip())
     mine = ScratchFolder()

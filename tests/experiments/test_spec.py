@@ -1,8 +1,8 @@
 import pytest
 
-from flexicase.experiments import SpecError, load_spec, parse_spec, plan, preset_path
+from flexicase.experiments import SpecError, load_spec, parse_spec, preset_path
 from flexicase.experiments.presets import PRESETS
-from flexicase.experiments.spec import diff_specs
+from flexicase.experiments.spec import diff_specs, plan
 from flexicase.selection.methods import PAPER_METHODS
 
 from .walk import KIND, study_text
@@ -23,7 +23,7 @@ def test_settings_are_complete_with_the_defaults_of_the_kind():
         ("seeds = 3", "seeds = 0", "seeds: should be at least 1 and at most 100000, got 0"),
         ("seeds = 3", "seeds = 9_000_000_000_000", "seeds: should be at least 1 and at most 100000, got 9000000000000"),
         ("seeds = 3", "seeds = 60_000", "study: expected at most 100000 runs, got 120000"),
-        ("seeds = 3", "seeds = [1, 2, 1]", "seeds: 1 stands there twice"),
+        ("seeds = 3", "seeds = [1, 2, 1]", "seeds: duplicate value 1"),
         ("seeds = 3", "seeds = true", "seeds: should be a valid list, got True"),
         ("seeds = 3", "seeds = [-1]", "seeds.0: should be greater than or equal to 0, got -1"),
         ("seeds = 3", "", "'seeds' is missing"),
@@ -79,8 +79,8 @@ def test_presets_have_the_papers_methods_and_problems(preset):
 def test_presets_beyond_the_paper_compare_with_the_full_matrix_and_on_other_problems(preset):
     fast, more = load_spec(preset_path("fast", preset)), load_spec(preset_path("more", preset))
     assert fast.problems == ["mirror-image", "last-index-of-zero"]
-    assert [fast.settings_of(name).get("partial") for name in fast.variants][:2] == [False, "max"]
-    assert [fast.settings_of(name).get("parents") for name in fast.variants] == [None, 1, 10, 10, 100, None]
+    assert [fast.settings_of(name).get("partial") for name in fast.variants][:2] == [False, True]
+    assert [fast.settings_of(name).get("n_selections") for name in fast.variants] == [None, 1, 10, 10, 100, None]
     assert sorted(more.methods) == sorted(PAPER_METHODS)
     assert not set(more.problems) & set(fast.problems)
 

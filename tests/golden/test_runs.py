@@ -41,7 +41,7 @@ RUNS = {
 def fixed_problem():
     """Mirror Image on its fixed cases alone, so that no other library draws anything."""
     problem = problems.load("mirror-image")
-    return dataclasses.replace(problem, domains=[problems.FixedCases(problem.edge_cases().inputs)])
+    return dataclasses.replace(problem, sources=[problems.FixedCases(problem.fixed_cases().inputs)])
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -49,5 +49,5 @@ def test_a_recorded_run(name):
     run = evolve(fixed_problem(), population=40, generations=3, seed=11, threads=1, **RUNS[name])
     record = run.records[-2]
     digest = hashlib.sha256(str(run.best).encode()).hexdigest()[:16]
-    assert (record.events, record.evaluations, record.steps, digest) == RECORDED[name]
+    assert (record.events, record.evaluations, record.push_steps, digest) == RECORDED[name]
     assert len(run.test_errors) == 0

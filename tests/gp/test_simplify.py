@@ -9,7 +9,7 @@ from flexicase import _native, problems
 from flexicase.gp import OffspringGenerator, Variation, simplify
 from flexicase.push import Evaluator, Program
 from flexicase.rng import key_from_seed
-from tests.gp.breeding import is_rate
+from tests.gp._helpers import is_rate
 
 KEY = key_from_seed(1)
 

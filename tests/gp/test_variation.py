@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from flexicase.gp import OffspringGenerator, Population, Variation
-from flexicase.gp.variation import OPERATOR_NAMES
+from flexicase.problems.settings import OPERATOR_NAMES
 from flexicase.push import (
     Char,
     Gene,
@@ -25,7 +25,7 @@ from flexicase.push import (
 )
 from flexicase.push.genome import VISIBLE
 from flexicase.rng import key_from_seed
-from tests.gp.breeding import FRESH, children, is_rate, items, numbered, offspring
+from tests.gp._helpers import FRESH, children, is_rate, items, numbered, offspring
 
 LONG = 100_000  # max_points for parents of many genes
 
@@ -131,6 +131,7 @@ def jumps(sigma, rate=0.02, n=250, length=3000):
     return np.array(found), copied
 
 
+@pytest.mark.slow
 def test_jumps_of_alternation_are_rounded_gaussians():
     found, _ = jumps(sigma=10)
     edges = np.arange(-25.5, 26)
@@ -161,26 +162,28 @@ def test_alternation_never_goes_before_the_start_and_ends_with_a_parent():
 
 def test_alternation_stops_one_gene_above_the_limit_which_is_too_big():
     parents = [numbered(0, 50), numbered(100, 50)]
-    made = offspring("alternation", parents, 200, max_points=80, alternation_rate=0.0, too_big="truncate")
+    made = offspring("alternation", parents, 200, max_points=80, alternation_rate=0.0, oversized="truncate")
     assert {len(child) for child in made} == {20}
     assert {child[0] for child in made} == {0, 100}
 
 
 def test_uniform_mutation_changes_genes_at_its_rate_and_keeps_close():
     parent = numbered(0, 5000, close=2)
-    made, _, _ = children("uniform_mutation", [parent], 20, max_points=LONG, mutation_rate=0.03, tweak_rate=0.0)
+    made, _, _ = children(
+        "uniform_mutation", [parent], 20, max_points=LONG, mutation_rate=0.03, constant_tweak_rate=0.0
+    )
     found = [gene for child in made for gene in child.genes]
     assert is_rate(sum(gene.item >= 1_000_000 for gene in found), len(found), 0.03)
     assert {gene.close for gene in found} == {2}
 
 
 def mutated(item, n=20_000, genes=(FRESH,), **settings):
-    settings = {"mutation_rate": 1.0, "tweak_rate": 1.0, "max_points": 4 * n, **settings}
+    settings = {"mutation_rate": 1.0, "constant_tweak_rate": 1.0, "max_points": 4 * n, **settings}
     return offspring("uniform_mutation", [Genome([Gene(item)] * n)], 1, genes=genes, **settings)[0]
 
 
-def test_tweak_rate_divides_mutations():
-    found = mutated(5, tweak_rate=0.3)
+def test_constant_tweak_rate_divides_mutations():
+    found = mutated(5, constant_tweak_rate=0.3)
     assert is_rate(sum(item < 1_000_000 for item in found), len(found), 0.3)
 
 
@@ -249,9 +252,9 @@ def test_close_mutation_needs_the_marker():
 @pytest.mark.parametrize(
     ("operator", "rate", "item", "changes"),
     [
-        ("uniform_integer_mutation", "tweak_rate", 10**6, lambda old, new: type(new) is int and new != old),
-        ("uniform_float_mutation", "tweak_rate", 2.5, lambda old, new: type(new) is float and new != old),
-        ("uniform_boolean_mutation", "tweak_rate", True, lambda old, new: new is False),
+        ("uniform_integer_mutation", "constant_tweak_rate", 10**6, lambda old, new: type(new) is int and new != old),
+        ("uniform_float_mutation", "constant_tweak_rate", 2.5, lambda old, new: type(new) is float and new != old),
+        ("uniform_boolean_mutation", "constant_tweak_rate", True, lambda old, new: new is False),
         ("uniform_string_mutation", "mutation_rate", "abc" * 400, lambda old, new: new != old),
         ("uniform_tag_mutation", "mutation_rate", Symbol("tagged_500"), lambda old, new: new != old),
         ("uniform_instruction_mutation", "mutation_rate", 7, lambda old, new: new >= 1_000_000),
@@ -303,6 +306,7 @@ def test_deletion_has_its_rate():
     assert is_rate(50_000 - int(sizes.sum()), 50_000, 0.1)
 
 
+@pytest.mark.slow
 def test_addition_and_deletion_keep_the_expected_size():
     rate, n, length = 0.25, 400, 1000
     made = offspring(
@@ -413,7 +417,7 @@ def test_gene_selection_takes_every_gene_from_a_new_parent():
         assert count == 21
     used_at_none = children("gene_selection", parents, 10, gene_selection_rate=0.0)[1]
     assert used_at_none.tolist() == [1] * 10
-    assert plan.events == 10 * 21
+    assert plan.n_parents == 10 * 21
 
 
 def test_genesis_and_reproduction():
@@ -422,9 +426,11 @@ def test_genesis_and_reproduction():
     assert all(item >= 1_000_000 for child in offspring("genesis", parents, 20) for item in child)
 
 
-@pytest.mark.parametrize(("too_big", "expected"), [("parent", range(30)), ("empty", range(0)), ("truncate", range(20))])
-def test_a_child_that_is_too_big_is_replaced(too_big, expected):
-    assert offspring("reproduction", [numbered(0, 30)], 1, max_points=80, too_big=too_big)[0] == list(expected)
+@pytest.mark.parametrize(
+    ("oversized", "expected"), [("parent", range(30)), ("empty", range(0)), ("truncate", range(20))]
+)
+def test_a_child_that_is_too_big_is_replaced(oversized, expected):
+    assert offspring("reproduction", [numbered(0, 30)], 1, max_points=80, oversized=oversized)[0] == list(expected)
 
 
 def test_a_child_that_is_too_big_becomes_a_random_genome():
@@ -441,7 +447,7 @@ def test_size_is_checked_once_after_the_pipeline():
 
 
 def test_pipelines_apply_operators_in_order():
-    rates = {"alternation_rate": 0.0, "mutation_rate": 1.0, "tweak_rate": 0.0}
+    rates = {"alternation_rate": 0.0, "mutation_rate": 1.0, "constant_tweak_rate": 0.0}
     both = {"alternation+uniform_mutation": 1.0}
     made, used, _ = children(both, [numbered(0, 5), numbered(100, 9)], 50, **rates)
     assert {len(child) for child in made} == {5, 9}
@@ -453,7 +459,7 @@ def test_pipelines_are_drawn_by_their_probabilities():
     plan = children(Variation().operators, [numbered(0, 5)], 20_000)[2]
     counts = np.bincount(plan.pipelines)
     assert stats.chisquare(counts, np.array([0.2, 0.2, 0.1, 0.5]) * 20_000).pvalue > 1e-5
-    assert is_rate(plan.events - 20_000, 20_000, 0.7)
+    assert is_rate(plan.n_parents - 20_000, 20_000, 0.7)
 
 
 def test_one_of_several_rates_is_drawn_for_each_application():
@@ -482,7 +488,7 @@ def test_children_do_not_depend_on_threads(operator):
         )
         population = Population.from_genomes(parents)
         plan = breeder.plan(population, 200, key_from_seed(9))
-        made, _ = breeder.breed(population, plan, chosen[: plan.events], key_from_seed(9), threads)
+        made, _ = breeder.breed(population, plan, chosen[: plan.n_parents], key_from_seed(9), threads)
         outcomes.add(made.to_bytes())
     assert len(outcomes) == 1
 
@@ -501,11 +507,12 @@ def test_empty_parents_have_empty_children():
         ({"operators": {"alternaton": 1.0}}, "did you mean 'alternation'"),
         ({"operators": {}}, "operators must map"),
         ({"mutation_rate": 1.5}, "mutation_rate must be between 0 and 1"),
+        ({"constant_tweak_rate": 2}, "constant_tweak_rate must be between 0 and 1"),
         ({"mutation_rate": []}, "mutation_rate must have at least one value"),
         ({"alignment_deviation": -1.0}, "alignment_deviation must be finite"),
         ({"max_points": 0}, "max_points must be at least 4"),
         ({"max_initial_genome": 0}, "max_initial_genome must be at least 1"),
-        ({"too_big": "shrink"}, "too_big must be one of"),
+        ({"oversized": "shrink"}, "oversized must be one of"),
         ({"close_probabilities": (0.5, 0.5)}, "four that sum to 1"),
     ],
 )

@@ -136,7 +136,7 @@ def _start(folder: Path, kind: str) -> subprocess.Popen[bytes]:
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     with open(folder / "log", "ab") as log:
         return subprocess.Popen(
-            [sys.executable, "-m", "flexicase", "run", "victim.toml", "--workers", "2", "--attempts", "1000"],
+            [sys.executable, "-m", "flexicase", "run", "victim.toml", "--workers", "2", "--max-attempts", "1000"],
             cwd=folder,
             env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
             stdout=log,

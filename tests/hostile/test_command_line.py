@@ -14,6 +14,8 @@ from typer.testing import CliRunner
 from flexicase.cli import app
 from tests.hostile.values import EFFORT
 
+pytestmark = pytest.mark.slow
+
 N_CALLS = 40 * EFFORT
 CODES = {0, 1, 2, 130}
 COMMANDS = (
@@ -33,14 +35,14 @@ COMMANDS = (
 OPTIONS = (
     *(
         "--out",
-        "--dir",
+        "--studies",
         "--json",
         "--format",
         "--preset",
         "--program",
         "--fresh",
         "--seed",
-        "--cifar",
+        "--cifar-dir",
         "--cluster",
         "-n",
     ),
@@ -168,7 +170,7 @@ def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
         ("FX problems score mirror-image --program - <&-", 2, "standard input: "),
         ("FX select - <&-", 1, "standard input: closed"),
         ("FX export x 2>/dev/full", 2, ""),
-        ("FX report $'\\xff' --dir $'\\xfe'", 2, "unknown study"),
+        ("FX report $'\\xff' --studies $'\\xfe'", 2, "unknown study"),
     ],
 )
 def test_closed_and_full_streams_end_in_one_line(line: str, code: int, message: str, tmp_path: Path) -> None:

@@ -21,6 +21,8 @@ from flexicase.push import Gene, Genome, Program, RandomInteger, Symbol
 from flexicase.rng import key_from_seed
 from tests.hostile.values import EFFORT
 
+pytestmark = pytest.mark.slow
+
 PACKAGE = str(Path(flexicase.__file__).parent)
 RAW = re.compile(r"incompatible function arguments|std::|nanobind|bad_cast")
 #: Values of the pool that each argument is tried with.
@@ -61,7 +63,7 @@ PROGRAM = Program("(in1 in1 integer_add)")
 SMALL = {"population": 3, "generations": 1, "threads": 1}
 
 
-def _run(**changes: Any) -> gp.Run:
+def _run(**changes: Any) -> gp.EvolutionResult:
     return gp.evolve(**{"problem": OWN, **SMALL, **changes})
 
 
@@ -75,8 +77,14 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         gp.evolve,
         {
             **{"problem": OWN, "method": "lexicase", **SMALL, "seed": 1, "callback": None, "partial": False},
-            **{"parents": None, "variation": None, "simplification_steps": 5, "profile": "W", "resume": False},
-            **{"save": None, "save_every": 30.0},
+            **{
+                "n_selections": None,
+                "variation": None,
+                "simplification_steps": 5,
+                "instruction_set": "2019",
+                "resume": False,
+            },
+            **{"save": None, "save_every": 30.0, "default_weight": "max"},
         },
     ),
     "Variation": (lambda **given: _run(variation=gp.Variation(**given)), _fields(gp.Variation())),
@@ -89,7 +97,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         {
             **{"name": "double", "description": "", "answer": lambda n: 2 * n, "stacks": ["exec", "integer"]},
             **{
-                "domains": [RandomCases(lambda rng: (1,), train=2, test=2)],
+                "sources": [RandomCases(lambda rng: (1,), train=2, test=2)],
                 "measures": [ErrorMeasure("integer", "absolute")],
             },
             **{
@@ -97,7 +105,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
                 "extra_instructions": (),
                 "settings": ProblemSettings(),
             },
-            **{"other_generators": {}, "edge": None, "title": ""},
+            **{"generators_by_list": {}, "carried_cases": None, "title": ""},
         },
     ),
     "from_cases": (
@@ -108,22 +116,22 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         },
     ),
     "load": (problems.load, {"name": "mirror-image"}),
-    "score": (problems.score, {"problem": OWN, "program": PROGRAM, "fresh": 3, "seed": 0}),
+    "score": (problems.score, {"problem": OWN, "program": PROGRAM, "n_random_cases": 3, "seed": 0}),
     "Cases": (Cases, {"inputs": [(1,)], "expected": [1]}),
     "Fixed": (FixedCases, {"inputs": [(1,)], "test": False}),
     "Split": (SplitCases, {"inputs": [(1,), (2,)], "train": 1, "test": 0}),
     "Drawn": (RandomCases, {"draw": lambda rng: (1,), "train": 1, "test": 1}),
-    "Problem.fresh": (OWN.fresh, {"n": 2, "seed": 1}),
-    "Problem.genes": (OWN.genes, {"profile": "W"}),
+    "Problem.draw_cases": (OWN.draw_cases, {"n": 2, "seed": 1}),
+    "Problem.genes": (OWN.genes, {"instruction_set": "2019"}),
     "Problem.cases": (OWN.cases, {"inputs": [(1,)]}),
-    "Problem.evaluator": (OWN.evaluator, {"cases": TRAIN, "profile": "W"}),
+    "Problem.evaluator": (OWN.evaluator, {"cases": TRAIN, "instruction_set": "2019"}),
     "Problem.success": (OWN.success, {"errors": [0.0]}),
     "Breeder": (gp.OffspringGenerator, {"genes": OWN.genes(), "variation": gp.Variation()}),
     "Breeder.random": (BREEDER.random, {"size": 3, "key": KEY, "threads": 1}),
     "Breeder.plan": (BREEDER.plan, {"parents": PARENTS, "size": 4, "key": KEY}),
     "Breeder.breed": (
         BREEDER.breed,
-        {"population": PARENTS, "plan": PLAN, "parents": np.zeros(PLAN.events, np.int64), "key": KEY, "threads": 1},
+        {"population": PARENTS, "plan": PLAN, "parents": np.zeros(PLAN.n_parents, np.int64), "key": KEY, "threads": 1},
     ),
     "Population.from_genomes": (gp.Population.from_genomes, {"genomes": [Genome([Gene(1)])]}),
     "Population.from_bytes": (gp.Population.from_bytes, {"data": PARENTS.to_bytes()}),
@@ -174,13 +182,13 @@ def test_wrong_arguments_are_refused_by_name(name, tmp_path, monkeypatch):
     [
         ("population", 2**31),
         ("population", 10**12),
-        ("parents", 2**62),
+        ("n_selections", 2**62),
         ("threads", 2**64),
         ("generations", 2**64),
         ("callback", 600),
         ("callback", lambda: None),
-        ("profile", "Z"),
-        ("profile", 1),
+        ("instruction_set", "Z"),
+        ("instruction_set", 1),
         ("partial", np.ones(3)),
         ("resume", "no"),
         ("save", b"bytes"),

@@ -25,17 +25,21 @@ from flexicase.experiments.results import PROVENANCE_COLUMNS  # noqa: E402
 from flexicase.report.write import write_report  # noqa: E402
 from tests.hostile.values import EFFORT  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 N_EXPORTS = 25 * EFFORT
 FILES = ("study.toml", "runs.parquet", "rows.parquet", "timings.parquet", "provenance.parquet", MANIFEST)
 STEPS = 4
+REST = 'problems = ["a"]\nmethods = ["lexicase"]\nseeds = 6\n'
 SPECS = {
     "gp": 'name = "t"\nproblems = ["a"]\nmethods = ["lexicase", "ranked-num-nonzeros"]\nseeds = 6\n[settings]\n'
     "population = 10\n",
-    "partial": 'name = "t"\n[settings]\npopulation = 10\n[variants.x]\npartial = "max"\n[variants.y]\nparents = 3\n',
-    "image": 'name = "t"\nkind = "image"\n',
-    "own": 'name = "t"\nkind = "mine:Walk"\n',
+    "partial": f'name = "t"\n{REST}[settings]\npopulation = 10\n[variants.x]\npartial = true\n'
+    "[variants.y]\nn_selections = 3\n",
+    "image": f'name = "t"\nkind = "image"\n{REST}',
+    "own": f'name = "t"\nkind = "mine:Walk"\n{REST}',
 }
-METHODS = {"image": ("gradient-lexicase", "fast-num-nonzeros-max")}
+METHODS = {"image": ("lexicase", "weighted-num-nonzeros")}
 NAMES = ("", " ", "../../x", "\0", "$x_{", "_a", "<b>", "x" * 500, "ä\n", "lexicase", "null", "\u202e", "__class__")
 VALUES: tuple[Any, ...] = (
     *(float("nan"), float("inf"), -float("inf"), 1e308, -1e308, 5e-324, -0.0),
@@ -56,13 +60,19 @@ BYTES = (
 TEXTS = (
     *('name = 7\nkind = "gp"', 'name = "t"\nsettings = 7', 'name = "t"\nvariants = 7', 'name = "t"\n[variants]\na = 1'),
     *('kind = ""', 'kind = ["gp"]', "kind = 7", 'kind = "os:abort"', "", "a = " + "[" * 10**4, 'name = ""', "x"),
-    *('name = "t"\n[variants.x]\npartial = true\nparents = [1]\n[variants.y]\npartial = [[]]\nparents = nan',),
+    *(
+        'name = "t"\n[variants.x]\npartial = true\nn_selections = [1]\n[variants.y]\npartial = [[]]\n',
+        'name = "t"\n[variants.x]\nn_selections = nan',
+        'name = "t"\nmethods = [{ method = 7 }]',
+    ),
     *(
         'name = "../x"',
         'name = "t"\nkind = "image"\n[settings]\npopulation = nan',
         'kind = "gp"\n[settings]\n[variants.base]',
     ),
 )
+#: The same in studies that are whole otherwise.
+TEXTS += tuple(f"{REST}{text}" for text in TEXTS)
 
 
 def base(kind: str) -> dict[str, Any]:
@@ -85,7 +95,7 @@ def base(kind: str) -> dict[str, Any]:
                 runs.append(run | facts)
                 for step in range(STEPS):
                     row = {"id": run_id, "generation": step, "events": 3, "evaluations": 50 + step + seed, "pairs": 40}
-                    row |= {"evaluations_distinct": 9, "distinct_errors": 5, "forward_passes": 30, "forward_calls": 3}
+                    row |= {"evaluations_distinct": 9, "n_distinct_errors": 5, "forward_calls": 3}
                     rows.append(row | {"ended": step % 3, "loss": 0.5})
                     seconds = {"seconds_select": 0.1, "seconds_evaluate": 0.2, "seconds_train": 0.3}
                     timings.append({"id": run_id, **seconds})

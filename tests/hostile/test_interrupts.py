@@ -6,6 +6,8 @@ import pytest
 
 from tests.hostile.interrupts import CALLS, interrupt
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("name", list(CALLS))
 def test_a_long_call_is_interrupted_and_does_not_stop_other_threads(name: str) -> None:

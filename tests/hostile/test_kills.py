@@ -1,6 +1,10 @@
 """Processes of a study are killed at random moments; the long version is ``python -m tests.hostile.kills 100``."""
 
+import pytest
+
 from tests.hostile.kills import VICTIMS, kill_study
+
+pytestmark = pytest.mark.slow
 
 
 def test_three_kills_change_nothing():

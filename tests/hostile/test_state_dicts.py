@@ -215,7 +215,7 @@ def test_keys_that_are_no_pairs_of_64_bits(state, used, where, key):
         ({"n": 21}, "cases"),
         ({"seed": 4}, "seed"),
         ({"optimizer_state": "reset"}, "optimizer_state"),
-        ({"selection": "fast"}, "selector"),
+        ({"method": "weighted-num-nonzeros"}, "selector"),
         ({"optimizer": torch.optim.Adam}, "optimizer"),
     ],
 )

@@ -9,7 +9,8 @@ import pytest
 
 pytest.importorskip("pydantic")
 
-from flexicase.experiments import SpecError, load_spec, parse_spec, plan
+from flexicase.experiments import SpecError, load_spec, parse_spec
+from flexicase.experiments.spec import plan
 from tests.hostile.values import EFFORT
 
 GOOD = """name = "tiny"

@@ -32,7 +32,7 @@ def test_programs_are_read(text: str, program: str | None) -> None:
     [
         ("", "text must hold a program"),
         ("(in3)", r"the program reads in3, but there are 2 input\(s\)"),
-        ("((1 (integer_ad)))", "no instruction is named 'integer_ad'; did you mean 'integer_add'"),
+        ("((1 (integer_ad)))", "unknown instruction 'integer_ad'; did you mean 'integer_add'"),
         ("(integer_add", "not closed"),
         ("([1 [2]])", "must be a vector of ints, floats, bools or strs .* got list"),
         ("([1 2.0])", "must be a vector of values of one kind .* got float"),
@@ -46,14 +46,14 @@ def test_what_cannot_run_is_refused_before_it_runs(text: str, message: str) -> N
 
 def test_a_score_says_what_went_wrong() -> None:
     problem = problems.load("replace-space-with-newline")
-    outcome = score(problem, Program("(in1 print_string in1 string_length)"), fresh=10, seed=1)
-    assert (outcome.n_edge, len(outcome.cases)) == (30, 40)
+    outcome = score(problem, Program("(in1 print_string in1 string_length)"), n_random_cases=10, seed=1)
+    assert (outcome.n_fixed, len(outcome.cases)) == (30, 40)
     assert not outcome.passed
     assert outcome.failing == [i for i, (text,) in enumerate(outcome.cases.inputs) if " " in text]
     first = outcome.failing[0]
     (text,) = outcome.cases.inputs[first]
     assert outcome.answer(first) == (text, len(text))
-    assert outcome.wanted(first) == (text.replace(" ", "\n"), len(text) - text.count(" "))
+    assert outcome.expected(first) == (text.replace(" ", "\n"), len(text) - text.count(" "))
     assert outcome.total == outcome.errors.sum() > 0
 
 
@@ -65,5 +65,5 @@ def test_scores_repeat_with_their_seed() -> None:
 
 
 def test_a_problem_without_fixed_cases_needs_fresh_ones() -> None:
-    with pytest.raises(ValueError, match="fresh must be positive, because median has no fixed cases"):
-        score(problems.load("median"), Program("()"), fresh=0)
+    with pytest.raises(ValueError, match="n_random_cases must be at least 1, because median has no fixed cases"):
+        score(problems.load("median"), Program("()"), n_random_cases=0)

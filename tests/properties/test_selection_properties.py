@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -13,6 +14,8 @@ from flexicase.selection.lexicase import normalize_weights
 from flexicase.selection.orders import ranked_order, uniform_order, weighted_order
 from tests.selection.agreement import LEAST_P, chi_square_p, marginal, tally
 from tests.selection.variants import Variant
+
+pytestmark = pytest.mark.slow
 
 SHAPES = hnp.array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=24)
 SEEDS = st.integers(0, 2**64 - 1)

@@ -94,19 +94,19 @@ WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: evaluator(penalty="1"), TypeError, "penalty must be a number, got '1'"),
     (lambda: evaluator(decimals=2.5), TypeError, r"decimals must be an integer, got 2\.5"),
     (lambda: evaluator(limits=None), TypeError, "limits must be Limits"),
-    (lambda: evaluator(stack=None, measures=[7]), TypeError, r"measures\[0\] must be a Measure, got 7"),
+    (lambda: evaluator(stack=None, measures=[7]), TypeError, r"measures\[0\] must be an ErrorMeasure, got 7"),
     (lambda: evaluator().errors(["(in1)"]), TypeError, r"programs\[0\] must be a Program, got '\(in1\)'"),
     (lambda: evaluator().errors(PROGRAM), TypeError, "programs must be a sequence of Program objects"),
     (lambda: evaluator().errors([PROGRAM], threads=1.5), TypeError, r"threads must be an integer, got 1\.5"),
     (lambda: evaluator().errors([PROGRAM], threads=0), ValueError, "threads must be at least 1, got 0"),
-    (lambda: evaluator().lazy([None]), TypeError, r"programs\[0\] must be a Program, got None"),
-    (lambda: evaluator().lazy([PROGRAM])([0.5], [0]), TypeError, r"individuals must be integers, got \[0\.5\]"),
+    (lambda: evaluator().on_demand([None]), TypeError, r"programs\[0\] must be a Program, got None"),
+    (lambda: evaluator().on_demand([PROGRAM])([0.5], [0]), TypeError, r"individuals must be integers, got \[0\.5\]"),
     (
-        lambda: evaluator().lazy([PROGRAM])([0, 0, 0], [0, 1]),
+        lambda: evaluator().on_demand([PROGRAM])([0, 0, 0], [0, 1]),
         ValueError,
-        "individuals and columns must be of one shape",
+        "individuals and columns must have the same shape",
     ),
-    (lambda: evaluator().lazy([PROGRAM])([1], [0]), IndexError, "individuals must be between 0 and 0, got 1"),
+    (lambda: evaluator().on_demand([PROGRAM])([1], [0]), IndexError, "individuals must be between 0 and 0, got 1"),
     (lambda: evaluator().outputs("(in1)"), TypeError, r"program must be a Program, got '\(in1\)'"),
     (lambda: evaluator().outputs(PROGRAM, "in"), ValueError, "stack must be one of"),
     (lambda: evaluator(error=lambda a, b: 1).errors([PROGRAM]), ValueError, "error must return one number per case"),
@@ -127,10 +127,14 @@ WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
         "names must be a sequence of names of instructions, got 'exec_dup'",
     ),
     (lambda: InstructionSet([["x"]]), TypeError, r"names must be names of instructions, got \['x'\]"),
-    (lambda: InstructionSet(["integer_ad"]), ValueError, "got 'integer_ad'; did you mean 'integer_add'"),
+    (
+        lambda: InstructionSet(["integer_ad"]),
+        ValueError,
+        "unknown instruction 'integer_ad'; did you mean 'integer_add'",
+    ),
     (lambda: InstructionSet([]) - ["integer_ad"], ValueError, "did you mean 'integer_add'"),
-    (lambda: InstructionSet.of_profile(7), TypeError, "profile must be one of 'W', 'M', 'L', got 7"),
-    (lambda: InstructionSet.of_stacks(7), TypeError, "stacks must be one of"),
+    (lambda: InstructionSet.from_name(7), TypeError, "instruction_set must be one of '2019', '2021', '2023', got 7"),
+    (lambda: InstructionSet.from_stacks(7), TypeError, "stacks must be one of"),
     (lambda: instruction(takes=5), TypeError, "takes must be a sequence of stacks, got 5"),
     (lambda: instruction(gives=[5]), TypeError, r"gives\[0\] must be one of"),
     (lambda: instruction(blocks="1"), TypeError, "blocks must be an integer, got '1'"),
@@ -201,9 +205,9 @@ BORDER: list[Callable[..., Any]] = [
     Genome.from_plushy,
     parse,
 ]
-BORDER += [to_text, InstructionSet, InstructionSet.of_stacks, InstructionSet.of_profile, remove_instruction]
+BORDER += [to_text, InstructionSet, InstructionSet.from_stacks, InstructionSet.from_name, remove_instruction]
 BORDER += [RandomInteger, RandomFloat, RandomChar, RandomString, RandomTag, RandomTagged, evaluator().errors]
-BORDER += [evaluator().lazy, evaluator().outputs, Genome([]).translate, Program.from_bytes, PROGRAM.__class__]
+BORDER += [evaluator().on_demand, evaluator().outputs, Genome([]).translate, Program.from_bytes, PROGRAM.__class__]
 
 
 def test_nothing_raw_crosses_the_border() -> None:

@@ -1,7 +1,8 @@
-"""Instructions written in Python: mixed with native ones, safe whatever they return, the same on any threads."""
+"""Instructions written in Python."""
 
 from __future__ import annotations
 
+import math
 import random
 import signal
 import subprocess
@@ -14,6 +15,8 @@ import numpy as np
 import pytest
 
 from flexicase.push import (
+    BigInteger,
+    Char,
     Evaluator,
     Gene,
     Genome,
@@ -26,6 +29,9 @@ from flexicase.push import (
     run,
     trace_program,
 )
+
+# Instructions written in Python: mixed with native ones, safe whatever they return, the same on any threads.
+
 
 Register = Callable[..., Callable[[Any], Any]]
 
@@ -85,9 +91,9 @@ def test_the_table_and_sets_know_it(register: Register) -> None:
 
     row = instruction_table()["float_scale"]
     assert row.stacks == ("integer", "float")
-    assert (row.takes, row.gives, row.profiles) == (("integer", "float"), ("float",), "")
+    assert (row.takes, row.gives, row.instruction_sets) == (("integer", "float"), ("float",), ())
     assert row.description == "Multiplies by a whole number."
-    numbers = InstructionSet.of_stacks("integer", "float")
+    numbers = InstructionSet.from_stacks("integer", "float")
     assert "float_scale" not in numbers
     assert "float_scale" in numbers + InstructionSet(["float_scale"])
     remove_instruction("float_scale")
@@ -120,7 +126,7 @@ def test_names_must_be_free_and_readable(register: Register) -> None:
         with pytest.raises(ValueError, match="readable as a symbol"):
             register(name=name)(print)
     register(name="mine")(print)
-    with pytest.raises(ValueError, match="'mine' is an instruction already"):
+    with pytest.raises(ValueError, match="duplicate instruction 'mine'"):
         register(name="mine")(print)
     with pytest.raises(ValueError, match=r"takes\[0\] must be one of 'exec', .* got 'int'"):
         register(takes=("int",))
@@ -177,7 +183,7 @@ def test_batches_are_the_same_on_any_threads_and_tell_failures(register: Registe
     found = []
     for threads in (1, 2, 5):
         evaluator = Evaluator(cases, [0] * len(cases), stack="integer", penalty=1e6)
-        with pytest.warns(RuntimeWarning, match="ended by an error in a Python instruction, first program"):
+        with pytest.warns(RuntimeWarning, match="ended with an exception in a Python instruction, first program"):
             errors = evaluator.errors(programs, threads=threads)
         failures = [(f.individual, f.case, type(f.error), str(f.error)) for f in evaluator.failures]
         found.append((errors.tolist(), evaluator.steps, evaluator.failed, failures))
@@ -196,7 +202,7 @@ def test_failures_are_told_by_every_way_to_evaluate(register: Register) -> None:
     programs = [Program("(in1)"), Program("(in1 invert)")]
     evaluator = Evaluator([[0], [5]], [0, 2], stack="integer")
     with pytest.warns(RuntimeWarning, match="1 run.* program 1 on case 0: ZeroDivisionError"):
-        evaluator.lazy(programs)([1, 1], [1, 0])
+        evaluator.on_demand(programs)([1, 1], [1, 0])
     with pytest.warns(RuntimeWarning, match="program 0 on case 0"):
         assert evaluator.outputs(programs[1]) == [0, 2]
     judged = Evaluator([[0], [5]], [0, 2], stack="integer", error=np.subtract)
@@ -261,7 +267,7 @@ def test_an_error_kept_until_the_interpreter_ends_is_harmless() -> None:
         "from flexicase import push\n"
         "push.instruction(name='fail')(lambda: 1 / 0)\n"
         "state = push.run('(fail)')\n"
-        "print(push.trace('(fail)').termination, repr(state.error))\n"
+        "print(push.trace_program('(fail)').termination, repr(state.error))\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "python_error ZeroDivisionError('division by zero')"
@@ -274,7 +280,7 @@ def test_the_warning_points_to_the_call(register: Register) -> None:
     judged = Evaluator([[]], [0], stack="integer", error=lambda answers, _: [0 for _ in answers])
     calls = [
         lambda: evaluator.errors([program]),
-        lambda: evaluator.lazy([program])([0], [0]),
+        lambda: evaluator.on_demand([program])([0], [0]),
         lambda: evaluator.outputs(program),
         lambda: judged.errors([program]),
     ]
@@ -282,3 +288,174 @@ def test_the_warning_points_to_the_call(register: Register) -> None:
         with pytest.warns(RuntimeWarning, match="Python instruction") as caught:
             call()
         assert [warning.filename for warning in caught] == [__file__]
+
+
+# Values that instructions written in Python return: held within the limits, or an error, whatever they are.
+
+
+def returning(register: Register, value: Any, *gives: str) -> None:
+    """Register ``give``, which takes an integer and returns the value."""
+    register(takes=("integer",), gives=gives, name="give", replace=True)(lambda _: value)
+
+
+def given(register: Register, value: Any, *gives: str, limits: Limits | None = None) -> Any:
+    """The state of a run of an instruction that returns the value; stacks as if its argument had been 7."""
+    returning(register, value, *gives)
+    return run("(7 give)", limits=limits or Limits())
+
+
+@pytest.mark.parametrize(
+    ("value", "gives", "stacks"),
+    [
+        (10**100, "integer", {"integer": [10**12]}),
+        (-(10**100), "integer", {"integer": [-(10**12)]}),
+        (np.int64(5), "integer", {"integer": [5]}),
+        (BigInteger(3), "integer", {"integer": [3]}),
+        (10**400, "float", {"float": [1e12]}),
+        (-(10**400), "float", {"float": [-1e12]}),
+        (math.inf, "float", {"float": [1e12]}),
+        (math.nan, "float", {"float": [0.0]}),
+        (1e-300, "float", {"float": [0.0]}),
+        (2, "float", {"float": [2.0]}),
+        (np.float32(0.5), "float", {"float": [0.5]}),
+        (np.bool_(True), "boolean", {"boolean": [True]}),
+        ("x", "char", {"char": [Char("x")]}),
+        (Char("x"), "string", {"string": ["x"]}),
+        ("\ud800", "string", {"string": ["\ud800"]}),
+        ([], "vector_float", {"vector_float": [[]]}),
+        ((1, 10**30), "vector_integer", {"vector_integer": [[1, 10**12]]}),
+        ([1, math.nan], "vector_float", {"vector_float": [[1.0, 0.0]]}),
+        ((1, (Symbol("integer_add"), None)), "code", {"code": [(1, (Symbol("integer_add"), None))]}),
+    ],
+)
+def test_values_are_held_within_the_limits(register: Register, value: Any, gives: str, stacks: dict[str, Any]) -> None:
+    state = given(register, value, gives)
+    assert state.termination == "normal", state.error
+    assert state.stacks == {**stacks, "output": [""]}
+
+
+def test_nan_stays_in_list_w(register: Register) -> None:
+    assert math.isnan(given(register, math.nan, "float", limits=Limits(keep_nan=True)).top("float"))
+
+
+def test_the_flag_of_an_integer_survives(register: Register) -> None:
+    register(takes=("integer",), gives=("integer",), name="same")(lambda a: a)
+    assert run("(7 2 integer_div same print_integer)").output == "3N"
+
+
+def shared_tree(depth: int) -> Any:
+    """A tuple with two to the power of ``depth`` leaves that takes next to no memory."""
+    tree: Any = ()
+    for _ in range(depth):
+        tree = (tree, tree)
+    return tree
+
+
+def nested(depth: int) -> Any:
+    """Parentheses around parentheses."""
+    tree: Any = ()
+    for _ in range(depth):
+        tree = (tree,)
+    return tree
+
+
+@pytest.mark.parametrize(
+    ("value", "gives"),
+    [
+        ("a" * 5001, "string"),
+        ("\U0001f600" * 2501, "string"),
+        ([0] * 5001, "vector_integer"),
+        (["a" * 5001], "vector_string"),
+        (tuple(range(1300)), "code"),
+        (nested(300), "exec"),
+    ],
+)
+def test_too_large_a_value_is_a_no_op(register: Register, value: Any, gives: str) -> None:
+    state = given(register, value, gives)
+    assert (state.termination, state.stacks) == ("normal", {"integer": [7], "output": [""]})
+
+
+def test_a_hostile_tree_meets_the_memory_limit(register: Register) -> None:
+    state = given(register, shared_tree(60), "code", limits=Limits(memory=1 << 20))
+    assert state.termination == "memory_limit"
+
+
+def recursive_list() -> list[Any]:
+    """A list that holds itself."""
+    made: list[Any] = []
+    made.append(made)
+    return made
+
+
+class Fickle(list[Any]):
+    """A list that denies its length."""
+
+    def __len__(self) -> int:
+        return 1
+
+
+class Evil:
+    """Raises whatever is asked of it."""
+
+    def __index__(self) -> int:
+        raise ArithmeticError("no index")
+
+    def __float__(self) -> float:
+        raise ArithmeticError("no float")
+
+
+@pytest.mark.parametrize(
+    ("value", "gives", "message"),
+    [
+        (None, ("integer",), "must return an int for the stack integer, got NoneType"),
+        (True, ("integer",), "an int for the stack integer, got bool"),
+        (1.5, ("integer",), "got float"),
+        ("1.5", ("float",), "a float for the stack float, got str"),
+        (True, ("float",), "got bool"),
+        (1, ("boolean",), "a bool for the stack boolean, got int"),
+        ("ab", ("char",), "one character"),
+        ("\U0001f600", ("char",), "one character"),
+        (b"ab", ("string",), "a str for the stack string, got bytes"),
+        ({1, 2}, ("vector_integer",), "a list of int for the stack vector_integer, got set"),
+        ([1, "a"], ("vector_integer",), "got str"),
+        (recursive_list(), ("vector_float",), "got list"),
+        ((recursive_list(),), ("code",), "must be a vector of ints, floats, bools or strs"),
+        ((10**100,), ("code",), "64 bits"),
+        (nested(20_000), ("exec",), "nested at most 1000 deep"),
+        (object(), ("code",), "the value returned must be an int, float"),
+        (Evil(), ("integer",), "no index"),
+        (Evil(), ("float",), "no float"),
+        (5, (), "must return None, got int"),
+        (5, ("integer", "integer"), "must return a tuple, got int"),
+        ((5,), ("integer", "integer"), "must return 2 values, got 1"),
+        ((5, 6, 7), ("integer", "integer"), "must return 2 values, got 3"),
+    ],
+)
+def test_a_wrong_value_is_an_error(register: Register, value: Any, gives: tuple[str, ...], message: str) -> None:
+    state = given(register, value, *gives)
+    assert (state.termination, state.steps) == ("python_error", 3)
+    assert message in str(state.error)
+    assert state.stacks == {"integer": [7], "output": [""]}
+
+
+def test_a_list_that_lies_about_its_length_is_harmless(register: Register) -> None:
+    assert given(register, Fickle([1, 2, 3]), "vector_integer").stacks["vector_integer"] == [[1, 2, 3]]
+    assert given(register, Fickle([0] * 10_000), "vector_integer").stacks == {"integer": [7], "output": [""]}
+
+
+def test_code_from_python_is_as_safe() -> None:
+    """A list within a list was once followed for ever."""
+    with pytest.raises(TypeError, match="must be a vector of ints, floats, bools or strs"):
+        Program((recursive_list(),))
+    with pytest.raises(TypeError, match="must be a vector of ints, floats, bools or strs"):
+        run("(in1)", [[(1, 2)]])
+
+
+def test_code_nested_too_deeply_is_left_alone(register: Register) -> None:
+    """Threads have small stacks, and conversion to tuples goes down into each list."""
+    calls: list[Any] = []
+    register(takes=("code",), name="look")(calls.append)
+    for depth in (999, 1001):
+        deep = Program((Symbol("code_quote"), nested(depth), Symbol("look")))
+        assert ("code" in run(deep).stacks) == (depth > 1000)
+    assert len(calls) == 1

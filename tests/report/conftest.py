@@ -70,7 +70,7 @@ def write_known_export(folder: Path) -> None:
                             "events": 0 if last else 17,
                             "evaluations": count,
                             "evaluations_distinct": count // 2,
-                            "distinct_errors": 5 + g,
+                            "n_distinct_errors": 5 + g,
                         }
                     )
                     timings.append(

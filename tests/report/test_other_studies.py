@@ -14,6 +14,8 @@ from flexicase.report.claims import claims
 from flexicase.report.write import write_report
 from tests.report.browser import CHROMIUM, browse
 
+pytestmark = pytest.mark.slow
+
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("jinja2")
 
@@ -109,7 +111,9 @@ def own(tmp_path):
     folder = tmp_path / "export"
     folder.mkdir()
     write_tables(folder, tables, "parquet")
-    (folder / "study.toml").write_text('name = "walks"\nkind = "mine:Walk"\n')
+    (folder / "study.toml").write_text(
+        'name = "walks"\nkind = "mine:Walk"\nproblems = ["a"]\nmethods = ["b"]\nseeds = 2\n'
+    )
     return folder
 
 

@@ -8,24 +8,28 @@ import numpy as np
 import pytest
 
 from flexicase.experiments.results import FinishedRun, StudyResults
-from flexicase.report.figures import draw_shares
+from flexicase.experiments.spec import read_spec
+from flexicase.report.figures import draw_figures
 from flexicase.report.variants import by_selections, full_matrix, of_variant, shares, variant_sections
 from flexicase.report.write import IMAGES, PROGRAMS, VARIANTS, layout_of
 
 SPEC = """name = "known"
-kind = "gp"
+problems = ["mirror-image"]
+methods = ["lexicase", "ranked-num-nonzeros"]
+seeds = 3
 [settings]
 population = 10
 [variants.full]
 partial = false
 [variants.fast-2]
-partial = "max"
-parents = 2
+partial = true
+n_selections = 2
 [variants.fast-2-min]
-partial = "min"
-parents = 2
+partial = true
+default_weight = "min"
+n_selections = 2
 [variants.fast-all]
-partial = "max"
+partial = true
 """
 METHODS = ("lexicase", "ranked-num-nonzeros")
 #: Pairs of each generation but the last, of a matrix with 1000, and selections.
@@ -52,7 +56,7 @@ def run(method: str, variant: str, seed: int) -> FinishedRun:
 
 def known_variants() -> StudyResults:
     runs = tuple(run(method, variant, seed) for seed in range(3) for method in METHODS for variant in VARIANT)
-    return StudyResults("known", SPEC, {"population": 10}, len(runs), runs)
+    return StudyResults(read_spec(SPEC), len(runs), runs)
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +83,7 @@ def test_the_curve_over_selections_is_of_one_default_and_without_the_full_matrix
 def test_a_run_that_never_bred_has_no_share(results):
     short = run("lexicase", "full", 0)
     short.columns.update({name: values[:1] for name, values in short.columns.items()})
-    alone = StudyResults("known", SPEC, {}, 1, (short,))
+    alone = StudyResults(read_spec(SPEC), 1, (short,))
     assert shares(alone, "mirror-image", "lexicase") == {}
     assert [part.id for part in variant_sections(alone)] == ["summary", "selections", "pairs", "time"]
 
@@ -102,20 +106,20 @@ def test_variants_are_kept_apart(results):
 
 def test_each_kind_of_study_has_its_report(results):
     assert layout_of(results) is VARIANTS
-    assert layout_of(StudyResults("p", SPEC, {}, 3, results.runs[:1])) is PROGRAMS
-    assert layout_of(StudyResults("i", 'name = "i"\nkind = "image"', {}, 0, ())) is IMAGES
+    assert layout_of(StudyResults(read_spec(SPEC), 3, results.runs[:1])) is PROGRAMS
+    assert layout_of(StudyResults(read_spec('kind = "image"\n' + SPEC), 0, ())) is IMAGES
 
 
 def test_the_figure_is_drawn(results, tmp_path):
     pytest.importorskip("matplotlib")
-    files = VARIANTS.draw(results, tmp_path)
-    assert [path.name for path in files] == ["pairs-by-selections.png", "pairs-by-selections.svg"]
+    files = draw_figures(VARIANTS.sections(results), tmp_path)
+    assert [path.name for path in files] == [f"pairs-by-selections-mirror-image.{suffix}" for suffix in ("png", "svg")]
     assert files[0].read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_study_whose_runs_all_ended_at_once_has_an_empty_figure(results, tmp_path):
+def test_a_study_whose_runs_all_ended_at_once_has_no_figure(results, tmp_path):
     """Nothing was bred, so that there is nothing to put on a logarithmic axis."""
     runs = (replace(run, columns={name: values[-1:] for name, values in run.columns.items()}) for run in results.runs)
     ended = replace(results, runs=tuple(runs))
     assert by_selections(ended, "mirror-image", "lexicase") == []
-    assert [path.suffix for path in draw_shares(ended, tmp_path)] == [".png", ".svg"]
+    assert draw_figures(VARIANTS.sections(ended), tmp_path) == []

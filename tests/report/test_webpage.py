@@ -5,7 +5,7 @@ import pytest
 from flexicase.report.write import write_report
 from tests.report.browser import CHROMIUM, browse
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")]
 
 CHART = "document.getElementById('evaluations-mirror-image')"
 

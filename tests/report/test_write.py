@@ -1,5 +1,6 @@
 """Files beside the page must hold the numbers that the page shows."""
 
+import contextlib
 import csv
 import json
 import re
@@ -13,6 +14,8 @@ import pytest
 from flexicase.experiments._tables import read_tables, write_tables
 from flexicase.report.write import write_report
 from tests.report.conftest import expected_means
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +118,23 @@ def test_names_in_data_never_become_paths(export, tmp_path):
     assert len([path for path in report.files if path.suffix == ".svg"]) == 4 * len(HOSTILE)
     assert all(re.fullmatch(r"[a-z0-9-]{,120}\.(csv|png|svg)", path.name) for path in report.files)
     assert "</script><b>" not in report.page.read_text()
+
+
+def test_no_file_is_written_outside_of_the_report(export, tmp_path, monkeypatch):
+    """The folder that the path of a figure goes through may exist."""
+
+    def save(_, path, **options):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+
+    def change(tables):
+        tables["runs"] = renamed(tables["runs"], "problem", {"mirror-image": "/../../../../escaped"})
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", save)
+    folder = tmp_path / "a" / "b" / "report"
+    with contextlib.suppress(OSError):
+        write_report(changed(export, tmp_path / "export", change), folder)
+    assert {path.parent for path in tmp_path.rglob("*") if path.is_file()} == {folder, tmp_path / "export"}
 
 
 @pytest.mark.usefixtures("empty_pictures")

@@ -105,6 +105,7 @@ def test_each_batch_tournament_is_judged_on_the_next_batch():
         assert_follows(drawn[b::3], tournament_probabilities(errors[:, cases].mean(axis=1), 3))
 
 
+@pytest.mark.slow
 def test_batch_tournament_probabilities_hold_over_shuffles():
     errors = np.random.default_rng(9).integers(0, 3, (5, 6))
     method = fx.BatchTournament(size=3, batch_size=2)

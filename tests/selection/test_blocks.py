@@ -37,6 +37,7 @@ class Counting:
         return self.errors[np.ix_(individuals, cases)]
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 10**6),
     n_individuals=st.integers(1, 40),

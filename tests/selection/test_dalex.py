@@ -33,6 +33,7 @@ def test_selects_the_lowest_weighted_sum_of_errors(std):
     assert (lowest.sum(axis=1) == 1).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("std", [1.0, 3.0])
 def test_equal_sums_are_decided_at_random(std):
     errors = np.random.default_rng(2).integers(0, 3, (6, 5))[[0, 1, 1, 2, 3, 4, 5, 5, 5]]

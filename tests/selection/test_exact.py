@@ -182,6 +182,7 @@ def test_elites_do_not_count() -> None:
     np.testing.assert_array_equal(fx.probabilities(errors, fx.Lexicase(elitism=3)), fx.probabilities(errors))
 
 
+@pytest.mark.slow
 def test_agrees_with_the_draws() -> None:
     """The solver and the kernel understand every named method alike."""
     errors = random_errors(7, (10, 8)) * 1.0
@@ -299,6 +300,7 @@ def test_a_large_but_simple_problem_is_solved() -> None:
     np.testing.assert_allclose(fx.probabilities(errors), expected, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "repetitions", "draws"),
     [

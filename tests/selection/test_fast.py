@@ -111,6 +111,7 @@ def random_problem(rng: np.random.Generator):
     return errors, settings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(4))
 def test_lookahead_memo_and_backend_change_nothing(chunk: int) -> None:
     """Thousands of small problems: same parents, weights and counts; every pair computed at most once."""
@@ -303,6 +304,7 @@ def test_one_individual_costs_nothing() -> None:
     assert outcome(s) == [[0] * 3, [0] * 3, [0] * 3, [0] * 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["weighted-num-nonzeros", "ranked-num-nonzeros", "lexicase"])
 def test_a_million_cases_in_bounded_memory(method: str) -> None:
     """1000 × 10**6 pairs, of which an event looks at those of a few clones on every case."""

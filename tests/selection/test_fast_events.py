@@ -74,6 +74,7 @@ def _history(backend: str, order: str, seed: int) -> list[object]:
     return seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["weighted", "ranked", "uniform"])
 @pytest.mark.parametrize("seed", range(3))
 def test_any_history_of_calls_leaves_the_weights_of_the_definition(order: str, seed: int) -> None:

@@ -62,6 +62,7 @@ CALLS = {  # what to set up, and the call
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 def test_ctrl_c_ends_a_long_call(name: str) -> None:
     """Within 100 ms on a quiet machine; tests run on busy ones."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
@@ -145,7 +144,7 @@ def test_too_long_a_side_is_refused(shape: tuple[int, int]) -> None:
     refused(errors, ValueError, r"errors must have fewer than 2\*\*31 individuals and cases, got shape")
 
 
-@pytest.mark.skipif("FLEXICASE_TEST_LARGE" not in os.environ, reason="takes ten seconds; set FLEXICASE_TEST_LARGE=1")
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(2**16, 2**15), (2**15, 2**16)])
 def test_two_to_the_31_entries_are_counted_right(shape: tuple[int, int]) -> None:
     """256 kinds of rows, equal on all cases: the first case leaves one kind, and nothing after it tells it apart."""

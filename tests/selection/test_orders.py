@@ -25,6 +25,7 @@ def test_uniform_orders_are_all_equally_likely() -> None:
     assert chi_square_p(seen, dict(oracle.uniform_orders(4))) > LEAST_P
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "weights", [(1, 1, 1, 1), (1, 0.5, 0.25, 0.125), (0.2, 0, 1, 0), (0, 1, 0, 0), (1e-3, 1, 0.3, 0), (1,)], ids=str
 )

@@ -30,17 +30,18 @@ def test_a_draw_with_counts_leaves_alone_what_a_draw_without_them_reads() -> Non
         errors = np.random.default_rng(1).random((600, 300)) + 1
         errors[:200] = 5.0  # kinds are numbered differently once equal rows are grouped
         errors[500:] -= 1
-        for _ in range(100):
+        for _ in range(20):
             selector = fx.Selector(errors, seed=1)
             started = threading.Event()
             drawn = []
             def draw():
                 selector.draw_indices(1)
                 started.set()
-                drawn.append(selector.draw_indices(100_000))
+                drawn.append(selector.draw_indices(500_000))
             thread = threading.Thread(target=draw)
             thread.start()
             started.wait()
+            time.sleep(0.01)  # the draw has begun and takes ten times as long
             selector.draw(1)
             thread.join()
             assert 500 <= drawn[0].min() and drawn[0].max() < 600
@@ -99,15 +100,30 @@ def test_an_evaluator_may_use_the_fast_selector_that_calls_it() -> None:
     assert inner == [[0, 0]]
 
 
-def test_a_thread_that_draws_while_the_interpreter_exits_does_not_abort_it() -> None:
-    run_script("""
+@pytest.mark.parametrize(
+    "call",
+    ["selector.draw(20_000)", "fx.FastLexicase(300, seed=1).select(evaluate, 300, 5)"],
+    ids=["draw", "select by an evaluator"],
+)
+def test_a_thread_at_work_while_the_interpreter_exits_does_not_abort_it(call: str) -> None:
+    run_script(f"""
         errors = np.random.default_rng(1).integers(0, 2, (300, 300))
+        def evaluate(individuals, cases):
+            time.sleep(0.001)
+            return errors[np.ix_(individuals, cases)]
         def work():
             selector = fx.Selector(errors, seed=1)
             while True:
-                selector.draw(20_000)
+                {call}
+                begun.set()
+        class Slow:
+            def flush(self):
+                time.sleep(0.2)  # the threads ask for the lock while the interpreter exits
+        sys.stdout = Slow()
+        begun = threading.Event()
         for _ in range(3):
             threading.Thread(target=work, daemon=True).start()
+        begun.wait()
         time.sleep(0.1)
     """)
 
@@ -173,6 +189,7 @@ SCRIBBLE = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(40, 100), (700, 70)], ids=str)
 def test_errors_that_change_between_draws_give_valid_indices(shape: tuple[int, int]) -> None:
     """Bounded loops and indices in range, whatever the array holds when it is read again."""
@@ -198,6 +215,27 @@ def test_errors_that_change_between_draws_give_valid_indices(shape: tuple[int, i
     run_script(code, *map(str, shape), seconds=120)
 
 
+@pytest.mark.parametrize("method", ["lexicase", "weighted-num-nonzeros", "ranked-num-nonzeros"])
+@pytest.mark.parametrize("cases", [64, 1000])
+def test_errors_that_become_equal_are_not_told_apart_by_memory_outside(method: str, cases: int) -> None:
+    """The search for a case on which two individuals differ ends with the cases, whatever lies behind them."""
+
+    def draw(better_outside: int) -> np.ndarray:
+        wide = np.random.default_rng(1).random((40, cases + 1024)) + 1
+        errors = wide[:, :cases]
+        errors[:2] = 0.0
+        errors[0, cases // 2] = 0.5
+        selector = fx.Selector(errors, method, seed=1)
+        selector.draw(1)
+        errors[...] = 0.0
+        wide[:, cases:] = 1.0
+        wide[better_outside, cases:] = 0.0
+        return selector.draw_indices(2000)
+
+    np.testing.assert_array_equal(draw(0), draw(1))
+
+
+@pytest.mark.slow
 def test_errors_that_change_during_draws_give_valid_indices() -> None:
     code = (
         SCRIBBLE

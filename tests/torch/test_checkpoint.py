@@ -1,8 +1,7 @@
-"""Nothing finished is lost, and resumed training ends as if it had never stopped."""
+"""Checkpoints: nothing finished is lost, and resumed training ends as if it had never stopped."""
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
 import pickle
@@ -17,15 +16,15 @@ from torch import nn
 from torch.utils.data import TensorDataset
 
 import flexicase.torch as ft
-from flexicase._checkpoint import CheckpointError
-from flexicase.torch._checkpoint import MAGIC, NEWEST, PREVIOUS, load
+from flexicase._checkpoint import MAGIC, NEWEST, PREVIOUS, CheckpointError, pack, unpack
+from flexicase.torch._checkpoint import read
 from flexicase.torch._training import Trainer, TrainingError, sgd
-from tests.torch.training_runs import Averaging, cases, fingerprint, search, small
+from tests.torch._helpers import Averaging, cases, fingerprint, search, small
 
 CHANGES = [
     {},
-    {"selection": "lexicase", "optimizer_state": "inherit"},
-    {"bias": "split", "default": "min", "on_all_fail": "stop"},
+    {"method": "lexicase", "optimizer_state": "inherit"},
+    {"method": "weighted-split", "default_weight": "min", "stop_on_all_fail": True},
 ]
 
 
@@ -81,7 +80,7 @@ import os, signal, sys
 import torch
 from flexicase.torch._evaluation import CandidateErrors
 from flexicase.torch._training import Trainer
-from tests.torch.training_runs import search
+from tests.torch._helpers import search
 
 def die_at(owner, name, call):
     inner, seen = getattr(owner, name), []
@@ -99,13 +98,14 @@ found.fit(6, save=sys.argv[1], save_every=0.0, resume=True)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="there is no kill -9")
 def test_training_that_was_killed_ends_bit_identical(tmp_path):
     """kill -9 while the third candidate of the second generation is trained, then in the middle of a selection."""
     for place, method, call, done in (("training", "train", 7, 1), ("selection", "__call__", 2, 1)):
         child = [sys.executable, "-c", KILLED, str(tmp_path), place, method, str(call)]
         assert subprocess.run(child, check=False).returncode == -signal.SIGKILL
-        assert len(load(tmp_path)["records"]) == done
+        assert len(read(tmp_path)["records"]) == done
     resumed, whole = search(), search()
     resumed.fit(6, save=tmp_path, resume=True)
     whole.fit(6)
@@ -116,15 +116,15 @@ def test_a_damaged_checkpoint_is_noticed_and_the_previous_one_used(tmp_path):
     whole = search()
     whole.fit(4)
     search().fit(2, save=tmp_path, save_every=0.0)
-    search(generations=4).load_state_dict(load(tmp_path))
+    search(generations=4).load_state_dict(read(tmp_path))
     newest = tmp_path / NEWEST
     content = bytearray(newest.read_bytes())
     content[len(content) // 2] ^= 1
     newest.write_bytes(content)
-    assert len(load(tmp_path)["records"]) == 1
+    assert len(read(tmp_path)["records"]) == 1
     (tmp_path / PREVIOUS).write_bytes(b"")
-    with pytest.raises(CheckpointError, match=r"training.checkpoint: the file is damaged"):
-        load(tmp_path)
+    with pytest.raises(CheckpointError, match=r"run.checkpoint: the file is damaged"):
+        read(tmp_path)
 
 
 def test_a_checkpoint_needs_no_trust_to_be_read(tmp_path):
@@ -139,8 +139,8 @@ def test_a_checkpoint_needs_no_trust_to_be_read(tmp_path):
     [
         ({"population": 3}, "the state is of a run with population=4, this run has population=3"),
         ({"seed": 6}, "the state is of a run with seed=5, this run has seed=6"),
-        ({"train": 100}, "the state is of a run with cases=96, this run has cases=100"),
-        ({"bias": "split"}, "settings of a selector with bias='num_nonzeros', this one has bias='split'"),
+        ({"train": 100}, "the state is of a run with n_cases=96, this run has n_cases=100"),
+        ({"method": "weighted-split"}, "settings of a selector with .*num_nonzeros.*, this one has .*split"),
     ],
 )
 def test_a_checkpoint_of_other_settings_is_refused(tmp_path, changes, message):
@@ -191,9 +191,9 @@ def test_another_run_in_the_folder_is_not_overwritten(tmp_path):
         small(seed=2).fit(3, save=tmp_path)
     assert (tmp_path / NEWEST).read_bytes() == before
     first.fit(3, save=tmp_path)  # its own
-    assert len(load(tmp_path)["records"]) == 3
+    assert len(read(tmp_path)["records"]) == 3
     small().fit(4, save=tmp_path, resume=True)
-    assert len(load(tmp_path)["records"]) == 4
+    assert len(read(tmp_path)["records"]) == 4
 
 
 def test_a_folder_that_cannot_be_made_is_noticed_before_training(tmp_path):
@@ -391,7 +391,7 @@ class Payload:
 
 
 def sealed(body):
-    return body + MAGIC + hashlib.sha256(body).digest()
+    return pack({"settings": {}, "generation": 2}, body)
 
 
 @pytest.mark.parametrize("form", ["torch", "legacy", "pickle"])
@@ -404,23 +404,24 @@ def test_a_checkpoint_never_runs_code(tmp_path, form):
     else:
         torch.save(payload, body, _use_new_zipfile_serialization=form == "torch")
     (tmp_path / NEWEST).write_bytes(sealed(body.getvalue()))
-    with pytest.raises(CheckpointError, match=r"training.checkpoint: .*cannot be read"):
-        load(tmp_path)
+    with pytest.raises(CheckpointError, match=r"run.checkpoint: .*cannot be read"):
+        read(tmp_path)
     assert not target.exists()
 
 
+@pytest.mark.slow
 def test_damage_is_noticed_wherever_it_is(tmp_path):
     """Cut short, with flipped bits, of another version, or with a right checksum over nonsense: never a raw error."""
     small().fit(2, save=tmp_path, save_every=0.0)
     newest, draws = tmp_path / NEWEST, random.Random(1)
     whole, previous = newest.read_bytes(), (tmp_path / PREVIOUS).read_bytes()
-    body = whole[: -len(MAGIC) - 32]
+    body = unpack(whole)[1]
     damaged = [whole[:n] for n in (0, 1, 47, 48, len(whole) // 2, len(whole) - 1)]
     for _ in range(10):
         content = bytearray(whole)
         content[draws.randrange(len(content))] ^= 1 << draws.randrange(8)
         damaged.append(bytes(content))
-    damaged += [whole.replace(MAGIC, b"flexicase torch0"), sealed(b""), sealed(b"nonsense"), sealed(body[:-100])]
+    damaged += [whole.replace(MAGIC, b"flexicase run 0\n"), sealed(b""), sealed(b"nonsense"), sealed(body[:-100])]
     for _ in range(10):
         content = bytearray(body)
         content[draws.randrange(len(content))] ^= 1 << draws.randrange(8)
@@ -442,4 +443,4 @@ def test_the_checkpoint_that_replaced_a_damaged_one_outlives_the_next(tmp_path):
     (tmp_path / NEWEST).write_bytes(b"")
     small().fit(2, save=tmp_path, resume=True)
     (tmp_path / NEWEST).unlink()
-    assert len(load(tmp_path)["records"]) == 1
+    assert len(read(tmp_path)["records"]) == 1

@@ -1,4 +1,4 @@
-"""Data sets: digits, CIFAR-10 in all its forms, and what is said when it is not there."""
+"""Data sets: digits, CIFAR-10 in all its forms, damaged files, and augmentation."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 import torch
+from torch.nn import functional
 
 import flexicase.torch as ft
 from flexicase.torch import _cifar as cifar
@@ -29,7 +30,7 @@ def test_digits_are_normalised_and_split_without_overlap():
     rows = [tuple(image.flatten().tolist()) for image in digits.test.batch(torch.arange(500))[0]]
     train = {tuple(image.flatten().tolist()) for image in inputs}
     assert sum(row in train for row in rows) == 0
-    assert len(ft.data.load("digits", train=100, test=50).train) == 100
+    assert len(ft.data.load("digits", train_cases=100, test_cases=50).train) == 100
 
 
 def test_large_sets_are_normalised_when_read():
@@ -46,16 +47,16 @@ def test_what_to_download_is_said(tmp_path):
         FileNotFoundError, match=r"download cifar-10-python.tar.gz \(163 MB\) from https://www.cs.toronto"
     ):
         ft.data.load("cifar10", tmp_path)
-    with pytest.raises(ValueError, match=r"directory must name the folder with CIFAR-10, got None"):
+    with pytest.raises(ValueError, match=r"cifar_dir must be the folder with CIFAR-10, got None"):
         ft.data.load("cifar10")
 
 
 def test_unknown_names_and_too_many_cases_are_refused():
-    with pytest.raises(ValueError, match=r"name must be one of 'digits', 'cifar10', 'fake', got 'mnist'"):
+    with pytest.raises(ValueError, match=r"dataset must be one of 'digits', 'cifar10', got 'mnist'"):
         ft.data.load("mnist")
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")
-    with pytest.raises(ValueError, match=r"test must be at most 500, got 501"):
-        ft.data.load("digits", test=501)
+    with pytest.raises(ValueError, match=r"test_cases must be at most 500, got 501"):
+        ft.data.load("digits", test_cases=501)
 
 
 class Python2Pickler(pickle._Pickler):
@@ -111,7 +112,7 @@ def test_every_form_of_cifar10_holds_the_same_images(tmp_path, synthetic, place,
         records = np.frombuffer(synthetic[f"{name}.bin"], np.uint8).reshape(5, 1 + 3 * 32 * 32)
         np.testing.assert_array_equal(batch.labels, records[:, 0])
         np.testing.assert_array_equal(batch.images, records[:, 1:].reshape(5, 3, 32, 32))
-    data = ft.data.load("cifar10", tmp_path, train=12)
+    data = ft.data.load("cifar10", tmp_path, train_cases=12)
     assert (len(data.train), len(data.test)) == (12, 5)
     assert data.test.batch(torch.arange(5))[1].tolist() == batch.labels.tolist()
 
@@ -152,3 +153,38 @@ def test_a_damaged_archive_is_refused(tmp_path):
         pass
     with pytest.raises(ValueError, match=r"must hold data_batch_1, .*but has no data_batch_1"):
         cifar.read_cifar10(tmp_path)
+
+
+@pytest.mark.parametrize(("padding", "flip"), [(4, 0.5), (1, 0.0), (0, 1.0), (2, 1.0)])
+def test_crops_of_padded_images(padding, flip):
+    images = torch.randn(40, 3, 8, 8, generator=torch.Generator().manual_seed(1))
+    fill = [-1.0, 2.0, 0.5]
+    out = ft.PadCropFlip(padding, flip, fill)(images, torch.Generator().manual_seed(2))
+    places, mirrored = set(), 0
+    for image, found in zip(images, out, strict=True):
+        padded = torch.stack([functional.pad(c, (padding,) * 4, value=v) for c, v in zip(image, fill, strict=True)])
+        matches = [
+            (top, left, flipped)
+            for top in range(2 * padding + 1)
+            for left in range(2 * padding + 1)
+            for flipped in (False, True)
+            if torch.equal(_crop(padded, top, left, flipped), found)
+        ]
+        assert matches
+        places.add(matches[0][:2])
+        mirrored += matches[0][2]
+    assert len(places) > min(20, (2 * padding + 1) ** 2 // 2)
+    assert mirrored == {0.0: 0, 1.0: 40}.get(flip, mirrored)
+    assert flip in (0.0, 1.0) or 8 < mirrored < 32
+
+
+def _crop(padded, top, left, flipped):
+    crop = padded[:, top : top + 8, left : left + 8]
+    return crop.flip(-1) if flipped else crop
+
+
+def test_the_same_draws_give_the_same_images():
+    images = torch.randn(5, 1, 8, 8)
+    augment = ft.PadCropFlip()
+    one, two = (augment(images, torch.Generator().manual_seed(3)) for _ in range(2))
+    assert torch.equal(one, two)

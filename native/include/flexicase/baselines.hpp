@@ -8,22 +8,9 @@
 
 namespace flexicase {
 
-// Errors in their own type; strides in elements.
-template <class T>
-struct Table {
-  const T* data;
-  std::int64_t rows;
-  std::int64_t cols;
-  std::int64_t row_stride;
-  std::int64_t col_stride;
-
-  T at(std::int64_t row, std::int64_t col) const { return data[row * row_stride + col * col_stride]; }
-};
-
 // Sums of errors per batch of cases, case after case: (batches, rows). Batch b holds
 // cases[starts[b]] … cases[starts[b + 1] - 1]. A sum that is not a number becomes +inf.
-template <class T>
-void batch_sums(const Table<T>& errors, const std::int64_t* cases, const std::int64_t* starts, std::int64_t batches,
+void batch_sums(const MatrixView& errors, const std::int64_t* cases, const std::int64_t* starts, std::int64_t batches,
                 double* sums);
 
 // Tournaments of `size` entrants drawn with replacement; the lowest score wins, the first drawn of equals.
@@ -39,10 +26,10 @@ void draw_tournaments(const TournamentPlan& plan, const Request& request, std::i
 // Spins of one roulette wheel, given as the running sums of its weights.
 void draw_wheel(const double* wheel, std::int64_t individuals, const Request& request, std::int64_t n, int threads);
 
-// Plexicase selection: the part of the cases that each of some individuals gets. `kinds` are rows,
+// Plexicase selection: the part of the cases that each of some individuals gets. `unique rows` are rows,
 // one per distinct error vector; shares has as many entries.
-template <class T>
-void elite_shares(const Table<T>& errors, const std::int64_t* kinds, std::int64_t n_kinds, double* shares);
+void elite_shares(const MatrixView& errors, const std::int64_t* unique_rows, std::int64_t n_unique_rows,
+                  double* shares);
 
 // DALex: the lowest sum of errors weighted by the exponentials of normal variables.
 struct AggregatePlan {

@@ -1,4 +1,4 @@
-// Selection events of Fast Lexicase, run until an error is needed that nobody has computed yet.
+// Selection events of Fast Lexicase, run until an error is needed that is not known yet.
 #pragma once
 
 #include <cstddef>
@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "flexicase/case_order.hpp"
-#include "flexicase/pair_store.hpp"
+#include "flexicase/error_cache.hpp"
 #include "flexicase/replay.hpp"
 
 namespace flexicase {
 
 // How many cases to ask for next; the readable twin is flexicase/evaluation/_lookahead.py.
 struct BlockSize {
-  std::int64_t fixed = 0;  // 0: adapts; -1: adapts once `patience` cases have filtered nobody
+  std::int64_t fixed = 0;  // 0: adapts; -1: adapts once `patience` cases have removed no candidate
   std::int64_t least = 1;  // after the first case of an event, if it adapts
   std::int64_t most_pairs = 0;
   static constexpr std::int64_t patience = 8;
@@ -37,7 +37,7 @@ struct FastPlan {
 
 // Some events, and what they work on.
 struct FastCall {
-  PairStore* store = nullptr;
+  ErrorCache* cache = nullptr;
   double* weights = nullptr;  // (cases,) renewed when all is done
   std::uint64_t version = 0;  // of the weights: what the last `finish` on them gave, or 0
   double w_max = 1.0;
@@ -63,7 +63,7 @@ class FastRun {
   const std::vector<std::int64_t>& individuals() const { return individuals_; }
   const std::vector<std::int64_t>& cases() const { return cases_; }
   // Takes them: (individuals, cases).
-  void give(const double* errors);
+  void provide_errors(const double* errors);
 
   // To be called when all is done: gives the caller's weights their new values, or, if they may have
   // changed since the start, all values; returns a number by which a later call knows that this run's
@@ -83,7 +83,7 @@ class FastRun {
   std::int64_t& count(int kind) { return call_.counts[kind * call_.events + event_]; }
 
   FastCall call_;
-  std::vector<double> weights_;        // (cases,) as they stand
+  std::vector<double> weights_;        // (cases,) current values
   std::vector<std::int64_t> renewed_;  // cases that may have a new one
   bool renewed_any_ = false;           // too many to list
   std::uint64_t version_ = 0;

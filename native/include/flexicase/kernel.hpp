@@ -49,13 +49,13 @@ class Kernel {
   void plan_order();
   void plan_ranks();
   void plan_wheel();
-  void plan_list();
+  void plan_epsilon();
 
   std::shared_ptr<Matrix> matrix_;
   KernelOptions options_;
   bool exact_;
   OrderPlan order_;
-  ListPlan list_;
+  EpsilonPlan epsilon_;
   std::vector<double> wheel_;
   std::vector<std::int32_t> guide_;
   std::vector<std::uint32_t> reachable_;

@@ -38,29 +38,29 @@ class Matrix {
   std::vector<std::int64_t> zeros() const;
 
   // For every individual, the first one with the same errors.
-  const std::vector<std::int32_t>& kinds() const { return grouped().first; }
-  std::int64_t kind_count() const { return grouped().count; }
+  const std::vector<std::int32_t>& unique_rows() const { return grouped().first; }
+  std::int64_t n_unique_rows() const { return grouped().count; }
 
   // Sets of best for the exact filter. Without counts, individuals with equal errors may be left
   // apart if no event could look at them.
-  const Planes& planes(bool counts) const;
+  const BestSets& best_sets(bool counts) const;
 
  private:
-  struct Kinds {
+  struct UniqueRows {
     std::vector<std::int32_t> first;  // (rows,)
     std::int64_t count = 0;
   };
-  // Planes and the memory behind them.
-  struct OwnPlanes {
-    std::vector<std::int32_t> row_of_kind;
+  // BestSets and the memory behind them.
+  struct OwnBestSets {
+    std::vector<std::int32_t> row_of;
     std::vector<std::int32_t> members;
     std::vector<std::int32_t> member_start;
     std::vector<std::uint64_t> multiplicity;
     std::vector<std::uint64_t> best;
-    std::vector<std::int32_t> best_kinds;
+    std::vector<std::int32_t> n_best;
     std::vector<std::int32_t> only_best;
-    std::vector<std::uint8_t> several;
-    Planes view;
+    std::vector<std::uint8_t> has_more_than_two_values;
+    BestSets view;
 
     void list_sizes();
     std::size_t bytes() const;
@@ -69,14 +69,14 @@ class Matrix {
   template <class T, class Test>
   std::optional<std::pair<std::int64_t, std::int64_t>> first_entry(Test&& test) const;
   bool find_codes(Watch& watch);
-  const Kinds& grouped() const;
-  Kinds group_rows() const;
-  OwnPlanes first_cases() const;
-  OwnPlanes all_sets() const;
-  void list_everyone(OwnPlanes& out) const;
-  void list_members(const Kinds& kinds, OwnPlanes& out) const;
-  void list_rows(OwnPlanes& out) const;
-  void build_sets(Watch& watch, OwnPlanes& out) const;
+  const UniqueRows& grouped() const;
+  UniqueRows group_rows() const;
+  OwnBestSets first_cases() const;
+  OwnBestSets all_sets() const;
+  void list_every_row(OwnBestSets& out) const;
+  void list_members(const UniqueRows& unique_rows, OwnBestSets& out) const;
+  void list_rows(OwnBestSets& out) const;
+  void build_sets(Watch& watch, OwnBestSets& out) const;
 
   MatrixView original_;
   MatrixView values_;  // the original, or codes
@@ -85,9 +85,9 @@ class Matrix {
   Codes codes_;
   std::vector<std::uint64_t> minima_;    // bytes in the type of the original, if there are no codes
   std::vector<std::int32_t> only_best_;  // (cols,) the row that alone has the minimum, if there are no codes
-  mutable Once<Kinds> kinds_;
-  mutable Once<OwnPlanes> first_cases_;
-  mutable Once<OwnPlanes> all_sets_;
+  mutable Once<UniqueRows> unique_rows_;
+  mutable Once<OwnBestSets> first_cases_;
+  mutable Once<OwnBestSets> all_sets_;
 };
 
 }  // namespace flexicase

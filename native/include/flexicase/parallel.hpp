@@ -31,7 +31,7 @@ class Watch {
   // For work on the calling thread alone.
   Watch() = default;
 
-  // Counts work done, in nanoseconds by rough estimate; throws Cancelled when the work shall end. Call it at
+  // Counts work done, in nanoseconds by rough estimate; throws Cancelled when the work must end. Call it at
   // least every 10 ms.
   [[gnu::always_inline]] void spend(std::int64_t cost) {
     if ((left_ -= cost) < 0) [[unlikely]] {
@@ -56,7 +56,7 @@ class Watch {
 // Lets one thread at a time build something that others wait for.
 class Turn {
  public:
-  // Whether it is done; otherwise the caller shall do it and then call `end`. Waits while another thread does it, and
+  // Whether it is done; otherwise the caller must do it and then call `end`. Waits while another thread does it, and
   // throws Cancelled if that wait is cancelled. A signal handler that comes back to what its own thread is building
   // gets an exception.
   bool is_done();

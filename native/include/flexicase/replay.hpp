@@ -29,7 +29,7 @@ struct Replayed {
   std::int64_t visited = 0;
   std::int64_t evaluations = 0;
   std::int64_t fresh_used = 0;
-  std::int64_t last_filter = -1;  // position of the last case that removed anybody
+  std::int64_t last_filter = -1;  // position of the last case that removed a candidate
 };
 
 // Looks at the cases one after another until one candidate is left, and gives them new weights.
@@ -45,7 +45,8 @@ class Replay {
   double metric(std::int64_t zeros, std::int64_t size) const;  // of a pool of which this many solve the case
 
   PoolRule rule_;
-  std::vector<double> deviations_;
+  std::vector<double> pool_errors_;
+  std::vector<double> work_;
 };
 
 }  // namespace flexicase

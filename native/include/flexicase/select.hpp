@@ -1,11 +1,12 @@
 // Plain data shared by the selection code: matrices, plans, requests, scratch space.
 //
-// The inner loops are compiled once per instruction set (see select/isa.inl), so these are
-// structs of raw pointers; whoever fills them owns the memory.
+// The inner loops are compiled once per instruction set (see select/isa/tag.hpp), so these are
+// structs of raw pointers; the code that fills them owns the memory.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "flexicase/rng.hpp"
 
@@ -43,22 +44,23 @@ struct MatrixView {
   std::int64_t col_stride = 0;
 };
 
-// What the exact filter works on. Individuals with equal errors are one kind: they survive and fall
-// together. Per case there is the set of kinds with the best error of all.
-struct Planes {
-  MatrixView values;                            // the errors, or one-byte codes of the first kinds
-  MatrixView uncoded;                           // the caller's matrix, if `values` lacks some kinds
-  std::int64_t individuals = 0;                 // rows of the caller's matrix
-  std::int64_t kinds = 0;                       // distinct error vectors
-  std::int64_t words = 0;                       // 64-bit words per set of kinds, a multiple of 8
-  const std::uint64_t* best = nullptr;          // (cols, words)
-  const std::int32_t* best_kinds = nullptr;     // (cols,) how many kinds are best
-  const std::int32_t* only_best = nullptr;      // (cols,) the kind if just one is best, else -1
-  const std::uint8_t* several = nullptr;        // (cols,) whether there are more errors than the best and the worst
-  const std::int32_t* row_of_kind = nullptr;    // (kinds,) its row in `values`, or ~r if it is row r of `uncoded`
-  const std::int32_t* member_start = nullptr;   // (kinds + 1,) where its members begin in `members`
-  const std::int32_t* members = nullptr;        // (rows,) individuals, kind by kind, ascending
-  const std::uint64_t* multiplicity = nullptr;  // (multiplicity_bits, words) binary digits of each kind's size
+// What the exact filter works on. Individuals with equal errors survive and fall together, so they
+// share one unique row. Per case there is the set of unique rows with the best error of all.
+struct BestSets {
+  MatrixView values;                        // the errors, or one-byte codes of the first unique rows
+  MatrixView uncoded;                       // the caller's matrix, if `values` lacks some unique rows
+  std::int64_t individuals = 0;             // rows of the caller's matrix
+  std::int64_t unique_rows = 0;             // distinct error vectors
+  std::int64_t words = 0;                   // 64-bit words per set of unique rows, a multiple of 8
+  const std::uint64_t* best = nullptr;      // (cols, words)
+  const std::int32_t* n_best = nullptr;     // (cols,) how many unique rows are best
+  const std::int32_t* only_best = nullptr;  // (cols,) the unique row if just one is best, else -1
+  // (cols,) whether there are other errors than the best and the worst
+  const std::uint8_t* has_more_than_two_values = nullptr;
+  const std::int32_t* row_of = nullptr;         // (unique_rows,) its row in `values`, or ~r if it is row r of `uncoded`
+  const std::int32_t* member_start = nullptr;   // (unique_rows + 1,) where its members begin in `members`
+  const std::int32_t* members = nullptr;        // (rows,) individuals, by unique row, ascending
+  const std::uint64_t* multiplicity = nullptr;  // (multiplicity_bits, words) binary digits of each unique row's size
   std::int64_t multiplicity_bits = 0;
 };
 
@@ -91,16 +93,16 @@ enum class Tolerance { none = 0, fixed = 1, mad = 2, dynamic_mad = 3 };
 inline constexpr std::int64_t column_tile = 8;
 
 // The filter that keeps its pool as a list: everything that is not plain exact lexicase.
-struct ListPlan {
+struct EpsilonPlan {
   MatrixView values;
   Tolerance tolerance = Tolerance::none;
-  const double* epsilon = nullptr;        // (cols,) for fixed
-  double* mad = nullptr;                  // (cols,) for mad, filled when first needed
-  double* columns = nullptr;              // (cols, rows) copies for mad, filled when first needed
-  std::uint8_t* mad_ready = nullptr;      // (cols,)
-  std::uint8_t* columns_ready = nullptr;  // one flag per tile of columns
-  std::int64_t tile_offset = 0;           // columns by which the first tile is shorter
-  const std::int32_t* kind = nullptr;     // as in Planes; null if all error vectors differ
+  const double* epsilon = nullptr;            // (cols,) for fixed
+  double* mad = nullptr;                      // (cols,) for mad, filled when first needed
+  double* columns = nullptr;                  // (cols, rows) copies for mad, filled when first needed
+  std::uint8_t* mad_ready = nullptr;          // (cols,)
+  std::uint8_t* columns_ready = nullptr;      // one flag per tile of columns
+  std::int64_t tile_offset = 0;               // columns by which the first tile is shorter
+  const std::int32_t* first_equal = nullptr;  // (rows,) the first individual with the same errors; null if all differ
   std::int64_t batch = 1;
   std::int64_t depth = 0;
   bool random_depth = false;
@@ -128,7 +130,7 @@ struct Scratch {
 };
 
 // How entries become one-byte codes: an integer from 0 to 255 is its own code. Where larger entries
-// occur, but only one such value (a penalty), integers go up to 254 and 255 stands for the penalty.
+// occur, but only one such value (a penalty), integers go up to 254 and 255 is the penalty.
 struct CodeBook {
   bool penalised = false;
   std::uint64_t penalty = 0;  // bytes of that entry
@@ -145,12 +147,12 @@ struct Isa {
   // may be several); false if there is NaN or -inf.
   bool (*column_minima)(const MatrixView&, void* minima, std::int32_t* rows, Watch&);
 
-  // For every kind, bits of the entries equal to their column's minimum: (cols, words).
-  void (*best_sets)(const Planes&, const void* minima, std::uint64_t* best, Watch&);
+  // For every unique row, bits of the entries equal to their column's minimum: (cols, words).
+  void (*find_best)(const BestSets&, const void* minima, std::uint64_t* best, Watch&);
 
   // Updates smallest and largest code per column, and whether there are others, with more rows.
-  void (*widen_ranges)(const MatrixView& codes, std::uint8_t* least, std::uint8_t* largest, std::uint8_t* several,
-                       Watch&);
+  void (*widen_ranges)(const MatrixView& codes, std::uint8_t* least, std::uint8_t* largest,
+                       std::uint8_t* has_more_than_two_values, Watch&);
 
   // Per-row hashes; equal rows have equal hashes. `keys` has cols + 16 entries.
   void (*row_hashes)(const MatrixView&, const std::uint64_t* keys, std::uint64_t* hashes, Watch&);
@@ -162,15 +164,30 @@ struct Isa {
   // Adds the exact zeros per column of some rows (null: the first `count`).
   void (*count_zeros)(const MatrixView&, const std::int32_t* rows, std::int64_t count, std::int64_t* zeros, Watch&);
 
-  std::size_t (*planes_scratch)(const OrderPlan&, std::int64_t kinds);
-  std::size_t (*list_scratch)(const OrderPlan&, std::int64_t rows);
-  void (*draw_planes)(const Planes&, const OrderPlan&, const Request&, std::int64_t begin, std::int64_t end, Scratch,
-                      Watch&);
-  void (*draw_list)(const ListPlan&, const OrderPlan&, const Request&, std::int64_t begin, std::int64_t end, Scratch,
-                    Watch&);
+  std::size_t (*exact_scratch)(const OrderPlan&, std::int64_t unique_rows);
+  std::size_t (*epsilon_scratch)(const OrderPlan&, std::int64_t rows);
+  void (*draw_exact)(const BestSets&, const OrderPlan&, const Request&, std::int64_t begin, std::int64_t end, Scratch,
+                     Watch&);
+  void (*draw_epsilon)(const EpsilonPlan&, const OrderPlan&, const Request&, std::int64_t begin, std::int64_t end,
+                       Scratch, Watch&);
+
+  // Of numbers without NaN; `work` has room for 3 (n + 8).
+  double (*median_absolute_deviation)(const double* x, std::int64_t n, double* work);
+
+  // 2 * pairs standard normal variables of a lane.
+  void (*draw_normals)(std::uint64_t lane, std::int64_t pairs, double* out);
+
+  // out[c] = exp((x[c] - largest) * scale)
+  void (*exponentials)(const double* x, std::int64_t n, double largest, double scale, double* out);
+
+  // sums[i] += weight * x[i]
+  void (*add_scaled)(double weight, const double* x, std::int64_t n, double* sums);
 };
 
 // The best the processor has, or the one asked for by FLEXICASE_ISA (base, avx2, avx512).
 const Isa& isa();
+
+// Of numbers without NaN. `work` is room that is kept from call to call.
+double median_absolute_deviation(const std::vector<double>& x, std::vector<double>& work);
 
 }  // namespace flexicase

@@ -24,12 +24,8 @@ app.command(epilog="\b\nExample:\n  flexicase select errors.csv -n 100 --method 
     select.select
 )
 app.command(epilog="\b\nExample:\n  flexicase methods")(select.methods)
-app.command(name="evolve", epilog="\b\nExample:\n  flexicase evolve mirror-image --seed 7 --plot run.png")(
-    evolve.command
-)
-app.command(epilog="\b\nExample:\n  flexicase train --data digits --bias split --seed 7 --plot training.png")(
-    train.train
-)
+app.command(epilog="\b\nExample:\n  flexicase evolve mirror-image --seed 7 --plot run.png")(evolve.evolve)
+app.command(epilog="\b\nExample:\n  flexicase train --method weighted-split --seed 7 --plot training.png")(train.train)
 app.command(epilog="\b\nExample:\n  flexicase demo --out out")(demo.demo)
 app.command(epilog="\b\nExample:\n  flexicase reproduce table2 fig1 fig2 --preset smoke")(reproduce.reproduce)
 app.command(epilog="\b\nExample:\n  flexicase run study.toml --workers 2 --nice 10")(studies.run)

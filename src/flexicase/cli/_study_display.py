@@ -15,11 +15,13 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from flexicase.experiments import Monitor, StudyStatus, study_status
+from flexicase.experiments import Monitor
 from flexicase.experiments._outcomes import one_line
+from flexicase.experiments.study import StudyStatus, study_status
 
 if TYPE_CHECKING:
-    from flexicase.experiments import Ledger, LedgerEntry, Progress
+    from flexicase.experiments import Progress
+    from flexicase.experiments.ledger import Ledger, LedgerEntry
 
 PLAIN_SECONDS = 60.0
 LINE_CHARACTERS = 10_000
@@ -102,11 +104,11 @@ class PlainMonitor(Monitor):
         self.workers, self.stream = workers, Display(stream)
         self._next, self._last = 0.0, ""
 
-    def noted(self, text: str) -> None:
+    def on_message(self, text: str) -> None:
         """Print it."""
         self._print(text)
 
-    def beat(self, ledger: Ledger, running: dict[str, Progress]) -> None:
+    def on_tick(self, ledger: Ledger, running: dict[str, Progress]) -> None:
         """Print a line, if the last one is a while ago or this is the end."""
         if running and time.monotonic() < self._next:
             return
@@ -141,11 +143,11 @@ class LiveMonitor(Monitor):
         """Stop drawing, and remove the picture."""
         self._live.stop()
 
-    def noted(self, text: str) -> None:
+    def on_message(self, text: str) -> None:
         """Print it above the display."""
         self.console.print(_plain(text))
 
-    def beat(self, ledger: Ledger, running: dict[str, Progress]) -> None:
+    def on_tick(self, ledger: Ledger, running: dict[str, Progress]) -> None:
         """Draw."""
         entries = ledger.entries()
         self._live.update(picture(study_status(entries, self.workers), entries, running), refresh=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import shutil
 from importlib import metadata
@@ -78,6 +77,7 @@ def examine() -> dict[str, Any]:
     import numpy as np
 
     from flexicase import __version__, _native
+    from flexicase._provenance import usable_cores
     from flexicase.selection.protocol import resolve_backend
 
     return {
@@ -102,13 +102,6 @@ def ability(feature: Feature) -> dict[str, Any]:
     missing += [f"the command {command}" for command in feature.commands if shutil.which(command) is None]
     needs = [*feature.packages, *(f"the command {command}" for command in feature.commands)]
     return {"ready": not missing, "needs": needs, "missing": missing}
-
-
-def usable_cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def installed(package: str) -> str | None:

@@ -1,10 +1,12 @@
-"""What is seen of a run of genetic programming while it goes on."""
+"""``flexicase evolve``: a run of genetic programming."""
 
 from __future__ import annotations
 
 import contextlib
+import inspect
 import itertools
 import math
+import secrets
 import shlex
 import warnings
 from collections import deque
@@ -13,39 +15,36 @@ from typing import Annotated, Any
 
 import typer
 
+from flexicase import gp
 from flexicase._checkpoint import CheckpointError, prepare_folder, require_free
 from flexicase._checks import did_you_mean
 from flexicase.cli._output import StatusLine, check_picture, emit_json, terminations_as_interrupts, write_stdout
-from flexicase.gp import EvolutionResult, GenerationRecord, Variation, evolve
-from flexicase.gp._state import describe, read
+from flexicase.gp import EvolutionResult, GenerationRecord, Variation
+from flexicase.gp._state import read
+from flexicase.gp.evolve import evolve_settings
 from flexicase.problems import load, names
-from flexicase.selection.methods import PAPER_METHODS, resolve_method
+from flexicase.selection.fast_lexicase import FastLexicase
 
-LOOK_BACK = 20
+#: Number of generations whose mean time predicts the time left.
+RECENT_GENERATIONS = 20
 
 
 class Progress(StatusLine):
-    """Follows a run on standard error.
+    """Shows the generations of a run on standard error.
 
     Args:
         quiet: Show nothing.
-        last: The last generation the run may reach, for the time left; unknown if None.
+        last: The last generation that the run may reach.
     """
 
-    def __init__(self, quiet: bool = False, last: int | None = None) -> None:
-        """Nothing is shown yet."""
+    def __init__(self, quiet: bool, last: int) -> None:
         super().__init__(quiet)
         self._last = last
-        self._seconds: deque[float] = deque(maxlen=LOOK_BACK)
-
-    def __enter__(self) -> Progress:
-        """Take over the last line of a terminal."""
-        super().__enter__()
-        return self
+        self._seconds: deque[float] = deque(maxlen=RECENT_GENERATIONS)
 
     def update(self, record: GenerationRecord) -> None:
         """Show a generation."""
-        self._seconds.append(record.seconds.total)
+        self._seconds.append(record.seconds)
         self.show(self.line(record), always=record.best_error == 0)
 
     def line(self, record: GenerationRecord) -> str:
@@ -53,9 +52,9 @@ class Progress(StatusLine):
         evaluations = "" if record.evaluations is None else f", {record.evaluations:,} evaluations"
         text = (
             f"generation {record.generation}: best error {record.best_error:g}, "
-            f"{record.solved_cases} cases solved{evaluations}, {record.seconds.total:.2f} s"
+            f"{record.solved_cases} cases solved{evaluations}, {record.seconds:.2f} s"
         )
-        if self._last is not None and record.events and record.generation < self._last:
+        if record.events and record.generation < self._last:
             left = (self._last - record.generation) * sum(self._seconds) / len(self._seconds)
             text += f", at most {_duration(left)} left"
         return text
@@ -68,11 +67,7 @@ def _duration(seconds: float) -> str:
     return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
 
 
-#: Settings of a checkpoint that are arguments of a run.
-KEPT = ("method", "population", "generations", "seed", "partial", "parents", "simplification_steps", "profile")
-
-
-def command(
+def evolve(
     problem: Annotated[
         str | None, typer.Argument(help="Name of the problem; 'flexicase problems' lists them.", show_default=False)
     ] = None,
@@ -80,58 +75,66 @@ def command(
     method: Annotated[
         str | None, typer.Option(help="Selection method; 'flexicase methods' lists them. [default: lexicase]")
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same run. [default: 0]")] = None,
-    population: Annotated[int | None, typer.Option(min=1, help="Individuals; the problem's own by default.")] = None,
+    population: Annotated[
+        int | None, typer.Option(min=1, help="Number of individuals; the problem's by default.")
+    ] = None,
     generations: Annotated[
-        int | None, typer.Option(min=0, help="The last generation; the problem's own by default.")
+        int | None, typer.Option(min=0, help="The last generation; the problem's by default.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same run. Random by default.")] = None,
+    partial: Annotated[
+        bool | None, typer.Option("--partial", help="Run programs only on the cases that selection needs.")
+    ] = None,
+    default_weight: Annotated[
+        str | None, typer.Option(help="With --partial: weight of cases not visited yet, max or min. [default: max]")
+    ] = None,
+    n_selections: Annotated[
+        int | None,
+        typer.Option(
+            "--selections", min=1, help="Selections per generation, whose winners are all parents. [default: as needed]"
+        ),
+    ] = None,
+    simplification_steps: Annotated[
+        int | None, typer.Option(min=0, help="Attempts to make a solution smaller. [default: 5000]")
+    ] = None,
+    instruction_set: Annotated[
+        str | None, typer.Option(help="Instruction list: 2019, 2021 or 2023. [default: 2019]")
     ] = None,
     threads: Annotated[
         int | None, typer.Option(min=1, help="Threads to use; the run does not depend on it. All by default.")
     ] = None,
-    partial: Annotated[
-        bool | None, typer.Option("--partial", help="Run programs only on the cases that selection looks at.")
-    ] = None,
-    parents: Annotated[
-        int | None,
-        typer.Option(min=1, help="Selections per generation, whose winners are all parents. [default: as needed]"),
-    ] = None,
-    save: Annotated[Path | None, typer.Option(help="Folder for checkpoints; it must not hold any yet.")] = None,
-    resume: Annotated[Path | None, typer.Option(help="Folder of a checkpoint to go on from.")] = None,
+    save: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for checkpoints.")] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue from the checkpoint in the --save folder.")
+    ] = False,
     plot: Annotated[Path | None, typer.Option(help="File for a picture of the run.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Evolve a program that solves a problem.
 
-    Prints the program, made smaller, and whether it solves the test cases too. Ctrl-C, SIGTERM and SIGHUP save a
-    checkpoint, and --resume goes on from it: the end is the same as that of an uninterrupted run.
+    Prints the simplified program and whether it also solves the test cases. Ctrl-C, SIGTERM and SIGHUP save a
+    checkpoint; --resume continues from it, with the same result as an uninterrupted run.
     """
-    given = {
-        "method": method,
-        "population": population,
-        "generations": generations,
-        "seed": seed,
-        "partial": partial,
-        "parents": parents,
-    }
-    arguments: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    if resume is not None:
-        problem, arguments = _resumed(resume, problem, arguments)
+    options = locals()
+    arguments = {name: options[name] for name in SETTINGS if options[name] is not None}
+    if resume:
+        problem, arguments = _resumed(save, problem, arguments)
+    arguments.setdefault("seed", secrets.randbits(48))
     _check(problem, arguments, save, resume)
+    assert problem is not None
     if plot is not None:
         check_picture(plot)
-    arguments["seed"] = arguments.get("seed", 0)
-    folder = (
-        resume or save or _spare_folder(f"{problem}-{arguments.get('method', 'lexicase')}-seed-{arguments['seed']}")
-    )
-    arguments |= {"save": folder, "save_every": 30.0 if save or resume else math.inf, "resume": resume is not None}
-    last = arguments.get("generations", load(problem).settings.generations)  # type: ignore[arg-type]
+    folder = save or _spare_folder(f"{problem}-{arguments.get('method', 'lexicase')}-seed-{arguments['seed']}")
+    arguments |= {"save": folder, "save_every": 30.0 if save else math.inf, "resume": resume}
+    last = arguments.get("generations", load(problem).settings.generations)
+    progress = Progress(as_json, last)
     try:
-        with terminations_as_interrupts(), Progress(quiet=as_json, last=last) as progress:
+        with terminations_as_interrupts(), progress:
             run = _followed(progress, folder, problem=problem, threads=threads, **arguments)
     finally:
-        if folder is not None and not (save or resume):
+        if folder is not None and not save:
             with contextlib.suppress(OSError):
-                folder.rmdir()  # unless the run was saved there
+                folder.rmdir()  # it holds a checkpoint if the run was interrupted
     picture = None
     try:
         if plot is not None:
@@ -139,30 +142,38 @@ def command(
 
             run_picture(run).savefig(plot, dpi=150)
             picture = str(plot)
-    finally:  # a picture that fails does not take the run with it
+    finally:  # print the result even if drawing fails
         if as_json:
             emit_json({**run.as_dict(), "picture": picture})
         else:
             write_stdout(report(run) + ("" if picture is None else f"picture: {picture}\n"))
 
 
+#: Arguments of `flexicase.gp.evolve` that a checkpoint records and that have an option here.
+SETTINGS = [
+    name
+    for name in inspect.signature(gp.evolve).parameters
+    if name in inspect.signature(evolve).parameters and name not in ("problem", "threads", "save", "resume")
+]
+
+
 def _followed(progress: Progress, folder: Path | None, **arguments: Any) -> EvolutionResult:
-    """Evolve, with warnings and the way to go on among the lines of the progress."""
+    """Evolve; show warnings, and how to continue an interrupted run, between the lines of the progress."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", RuntimeWarning)
         warnings.showwarning = lambda message, *_: progress.note(f"flexicase: warning: {message}")
         try:
-            return evolve(callback=progress.update, **arguments)
+            return gp.evolve(callback=progress.update, **arguments)
         except KeyboardInterrupt:
             if folder is None or not any(folder.glob("*.checkpoint")):
                 progress.note("stopped; nothing was saved")
             else:
-                progress.note(f"saved; go on with: flexicase evolve --resume {shlex.quote(str(folder))}")
+                progress.note(f"saved; continue with: flexicase evolve --save {shlex.quote(str(folder))} --resume")
             raise
 
 
 def _spare_folder(name: str) -> Path | None:
-    """A folder for a run without --save, used only if it is interrupted; None if none can be made here."""
+    """A folder for the checkpoint of a run without --save that is interrupted; None if none can be created here."""
     for number in itertools.count(1):
         folder = Path(name if number == 1 else f"{name}-{number}")
         try:
@@ -177,7 +188,7 @@ def _spare_folder(name: str) -> Path | None:
 
 
 def report(run: EvolutionResult) -> str:
-    """What a run found, for people."""
+    """The result of a run, for people."""
     last = run.records[-1]
     text = f"{run.problem}, {run.method}, seed {run.seed}: {run.generation} generations in {run.seconds:.1f} s\n"
     if run.simplified is None:
@@ -185,9 +196,9 @@ def report(run: EvolutionResult) -> str:
         return text + f"not solved; the best program has a total error of {last.best_error:g} ({solved})\n"
     wrong = int((run.test_errors != 0).sum())
     verdict = {
-        True: "errors on the test cases: it generalises",
-        False: f"errors on the test cases: it does not generalise: {wrong} of {len(run.test_errors)} are not zero",
-        None: "there are no test cases: whether it generalises is unknown",
+        True: "errors on the test cases: it generalizes",
+        False: f"errors on the test cases: it does not generalize: {wrong} of {len(run.test_errors)} are not zero",
+        None: "there are no test cases: whether it generalizes is unknown",
     }[run.success]
     return (
         text
@@ -197,38 +208,40 @@ def report(run: EvolutionResult) -> str:
     )
 
 
-def _check(problem: str | None, arguments: dict[str, Any], save: Path | None, resume: Path | None) -> None:
-    """Refuse what cannot be meant before anything happens."""
+def _check(problem: str | None, arguments: dict[str, Any], save: Path | None, resume: bool) -> None:
+    """Refuse invalid options before the run starts."""
     if problem is None:
         raise typer.BadParameter("the name of a problem is missing", param_hint="PROBLEM")
-    if resume is None and problem not in names():
+    if problem not in names():
         raise typer.BadParameter(f"unknown problem {problem!r}{did_you_mean(problem, names())}", param_hint="PROBLEM")
-    if save is not None and resume is not None and save != resume:
-        raise typer.BadParameter("a resumed run saves where it was; leave --save out", param_hint="--save")
-    if save is not None and resume is None:
+    if save is not None and not resume:
         try:
-            require_free(save, describe, remedy=f"--resume {shlex.quote(str(save))} continues it")
+            require_free(save, remedy="pass --resume to continue it")
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint="--save") from None
     try:
-        resolve_method(arguments.get("method", "lexicase"))
+        settings = evolve_settings(problem, **arguments)
+        if settings.partial:
+            FastLexicase(0, settings.method)
     except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--method") from None
-    if arguments.get("partial") and arguments.get("method", "lexicase") not in PAPER_METHODS:
-        raise typer.BadParameter(f"needs one of {', '.join(PAPER_METHODS)}", param_hint="--partial")
+        raise typer.BadParameter(str(error)) from None
 
 
-def _resumed(folder: Path, problem: str | None, arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Problem and arguments of the run that a checkpoint is of; what was given besides is checked against it."""
+def _resumed(folder: Path | None, problem: str | None, arguments: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
+    """Problem and arguments of the run to continue: those given, and those of its checkpoint for the rest."""
+    if folder is None:
+        raise typer.BadParameter("needs the folder of the checkpoint as --save", param_hint="--resume")
     found = read(folder)
     if found is None:
-        raise typer.BadParameter(f"no checkpoint in {folder}", param_hint="--resume")
+        if problem is None:
+            raise typer.BadParameter(f"no checkpoint in {folder}", param_hint="--resume")
+        return problem, arguments
     settings = found[0]
     if problem not in (None, settings["problem"]):
         raise typer.BadParameter(f"the checkpoint is of {settings['problem']}, not of {problem}", param_hint="PROBLEM")
-    kept = {name: settings[name] for name in KEPT if name in settings}
+    recorded = {name: settings[name] for name in SETTINGS if settings.get(name) is not None}
     try:
         variation = Variation(**settings["variation"])
     except TypeError as error:
         raise CheckpointError(f"the checkpoint in {folder} has other settings than this version ({error})") from None
-    return settings["problem"], {**kept, "variation": variation, **arguments}
+    return settings["problem"], {**recorded, "variation": variation, **arguments}

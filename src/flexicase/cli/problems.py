@@ -1,9 +1,8 @@
-"""``flexicase problems``: what there is to solve, and whether a program solves it."""
+"""``flexicase problems``: lists and describes problems, and scores programs."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,9 +18,9 @@ from flexicase.push.program import Value
 SAMPLES = 5
 FIXED_SAMPLES = 2
 SHOWN_FAILURES = 5
-LONGEST = 70
+MAX_WIDTH = 70
 
-app = typer.Typer(help="List and describe the problems, and try programs on them.", rich_markup_mode=None)
+app = typer.Typer(help="List and describe problems, and score programs.", rich_markup_mode=None)
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of a problem; 'flexicase problems' lists them.")]
 
 
@@ -30,7 +29,7 @@ def listing(
     context: typer.Context,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list.")] = False,
 ) -> None:
-    """List and describe the problems, and try programs on them."""
+    """List and describe problems, and score programs."""
     if context.invoked_subcommand is not None:
         return
     rows = [_row(problems.load(name)) for name in problems.names()]
@@ -43,14 +42,15 @@ def listing(
 @app.command(epilog="\b\nExample:\n  flexicase problems show last-index-of-zero")
 def show(
     name: Name,
-    seed: Annotated[int, typer.Option(min=0, help="Which random cases to show.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random cases.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Describe a problem, with some of its cases."""
+    """Describe a problem and show some of its cases."""
     problem = _load(name)
-    fixed = problem.edge_cases().inputs[:: max(1, len(problem.edge_cases()) // FIXED_SAMPLES)][:FIXED_SAMPLES]
-    cases = problem.cases(fixed) + problem.fresh(SAMPLES - len(fixed), seed)
-    emit_json(_facts(problem, cases)) if as_json else write_stdout(_description(problem, cases))
+    fixed = problem.fixed_cases().inputs
+    fixed = fixed[:: max(1, len(fixed) // FIXED_SAMPLES)][:FIXED_SAMPLES]
+    cases = problem.cases(fixed) + problem.draw_cases(SAMPLES - len(fixed), seed)
+    emit_json(_as_dict(problem, cases)) if as_json else write_stdout(_description(problem, cases))
 
 
 @app.command(
@@ -62,23 +62,25 @@ def score(
     program: Annotated[
         str, typer.Option(metavar="FILE", help="A Push program as Clojush prints it; - reads standard input.")
     ],
-    fresh: Annotated[int, typer.Option(min=0, help="Random cases to try besides the fixed ones.")] = 300,
+    n_random_cases: Annotated[
+        int, typer.Option("--random-cases", min=0, help="Number of random cases, besides the fixed ones.")
+    ] = 300,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same random cases.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Try a program on the fixed cases of a problem and on fresh random ones.
+    """Run a program on the fixed cases of a problem and on random ones.
 
-    Exits with 0 if all errors are zero, rounded where the problem rounds them, with 1 if not, and with 2 if the program
-    cannot be read.
+    Exits with 0 if all errors are zero (rounded where the problem rounds them), with 1 if not, and with 2 if the
+    program cannot be read.
     """
     problem = _load(name)
-    n_inputs = len(problem.fresh(1, 0).inputs[0])
+    n_inputs = len(problem.draw_cases(1, 0).inputs[0])
     code = _read(program, n_inputs)
     try:
-        outcome = problems.score(problem, code, fresh, seed)
+        outcome = problems.score(problem, code, n_random_cases, seed)
     except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--fresh") from None
-    emit_json(_result(outcome, seed)) if as_json else write_stdout(_report(outcome))
+        raise typer.BadParameter(str(error), param_hint="--random-cases") from None
+    emit_json(_score_as_dict(outcome, seed)) if as_json else write_stdout(_report(outcome))
     raise typer.Exit(0 if outcome.passed else FAILED)
 
 
@@ -103,22 +105,22 @@ def _read(source: str, n_inputs: int) -> Program:
 def _row(problem: Problem) -> dict[str, Any]:
     return {
         "problem": problem.name,
-        "train": sum(domain.n_train for domain in problem.domains),
-        "test": sum(domain.n_test for domain in problem.domains),
+        "train": sum(source.n_train for source in problem.sources),
+        "test": sum(source.n_test for source in problem.sources),
         "errors": len(problem.measures),
         "genes": len(problem.genes()),
         "title": problem.title,
     }
 
 
-def _facts(problem: Problem, cases: Cases) -> dict[str, Any]:
+def _as_dict(problem: Problem, cases: Cases) -> dict[str, Any]:
     return {
         **_row(problem),
         "description": problem.description,
         "measures": [{"stack": m.stack, "error": _error_name(m), "penalty": m.penalty} for m in problem.measures],
         "stacks": list(problem.stacks),
         "generators": [_generator(entry) for entry in problem.generators],
-        "settings": asdict(problem.settings),
+        "settings": problem.settings.as_dict(),
         "cases": [{"inputs": list(inputs), "expected": _plain(expected)} for inputs, expected in cases],
     }
 
@@ -132,7 +134,7 @@ def _description(problem: Problem, cases: Cases) -> str:
         ("stacks", " ".join(problem.stacks)),
         ("genes", f"{row['genes']}: instructions and {' '.join(map(_generator, problem.generators))}"),
         ("steps of a run", str(settings.steps)),
-        ("points of a program", f"at most {settings.max_points}"),
+        ("points of a program", f"at most {settings.variation.max_points}"),
         ("generations", str(settings.generations)),
         ("error threshold", f"{settings.error_threshold:g}"),
     ]
@@ -141,30 +143,32 @@ def _description(problem: Problem, cases: Cases) -> str:
 
 
 def _error_name(measure: ErrorMeasure) -> str:
-    return measure.error if isinstance(measure.error, str) else getattr(measure.error, "__name__", "error of its own")
+    return measure.error if isinstance(measure.error, str) else getattr(measure.error, "__name__", "function")
 
 
 def _generator(entry: Generator) -> str:
     plain = isinstance(entry, Symbol | bool | int | float | str | list | tuple)
-    return (to_text(entry) if plain else repr(entry)) if len(repr(entry)) <= LONGEST else _shortened(repr(entry))
+    return (to_text(entry) if plain else repr(entry)) if len(repr(entry)) <= MAX_WIDTH else _shortened(repr(entry))
 
 
-def _shortened(text: str, width: int = LONGEST) -> str:
+def _shortened(text: str, width: int = MAX_WIDTH) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def _clipped(value: Value, width: int = LONGEST) -> str:
+def _clipped(value: Value, width: int = MAX_WIDTH) -> str:
     return _shortened("nothing" if value is None else to_text(value), width)
 
 
 def _inputs(cases: Cases, case: int) -> str:
     inputs = cases.inputs[case]
-    return "  ".join(_clipped(value, LONGEST // len(inputs)) for value in inputs)
+    return "  ".join(_clipped(value, MAX_WIDTH // len(inputs)) for value in inputs)
 
 
 def _report(outcome: ProgramScore) -> str:
     failing = outcome.failing
-    tried = f"{outcome.n_edge} fixed and {len(outcome.cases) - outcome.n_edge} fresh cases of {outcome.problem.title}"
+    tried = (
+        f"{outcome.n_fixed} fixed and {len(outcome.cases) - outcome.n_fixed} random cases of {outcome.problem.title}"
+    )
     head = f"{tried}: total error {outcome.total:g}, {len(failing)} failing\n"
     if not failing:
         return head
@@ -173,7 +177,7 @@ def _report(outcome: ProgramScore) -> str:
             i,
             " ".join(f"{error:g}" for error in outcome.errors[i]),
             _inputs(outcome.cases, i),
-            _clipped(outcome.wanted(i)),
+            _clipped(outcome.expected(i)),
             _clipped(outcome.answer(i)),
         )
         for i in failing[:SHOWN_FAILURES]
@@ -182,20 +186,20 @@ def _report(outcome: ProgramScore) -> str:
     return f"{head}\n{aligned(('case', 'errors', 'inputs', 'expected', 'got'), rows)}{more}"
 
 
-def _result(outcome: ProgramScore, seed: int) -> dict[str, Any]:
+def _score_as_dict(outcome: ProgramScore, seed: int) -> dict[str, Any]:
     return {
         "problem": outcome.problem.name,
         "passed": outcome.passed,
         "total_error": outcome.total,
-        "edge_cases": outcome.n_edge,
-        "fresh_cases": len(outcome.cases) - outcome.n_edge,
+        "fixed_cases": outcome.n_fixed,
+        "random_cases": len(outcome.cases) - outcome.n_fixed,
         "seed": seed,
         "points": outcome.program.points,
         "failing": [
             {
                 "case": i,
                 "inputs": list(outcome.cases.inputs[i]),
-                "expected": _plain(outcome.wanted(i)),
+                "expected": _plain(outcome.expected(i)),
                 "got": _plain(outcome.answer(i)),
                 "errors": outcome.errors[i].tolist(),
             }
@@ -205,7 +209,7 @@ def _result(outcome: ProgramScore, seed: int) -> dict[str, Any]:
 
 
 def _plain(value: Value) -> Any:
-    """A value that JSON has."""
+    """A value that JSON can hold."""
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value

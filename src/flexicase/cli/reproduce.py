@@ -14,13 +14,13 @@ import typer
 from flexicase._checks import did_you_mean
 from flexicase.cli._output import FAILED, emit_json, terminations_as_interrupts, write_stdout
 from flexicase.cli.studies import (
-    DEFAULT_ROOT,
+    DEFAULT_STUDIES,
     AsJson,
-    Attempts,
     Cluster,
     ClusterOptions,
+    MaxAttempts,
     Nice,
-    Root,
+    Studies,
     Workers,
     place_for,
     run_with_display,
@@ -42,15 +42,15 @@ def reproduce(
     ] = None,
     *,
     preset: Annotated[str, typer.Option(help="smoke: 2 minutes; laptop: 20 minutes; paper: the full study.")] = "smoke",
-    cifar: Annotated[
+    cifar_dir: Annotated[
         Path | None, typer.Option(help="Folder with CIFAR-10, for images: needed by paper, more to do for laptop.")
     ] = None,
     workers: Workers = None,
     nice: Nice = 0,
-    attempts: Attempts = 3,
+    max_attempts: MaxAttempts = 3,
     cluster: Cluster = None,
     cluster_option: ClusterOptions = None,
-    root: Root = DEFAULT_ROOT,
+    studies: Studies = DEFAULT_STUDIES,
     as_json: AsJson = False,
 ) -> None:
     """Run the studies behind the paper's tables and figures.
@@ -70,32 +70,32 @@ def reproduce(
     if preset not in PRESETS:
         raise typer.BadParameter(f"unknown preset {preset!r}{did_you_mean(preset, PRESETS)}", param_hint="--preset")
     wanted = dict.fromkeys(study for target in targets or PAPER_TARGETS for study in TARGETS[target])
-    studies = _studies(wanted, preset, cifar, bool(targets))
-    specs = [load_spec(preset_path(study, preset)) for study in studies]
+    names = _available(wanted, preset, cifar_dir, bool(targets))
+    specs = [load_spec(preset_path(study, preset)) for study in names]
     for spec in specs:
-        check_folder(root / spec.name / REPORT)
+        check_folder(studies / spec.name / REPORT)
     code = 0
     pages: dict[str, Path] = {}
     with terminations_as_interrupts(), place_for(cluster, cluster_option) as place:
-        options = StudyOptions(workers or place.workers, attempts, nice)
+        options = StudyOptions(workers or place.workers, max_attempts, nice)
         for spec in specs:
-            code = max(code, run_with_display(spec, options, root, place, quiet=as_json))
+            code = max(code, run_with_display(spec, options, studies, place, quiet=as_json))
             if code > FAILED:  # stopped
                 break
-            pages[spec.name] = publish(root / spec.name)
+            pages[spec.name] = publish(studies / spec.name)
     if as_json:
         emit_json({name: str(page) for name, page in pages.items()})
     else:
-        write_stdout("".join(f"{successes(root / name)}\nreport: {page}\n" for name, page in pages.items()))
+        write_stdout("".join(f"{successes(studies / name)}\nreport: {page}\n" for name, page in pages.items()))
     raise typer.Exit(code)
 
 
-def _studies(wanted: Iterable[str], preset: str, cifar: Path | None, named: bool) -> list[str]:
+def _available(wanted: Iterable[str], preset: str, cifar_dir: Path | None, named: bool) -> list[str]:
     """The studies that can be made here; says why where one cannot."""
     from flexicase.experiments.image_job import DATA_VARIABLE
 
-    if cifar is not None:
-        os.environ[DATA_VARIABLE] = str(cifar.absolute())
+    if cifar_dir is not None:
+        os.environ[DATA_VARIABLE] = str(cifar_dir.absolute())
     studies = list(wanted)
     if "image" not in studies:
         return studies
@@ -103,7 +103,7 @@ def _studies(wanted: Iterable[str], preset: str, cifar: Path | None, named: bool
     if importlib.util.find_spec("torch") is None:
         problem = "the image study needs PyTorch: pip install 'flexicase[torch]'"
     elif preset == "paper" and DATA_VARIABLE not in os.environ:
-        problem = "the paper's image study needs --cifar, the folder with CIFAR-10"
+        problem = "the paper's image study needs --cifar-dir, the folder with CIFAR-10"
     if problem is None:
         return [*studies, "cifar"] if preset == "laptop" and DATA_VARIABLE in os.environ else studies
     if named:

@@ -18,19 +18,15 @@ from flexicase.cli._output import FAILED, aligned, emit_json, explain, terminati
 from flexicase.experiments._tables import MANIFEST, locate
 
 if TYPE_CHECKING:
-    from flexicase.experiments import (
-        ExecutorFactory,
-        ExportSummary,
-        LedgerEntry,
-        RerunComparison,
-        Study,
-        StudyOptions,
-        StudySpec,
-        StudyStatus,
-    )
+    from flexicase.experiments import Study, StudyOptions, StudySpec
+    from flexicase.experiments.executors import ExecutorFactory
+    from flexicase.experiments.export import ExportSummary
+    from flexicase.experiments.ledger import LedgerEntry
+    from flexicase.experiments.rerun import RerunComparison
+    from flexicase.experiments.study import StudyStatus
 
 
-Root = Annotated[Path, typer.Option("--dir", help="Folder of all studies.")]
+Studies = Annotated[Path, typer.Option("--studies", help="Folder of all studies.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value.")]
 Workers = Annotated[int | None, typer.Option(min=1, help="Runs at a time; by default one per processor.")]
 Nice = Annotated[int, typer.Option(min=0, max=19, help="Lower the priority of the runs by this much.")]
@@ -45,11 +41,11 @@ ClusterOptions = Annotated[
         help="For Ray's actors (num_gpus=1) or Slurm's jobs (slurm_partition=long); may be repeated.",
     ),
 ]
-Attempts = Annotated[int, typer.Option(min=1, help="How often a run may fail before it is quarantined.")]
+MaxAttempts = Annotated[int, typer.Option(min=1, help="How often a run may fail before it is quarantined.")]
 AllowCode = Annotated[
     bool, typer.Option("--allow-code", help="Import the study's own kind of runs (module:Class), which runs its code.")
 ]
-DEFAULT_ROOT = Path("studies")
+DEFAULT_STUDIES = Path("studies")
 STATUS_COLUMNS = ("problem", "method", "variant", "successes", "done", "planned")
 
 
@@ -58,8 +54,8 @@ def run(
     *,
     workers: Workers = None,
     nice: Nice = 0,
-    attempts: Attempts = 3,
-    patience: Annotated[
+    max_attempts: MaxAttempts = 3,
+    hang_timeout: Annotated[
         float | None, typer.Option(min=0.1, help="Seconds without a sign of life after which a run is ended.")
     ] = None,
     retry_quarantined: Annotated[
@@ -67,7 +63,7 @@ def run(
     ] = False,
     cluster: Cluster = None,
     cluster_option: ClusterOptions = None,
-    root: Root = DEFAULT_ROOT,
+    studies: Studies = DEFAULT_STUDIES,
     as_json: AsJson = False,
 ) -> None:
     """Run a study, or go on with it.
@@ -80,9 +76,9 @@ def run(
     with terminations_as_interrupts():
         loaded = load_spec(spec, allow_code=True)
         with place_for(cluster, cluster_option) as place:
-            options = StudyOptions(workers or place.workers, attempts, nice, patience, retry_quarantined)
-            code = run_with_display(loaded, options, root, place, quiet=as_json)
-    folder = root / loaded.name
+            options = StudyOptions(workers or place.workers, max_attempts, nice, hang_timeout, retry_quarantined)
+            code = run_with_display(loaded, options, studies, place, quiet=as_json)
+    folder = studies / loaded.name
     if as_json:
         emit_json({"study": loaded.name, "folder": str(folder), **_as_dict(_view(folder))})
     elif code <= FAILED:
@@ -92,7 +88,7 @@ def run(
 
 def place_for(cluster: str | None, settings: list[str] | None) -> AbstractContextManager[ExecutorFactory]:
     """Where runs are made, from the command line's words."""
-    from flexicase.experiments import open_cluster
+    from flexicase.experiments.executors import open_cluster
 
     options: dict[str, Any] = {}
     for setting in settings or ():
@@ -110,8 +106,9 @@ def run_with_display(
     spec: StudySpec, options: StudyOptions, root: Path, place: ExecutorFactory, *, quiet: bool = False
 ) -> int:
     """Run a study with a display; gives the exit code, 128 and the signal if it was stopped."""
+    from flexicase._files import LockedError
     from flexicase.cli._study_display import monitor_for
-    from flexicase.experiments import LockedError, run_study
+    from flexicase.experiments import run_study
 
     with monitor_for(options.workers, quiet=quiet) as monitor:
         try:
@@ -131,18 +128,18 @@ def run_with_display(
 def status(
     name: Annotated[str | None, typer.Argument(metavar="[STUDY]", help="A study; all of them if left out.")] = None,
     *,
-    root: Root = DEFAULT_ROOT,
+    studies: Studies = DEFAULT_STUDIES,
     as_json: AsJson = False,
 ) -> None:
     """Show how studies stand.
 
     A study that cannot be read is named with the reason; the exit code is then 1.
     """
-    from flexicase.experiments import studies_in
+    from flexicase.experiments.study import studies_in
 
     found: list[tuple[dict[str, Any], str]] = []
     code = 0
-    for study in [find_study(root, name)] if name else studies_in(root):
+    for study in [find_study(studies, name)] if name else studies_in(studies):
         try:
             found.append(_described(study, in_full=bool(name)))
         except (OSError, ValueError, sqlite3.Error) as error:
@@ -154,7 +151,7 @@ def status(
     if as_json:
         emit_json([value for value, _ in found])
     else:
-        write_stdout("".join(text for _, text in found) or f"no studies in {root}\n")
+        write_stdout("".join(text for _, text in found) or f"no studies in {studies}\n")
     raise typer.Exit(code)
 
 
@@ -162,12 +159,12 @@ def _described(study: Study, *, in_full: bool) -> tuple[dict[str, Any], str]:
     """How a study stands, for machines and for people."""
     from flexicase.cli._study_display import headline
 
-    name, view, unsettled = study.folder.name, _view(study.folder), _unsettled(study)
+    name, view, unfinished = study.folder.name, _view(study.folder), _unfinished(study)
     text = f"{name}: {headline(view)}\n"
     if in_full:
         text += f"\n{successes(study.folder)}"
-        text += "".join(f"{run['id']} {run['state']}: {run['news']}\n" for run in unsettled)
-    return {"study": name, **_as_dict(view), "unsettled": unsettled}, text
+        text += "".join(f"{run['id']} {run['state']}: {run['news']}\n" for run in unfinished)
+    return {"study": name, **_as_dict(view), "unfinished": unfinished}, text
 
 
 def export(
@@ -175,14 +172,14 @@ def export(
     *,
     out: Annotated[Path | None, typer.Option(help="Folder for the files; by default 'results' in the study's.")] = None,
     style: Annotated[str, typer.Option("--format", help="parquet or csv (compressed).")] = "parquet",
-    root: Root = DEFAULT_ROOT,
+    studies: Studies = DEFAULT_STUDIES,
     as_json: AsJson = False,
 ) -> None:
     """Write a study's results to a few files, also while it runs.
 
     runs and rows hold what depends on the study alone; times, machines and versions are in files of their own.
     """
-    exported = write_results(find_study(root, name), out, style)
+    exported = write_results(find_study(studies, name), out, style)
     if as_json:
         files = {path.name: path.stat().st_size for path in exported.files}
         emit_json({"folder": str(exported.folder), "done": exported.done, "runs": exported.planned, "files": files})
@@ -207,14 +204,15 @@ def import_(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="An export.")],
     *,
     allow_code: AllowCode = False,
-    root: Root = DEFAULT_ROOT,
+    studies: Studies = DEFAULT_STUDIES,
     as_json: AsJson = False,
 ) -> None:
     """Take over the finished runs of an export, to go on with the study here."""
-    from flexicase.experiments import LockedError, import_study
+    from flexicase._files import LockedError
+    from flexicase.experiments import import_study
 
     try:
-        study, new = import_study(folder, root, allow_code=allow_code)
+        study, new = import_study(folder, studies, allow_code=allow_code)
     except LockedError as error:
         raise OSError(f"{error}: stop it first") from error
     view = _view(study.folder)
@@ -222,25 +220,26 @@ def import_(
         emit_json({"study": study.folder.name, "new": new, **_as_dict(view)})
     else:
         done = f"{new} new runs, {view.counts['done']} of {view.total} done"
-        write_stdout(f"{done}; to go on: flexicase run {folder / 'study.toml'} --dir {root}\n")
+        write_stdout(f"{done}; to go on: flexicase run {folder / 'study.toml'} --studies {studies}\n")
 
 
 def rerun(
     ids: Annotated[list[str], typer.Argument(metavar="RUN_ID...", help="Ids of finished runs, or how they start.")],
     *,
     allow_code: AllowCode = False,
-    root: Root = DEFAULT_ROOT,
+    studies: Studies = DEFAULT_STUDIES,
     as_json: AsJson = False,
 ) -> None:
     """Make finished runs again from their ids and compare every row with what is stored.
 
     Exit code 1 if anything but times differs.
     """
-    from flexicase.experiments import DamagedLedgerError, find_run
+    from flexicase.experiments._database import DamagedLedgerError
     from flexicase.experiments._outcomes import one_line
+    from flexicase.experiments.rerun import find_run
 
     try:
-        found = [find_run(root, run_id) for run_id in ids]
+        found = [find_run(studies, run_id) for run_id in ids]
     except DamagedLedgerError:
         raise
     except ValueError as error:
@@ -250,7 +249,7 @@ def rerun(
         name = one_line(f"{entry.task.id} ({entry.task.problem}, {entry.task.method}, seed {entry.task.seed})")
         quiet = as_json or not sys.stderr.isatty()
         with terminations_as_interrupts():
-            comparison = _made_again(study, entry, name, quiet=quiet, allow_code=allow_code)
+            comparison = _rerun_with_status(study, entry, name, quiet=quiet, allow_code=allow_code)
         comparisons.append(comparison)
         if not as_json:
             verdict = "identical" if comparison.identical else "DIFFERENT: " + "; ".join(comparison.differences)
@@ -260,10 +259,12 @@ def rerun(
     raise typer.Exit(0 if all(c.identical for c in comparisons) else FAILED)
 
 
-def _made_again(study: Study, entry: LedgerEntry, name: str, *, quiet: bool, allow_code: bool) -> RerunComparison:
+def _rerun_with_status(
+    study: Study, entry: LedgerEntry, name: str, *, quiet: bool, allow_code: bool
+) -> RerunComparison:
     """The comparison with a repeated run, which is followed while it goes on."""
     from flexicase.cli._output import StatusLine
-    from flexicase.experiments import rerun as make_again
+    from flexicase.experiments.rerun import rerun as make_again
 
     with StatusLine(quiet) as line:
         return make_again(
@@ -273,7 +274,7 @@ def _made_again(study: Study, entry: LedgerEntry, name: str, *, quiet: bool, all
 
 def find_study(root: Path, name: str) -> Study:
     """A study by its name."""
-    from flexicase.experiments import studies_in
+    from flexicase.experiments.study import studies_in
 
     known = {study.folder.name: study for study in studies_in(root)}
     if name not in known:
@@ -283,20 +284,21 @@ def find_study(root: Path, name: str) -> Study:
 
 
 def _entries(folder: Path) -> list[LedgerEntry]:
-    from flexicase.experiments import Ledger, Study
+    from flexicase.experiments import Study
+    from flexicase.experiments.ledger import Ledger
 
     with Ledger(Study(folder).ledger, read_only=True) as ledger:
         return ledger.entries()
 
 
 def _view(folder: Path) -> StudyStatus:
-    from flexicase.experiments import study_status
+    from flexicase.experiments.study import study_status
 
     entries = _entries(folder)
     return study_status(entries, max(1, sum(entry.state == "running" for entry in entries)))
 
 
-def _unsettled(study: Study) -> list[dict[str, Any]]:
+def _unfinished(study: Study) -> list[dict[str, Any]]:
     """The runs that are going on or have failed, and the last that is known of each."""
     return [
         {"id": entry.task.id, "state": entry.state, "attempts": entry.attempts, "news": _news(entry)}
@@ -337,7 +339,7 @@ def report(
     out: Annotated[
         Path | None, typer.Option(help="Folder for the report; by default 'report' beside the results.")
     ] = None,
-    root: Root = DEFAULT_ROOT,
+    studies: Studies = DEFAULT_STUDIES,
     as_json: AsJson = False,
 ) -> None:
     """Write a study's tables, tests and figures: one page that needs no network, and PNG, SVG and CSV beside it.
@@ -347,7 +349,7 @@ def report(
     from flexicase.report.write import check_folder, write_report
 
     export = Path(source)
-    study = None if locate(export, MANIFEST).exists() else find_study(root, source)
+    study = None if locate(export, MANIFEST).exists() else find_study(studies, source)
     folder = out or (export.parent if study is None else study.folder) / "report"
     check_folder(folder)
     if study is not None:

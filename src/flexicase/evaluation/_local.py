@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 import pickle
 import signal
 from collections.abc import Callable
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexicase._checks import check_count, check_function, check_indices
+from flexicase._provenance import usable_cores
 from flexicase.evaluation._protocol import ClosingEvaluator, EvaluationError, check_block, evaluate_block
 
 
@@ -80,7 +80,7 @@ class PoolEvaluator(ClosingEvaluator):
     def __init__(self, function: BlockFunction, workers: int | None = None) -> None:
         """Check; workers start when they are first needed."""
         self.function = check_function(function, "function", 2)
-        self.workers = check_count(workers if workers is not None else os.cpu_count() or 1, "workers", 1, MAX_WORKERS)
+        self.workers = check_count(workers if workers is not None else usable_cores(), "workers", 1, MAX_WORKERS)
         self._pool: Executor | None = None
 
     def __call__(self, individuals: ArrayLike, cases: ArrayLike) -> NDArray[np.float64]:

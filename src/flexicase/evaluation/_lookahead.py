@@ -36,6 +36,7 @@ class Growing:
     Attributes:
         min_cases: Cases of a block after the first case of an event, at least.
         delayed: Whether blocks grow only once 8 cases in a row have filtered out no candidate.
+        max_pairs: Pairs of a block, at most.
 
     Example:
         >>> import numpy as np
@@ -54,6 +55,7 @@ class Growing:
 
     min_cases: int = 1
     delayed: bool = False
+    max_pairs: int = MAX_CASES
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "min_cases", min(check_count(self.min_cases, "min_cases", 1), MAX_CASES))
@@ -102,7 +104,7 @@ class BlockSizer:
         self._wanted = lookahead if isinstance(lookahead, int) else 1
         self._min_cases = growing.min_cases
         self._delay = GROWTH_DELAY if growing.delayed else 0
-        self.max_pairs = max_bytes // BYTES_PER_PAIR
+        self.max_pairs = min(max_bytes // BYTES_PER_PAIR, growing.max_pairs)
         self._cases_without_filter = 0
 
     def n_cases(self, pool: int) -> int:

@@ -25,7 +25,8 @@ class DamagedLedgerError(ValueError):
     Example:
         >>> import tempfile
         >>> from pathlib import Path
-        >>> from flexicase.experiments import DamagedLedgerError, Ledger
+        >>> from flexicase.experiments._database import DamagedLedgerError
+        >>> from flexicase.experiments.ledger import Ledger
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = Path(folder) / "ledger.sqlite"
         ...     _ = path.write_text("no database, whatever it is" * 100)

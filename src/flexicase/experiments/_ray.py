@@ -81,7 +81,7 @@ class RemoteRun:
 
     def news(self) -> RemoteUpdate:
         """Wait a second at most for something to happen, and tell."""
-        events = [self._told(event) for event in self._runner.events(WAIT_SECONDS)]
+        events = [self._localize(event) for event in self._runner.events(WAIT_SECONDS)]
         rows = None
         if any(isinstance(event, Finished) for event in events):
             rows = self._study.rows(self._id).read_bytes()
@@ -95,7 +95,7 @@ class RemoteRun:
         self._runner.stop()
         self._scratch.remove()
 
-    def _told(self, event: Event) -> Event:
+    def _localize(self, event: Event) -> Event:
         if isinstance(event, Failed) and event.full_disk:  # here, not where the study is
             return replace(event, reason=f"no space left on {os.uname().nodename}: {event.reason}", full_disk=False)
         return event
@@ -270,7 +270,7 @@ class RayExecutor:
 
 
 PREFIX = "flexicase-run-"
-LOCK = "owner"
+OWNER_LOCK = "owner"
 
 
 class ScratchFolder:
@@ -294,10 +294,10 @@ class ScratchFolder:
         """Remove what the dead have left, and make a folder."""
         _remove_abandoned()
         self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
-        unseen = self.path / f"{LOCK}.new"
+        unseen = self.path / f"{OWNER_LOCK}.new"
         self._lock = FileLock(unseen, str(self.path))
         self._lock.acquire()
-        os.rename(unseen, self.path / LOCK)  # others see the lock only when it is held
+        os.rename(unseen, self.path / OWNER_LOCK)  # others see the lock only when it is held
 
     def remove(self) -> None:
         """Remove it and all that is in it; twice does no harm."""
@@ -306,7 +306,7 @@ class ScratchFolder:
 
 
 def _remove_abandoned() -> None:
-    for lock in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{LOCK}"):
+    for lock in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{OWNER_LOCK}"):
         try:
             with FileLock(lock, str(lock.parent)):
                 shutil.rmtree(lock.parent, ignore_errors=True)

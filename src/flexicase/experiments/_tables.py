@@ -24,18 +24,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase._files import sync_folder, write_atomically
+from flexicase.records import TIMING
 
 Format: TypeAlias = Literal["parquet", "csv"]
 FORMATS: tuple[Format, ...] = ("parquet", "csv")
 SUFFIXES: dict[Format, str] = {"parquet": ".parquet", "csv": ".csv.gz"}
 MANIFEST = "manifest.json"
-MANIFEST_FORMAT = 1
-TIMING = "seconds"
+MANIFEST_FORMAT = 2
 TYPES = ("string", "int64", "float64", "bool_")
 #: Subfolders: complete new files on their way to their places, and files that are still being written.
 COMPLETE, PARTIAL = ".flexicase-export", ".flexicase-export.partial"
 #: Names in a manifest become names of files.
 TABLE_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
+
+
+class DamagedTableError(ValueError):
+    """A table that is missing or does not hold what was written; the message names the file."""
 
 
 def is_timing(column: str) -> bool:
@@ -123,29 +127,11 @@ def locate(folder: Path, name: str) -> Path:
 
 
 def _read_table(folder: Path, name: str, types: Mapping[str, str]) -> Any:
-    import pyarrow as pa
-    from pyarrow import csv, parquet
-
     paths = [base / f"{name}{suffix}" for base in (folder / COMPLETE, folder) for suffix in SUFFIXES.values()]
     path = next((path for path in paths if path.is_file()), None)
     if path is None:
         raise FileNotFoundError(2, "No such table", str(folder / f"{name}{SUFFIXES['parquet']}"))
-    try:
-        content = path.read_bytes()
-        if path.suffix == ".parquet":
-            table = parquet.read_table(pa.BufferReader(content))
-        else:
-            schema = {column: getattr(pa, kind)() for column, kind in types.items()}
-            table = csv.read_csv(
-                io.BytesIO(gzip.decompress(content)),
-                parse_options=csv.ParseOptions(newlines_in_values=True),
-                convert_options=csv.ConvertOptions(
-                    column_types=schema, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
-                ),
-            )
-        table.validate(full=True)
-    except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"{path} cannot be read: {error}") from error
+    table = _decoded(path, path.read_bytes(), types)
     if table.column_names != list(types):
         raise ValueError(f"{path}: expected columns {', '.join(types)}, got {', '.join(table.column_names)}")
     for column, kind in types_of(table).items():
@@ -252,15 +238,40 @@ def _encoded(table: Any, style: Format) -> bytes:
     return gzip.compress(sink.getvalue(), mtime=0)
 
 
+def _decoded(path: Path, content: bytes, types: Mapping[str, str] | None = None) -> Any:
+    """The table that `_encoded` was called on; a CSV file needs the types of its columns."""
+    import pyarrow as pa
+    from pyarrow import csv, parquet
+
+    try:
+        if path.suffix == ".parquet":
+            table = parquet.read_table(pa.BufferReader(content))
+        else:
+            table = csv.read_csv(
+                io.BytesIO(gzip.decompress(content)),
+                parse_options=csv.ParseOptions(newlines_in_values=True),
+                convert_options=csv.ConvertOptions(
+                    column_types={column: getattr(pa, kind)() for column, kind in (types or {}).items()},
+                    null_values=[""],
+                    strings_can_be_null=True,
+                    quoted_strings_can_be_null=False,
+                ),
+            )
+        table.validate(full=True)
+    except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
+        raise DamagedTableError(f"{path} cannot be read: {error}") from error
+    return table
+
+
 def _manifest(path: Path) -> dict[str, dict[str, str]]:
     """The column types of every table."""
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} cannot be read: {error}") from error
+        raise DamagedTableError(f"{path} cannot be read: {error}") from error
     found = manifest.get("format") if isinstance(manifest, dict) else None
     if found != MANIFEST_FORMAT:
-        raise ValueError(f"{path}: expected format {MANIFEST_FORMAT}, got {found!r}")
+        raise ValueError(f"{path}: expected format {MANIFEST_FORMAT}, got {found!r}: made by another version")
     tables = manifest.get("tables")
     if (
         not isinstance(tables, dict)
@@ -279,35 +290,16 @@ Rows: TypeAlias = dict[str, NDArray[Any]]
 DTYPES = (np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.bool_))
 
 
-class DamagedRowsError(ValueError):
-    """A file of rows that is missing or does not hold what was written.
-
-    Example:
-        >>> from pathlib import Path
-        >>> from flexicase.experiments._tables import DamagedRowsError, read_rows
-        >>> try:
-        ...     read_rows(Path("no-such-file.parquet"), "00")
-        ... except DamagedRowsError as error:
-        ...     print(error)
-        no-such-file.parquet is missing
-    """
-
-
 def check_rows(rows: Mapping[str, Any]) -> Rows:
-    """The columns as int64, float64 or bool arrays of equal length.
+    """The columns as int64, float64 or bool arrays of equal length, masked where a value is missing.
 
     Args:
         rows: Columns by name, each (n_steps,).
 
     Raises:
         ValueError: A column has another type or another length.
-
-    Example:
-        >>> from flexicase.experiments._tables import check_rows
-        >>> check_rows({"generation": [0, 1]})["generation"].dtype
-        dtype('int64')
     """
-    columns = {name: np.ascontiguousarray(values) for name, values in rows.items()}
+    columns = {name: _contiguous(values) for name, values in rows.items()}
     if not columns:
         raise ValueError("rows: expected at least one column, got none")
     length = len(next(iter(columns.values())))
@@ -317,6 +309,12 @@ def check_rows(rows: Mapping[str, Any]) -> Rows:
         if values.shape != (length,):
             raise ValueError(f"rows: column {name!r}: expected shape ({length},) as the first, got {values.shape}")
     return columns
+
+
+def _contiguous(values: Any) -> NDArray[Any]:
+    if np.ma.is_masked(values):
+        return np.ma.array(np.ascontiguousarray(values.filled(0)), mask=np.ma.getmaskarray(values))
+    return np.ascontiguousarray(values)
 
 
 def rows_digest(rows: Rows) -> str:
@@ -334,8 +332,27 @@ def rows_digest(rows: Rows) -> str:
         if not is_timing(name):
             values = rows[name]
             state.update(f"{name}:{values.dtype.str}:{len(values)};".encode())
-            state.update(values.tobytes())
+            state.update(column_bytes(values))
     return state.hexdigest()
+
+
+def column_bytes(values: NDArray[Any]) -> bytes:
+    """The bytes of a column, and of its mask if a value is missing."""
+    mask = np.ma.getmaskarray(values).tobytes() if np.ma.is_masked(values) else b""
+    return np.ma.filled(values, 0).tobytes() + mask
+
+
+def to_rows(table: Any) -> Rows:
+    """The columns of a pyarrow table, masked where it has nulls."""
+    rows: Rows = {}
+    for name in table.column_names:
+        column = table[name]
+        if column.null_count:
+            filled = column.fill_null(False if str(column.type) == "bool" else 0)
+            rows[name] = np.ma.array(filled.to_numpy(), mask=column.is_null().to_numpy())
+        else:
+            rows[name] = np.ascontiguousarray(column.to_numpy())
+    return rows
 
 
 def file_checksum(content: bytes) -> str:
@@ -344,24 +361,10 @@ def file_checksum(content: bytes) -> str:
 
 
 def write_rows(path: Path, rows: Rows) -> str:
-    """Write rows to a Parquet file, all or nothing.
-
-    Args:
-        path: The file.
-        rows: Columns by name, each (n_steps,).
-
-    Returns:
-        The file's checksum.
-
-    Raises:
-        OSError: It could not be written.
-    """
+    """Write rows to a Parquet file, all or nothing; gives the file's checksum."""
     import pyarrow as pa
-    from pyarrow import parquet
 
-    sink = pa.BufferOutputStream()
-    parquet.write_table(pa.table(check_rows(rows)), sink, compression="zstd")
-    content = sink.getvalue().to_pybytes()
+    content = _encoded(pa.table(check_rows(rows)), "parquet")
     write_atomically(path, content)
     return file_checksum(content)
 
@@ -374,25 +377,21 @@ def read_rows(path: Path, expected: str) -> Rows:
         expected: The checksum that `write_rows` gave.
 
     Raises:
-        DamagedRowsError: The file is missing or its checksum is another; the message names it.
+        DamagedTableError: The file is missing or its checksum is another; the message names it.
     """
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    table = parquet.read_table(pa.BufferReader(_verified(path, expected)))
-    return {name: np.ascontiguousarray(table[name].to_numpy()) for name in table.column_names}
+    return to_rows(_decoded(path, verify_rows(path, expected)))
 
 
-def verify_rows(path: Path, expected: str) -> None:
-    """Raise `DamagedRowsError` unless the file is as it was written."""
-    _verified(path, expected)
+def verify_rows(path: Path, expected: str) -> bytes:
+    """The content of a file of rows.
 
-
-def _verified(path: Path, expected: str) -> bytes:
+    Raises:
+        DamagedTableError: It is missing, or not as it was written.
+    """
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        raise DamagedRowsError(f"{path} is missing") from None
+        raise DamagedTableError(f"{path} is missing") from None
     if file_checksum(content) != expected:
-        raise DamagedRowsError(f"{path} is damaged: its checksum is not the one in the ledger")
+        raise DamagedTableError(f"{path} is damaged: its checksum is not the one in the ledger")
     return content

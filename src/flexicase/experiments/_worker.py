@@ -27,7 +27,7 @@ from flexicase.experiments.ledger import RunResult
 from flexicase.experiments.study import Study
 
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
-ORPHANED = 3
+EXIT_ORPHANED = 3
 PREDECESSOR_SECONDS = 60.0
 
 
@@ -66,7 +66,7 @@ def _end_group() -> NoReturn:
     """End this process and those that it has started."""
     if os.getpgrp() == os.getpid():  # as `LocalExecutor` starts it
         os.killpg(0, signal.SIGKILL)
-    os._exit(ORPHANED)
+    os._exit(EXIT_ORPHANED)
 
 
 def main() -> NoReturn:

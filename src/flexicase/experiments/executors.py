@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from flexicase._checks import require_package
+from flexicase._provenance import usable_cores
 from flexicase._ray import RaySession
 from flexicase.experiments._outcomes import one_line
 from flexicase.experiments.jobs import Progress, RunSpec, module_path
@@ -267,7 +268,7 @@ class ExecutorFactory:
         executor: Makes the executor of a study, as for `run_study`.
 
     Example:
-        >>> from flexicase.experiments import open_cluster
+        >>> from flexicase.experiments.executors import open_cluster
         >>> with open_cluster() as here:
         ...     here.workers >= 1
         True
@@ -292,7 +293,7 @@ def open_cluster(cluster: str | None = None, options: dict[str, Any] | None = No
         ConnectionError: There is no Ray at that address.
 
     Example:
-        >>> from flexicase.experiments import open_cluster
+        >>> from flexicase.experiments.executors import open_cluster
         >>> with open_cluster("cloud") as place:
         ...     pass
         Traceback (most recent call last):
@@ -315,4 +316,4 @@ def open_cluster(cluster: str | None = None, options: dict[str, Any] | None = No
     elif options:
         raise ValueError(f"options are for a cluster, got {', '.join(options)} and no cluster")
     else:
-        yield ExecutorFactory(os.cpu_count() or 1, lambda study, o: LocalExecutor(study, o.workers, o.nice))
+        yield ExecutorFactory(usable_cores(), lambda study, o: LocalExecutor(study, o.workers, o.nice))

@@ -27,8 +27,8 @@ from flexicase.experiments._tables import (
 )
 from flexicase.experiments.jobs import Progress
 from flexicase.experiments.ledger import Ledger, LedgerEntry, RunResult
-from flexicase.experiments.results import MADE_BY, RUN_COLUMNS, SPEC, parse_toml, read_runs
-from flexicase.experiments.spec import load_spec, plan
+from flexicase.experiments.results import ORIGIN, RUN_COLUMNS, SPEC, read_runs
+from flexicase.experiments.spec import load_spec, plan, read_spec
 from flexicase.experiments.study import Study
 
 
@@ -56,7 +56,7 @@ class ExportSummary:
         return sum(path.stat().st_size for path in self.files)
 
 
-def export_study(study: Study, folder: Path, style: Format = "parquet") -> ExportSummary:
+def export_study(study: Study, folder: Path, format: Format = "parquet") -> ExportSummary:  # noqa: A002
     r"""Write what a study has found so far to a few files; it may be running.
 
     ``runs`` and ``rows`` depend on the study alone: whatever happened on the way, they are the same to the last byte.
@@ -66,17 +66,18 @@ def export_study(study: Study, folder: Path, style: Format = "parquet") -> Expor
         study: The study.
         folder: Where the files go; made if need be. An earlier export of the study that is there is replaced, all
             files at once: an interruption leaves the old one or the new one.
-        style: ``"parquet"`` or ``"csv"`` (compressed).
+        format: ``"parquet"`` or ``"csv"`` (compressed).
 
     Raises:
         ValueError: The folder holds the export of another study, or a file that would be replaced and is no part of
             an export.
-        DamagedRowsError: The rows of a finished run are not what was recorded; ``flexicase run`` makes it again.
+        DamagedTableError: The rows of a finished run are not what was recorded; ``flexicase run`` makes it again.
 
     Example:
         >>> import tempfile
         >>> from pathlib import Path
-        >>> from flexicase.experiments import Ledger, Study, export_study, parse_spec
+        >>> from flexicase.experiments import Study, export_study, parse_spec
+        >>> from flexicase.experiments.ledger import Ledger
         >>> spec = parse_spec('name = "t"\nproblems = ["mirror-image"]\nmethods = ["lexicase"]\nseeds = 3')
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     study = Study(Path(folder))
@@ -85,17 +86,17 @@ def export_study(study: Study, folder: Path, style: Format = "parquet") -> Expor
         >>> exported.done, exported.planned
         (0, 3)
     """
-    check_choice(style, "style", FORMATS)
+    check_choice(format, "format", FORMATS)
     with Ledger(study.ledger, read_only=True) as ledger:
         entries, text = ledger.entries(), ledger.text
-    _refuse_another_study(folder, parse_toml(text)["name"], [entry.task.id for entry in entries])
+    _refuse_another_study(folder, read_spec(text).name, [entry.task.id for entry in entries])
     done = [entry for entry in entries if entry.result is not None]
     rows = [(entry.task.id, _stored_rows(study, entry)) for entry in done]
     tables = {"runs": _runs_table(entries), "provenance": _provenance_table(done)}
     if rows:
         tables["rows"] = _stacked(rows, timings=False)
         tables["timings"] = _stacked(rows, timings=True)
-    files = write_tables(folder, tables, style, {SPEC: text.encode()})
+    files = write_tables(folder, tables, format, {SPEC: text.encode()})
     return ExportSummary(folder, files, len(done), len(entries), sum(len(next(iter(r.values()))) for _, r in rows))
 
 
@@ -117,19 +118,19 @@ def import_study(folder: Path, root: Path, *, allow_code: bool = False) -> tuple
     """
     spec = load_spec(locate(folder, SPEC), allow_code=allow_code)
     exported = read_runs(folder)
-    lines = {line["id"]: line for line in exported.lines}
-    if list(lines) != [task.id for task in plan(spec)]:
+    runs = {run["id"]: run for run in exported.runs}
+    if list(runs) != [task.id for task in plan(spec)]:
         raise ValueError(f"{folder}: the runs are not those that {SPEC} plans: made by another version, or edited")
     study = Study(root / spec.name)
     study.make_folders()
     new = 0
     with study.lock(), Ledger.open_or_create(study.ledger, spec) as ledger:
         for run_id, rows in exported.rows.items():
-            new += _take_over(study, ledger, lines[run_id], exported.circumstances[run_id], check_rows(rows))
+            new += _import_run(study, ledger, runs[run_id], exported.provenance[run_id], check_rows(rows))
     return study, new
 
 
-def _take_over(study: Study, ledger: Ledger, run: dict[str, Any], made_by: dict[str, Any], rows: Rows) -> bool:
+def _import_run(study: Study, ledger: Ledger, run: dict[str, Any], made_by: dict[str, Any], rows: Rows) -> bool:
     """Record a run that is not done here; whether it was so."""
     found = rows_digest(rows)
     if found != run["digest"]:
@@ -152,11 +153,11 @@ def _take_over(study: Study, ledger: Ledger, run: dict[str, Any], made_by: dict[
         finished=made_by["finished"],
         seconds=made_by["seconds"],
         progress=Progress(steps, steps),
-        provenance=Provenance(*(made_by[name] or "" for name in MADE_BY)),
+        provenance=Provenance(*(made_by[name] or "" for name in ORIGIN)),
         failure=None,
         result=RunResult(write_rows(study.rows(run["id"]), rows), found, summary),
     )
-    ledger.adopt(entry)
+    ledger.import_run(entry)
     return True
 
 
@@ -166,7 +167,7 @@ def _refuse_another_study(folder: Path, name: str, ids: list[str]) -> None:
         return  # what is there is no export, and `write_tables` does not replace it
     found_name = found_ids = None
     with suppress(OSError, ValueError):
-        found_name = parse_toml(locate(folder, SPEC).read_text(encoding="utf-8")).get("name")
+        found_name = read_spec(locate(folder, SPEC).read_text(encoding="utf-8")).name
     with suppress(OSError, ValueError, KeyError):
         found_ids = read_tables(folder, "runs")["runs"]["id"].to_pylist()
     # of a damaged export, what can be read has to do
@@ -209,7 +210,7 @@ def _provenance_table(done: list[LedgerEntry]) -> Any:
         "finished": pa.array([entry.finished for entry in done], pa.float64()),
         "seconds": pa.array([entry.seconds for entry in done], pa.float64()),
     }
-    for name in MADE_BY:
+    for name in ORIGIN:
         columns[name] = pa.array([getattr(entry.provenance, name, None) for entry in done], pa.string())
     return pa.table(columns)
 
@@ -227,4 +228,5 @@ def _stacked(rows: list[tuple[str, Rows]], *, timings: bool) -> Any:
             )
     lengths = [len(next(iter(columns.values()))) for _, columns in rows]
     ids = np.repeat([run_id for run_id, _ in rows], lengths)
-    return pa.table({"id": ids, **{name: np.concatenate([columns[name] for _, columns in rows]) for name in names}})
+    stack: Any = np.ma.concatenate
+    return pa.table({"id": ids, **{name: stack([columns[name] for _, columns in rows]) for name in names}})

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from flexicase.experiments.jobs import JobResult, Progress, RunSpec, Scalar, column, run_with_checkpoint
-from flexicase.experiments.results import NOT_COUNTED
+from flexicase.experiments.jobs import JobResult, Progress, RunSpec, Scalar, run_with_checkpoint
 from flexicase.problems import load
 from flexicase.selection.methods import resolve_method
 
@@ -19,11 +16,6 @@ if TYPE_CHECKING:
     from flexicase.gp import EvolutionResult, GenerationRecord
 
 SAVE_SECONDS = 1.0
-WHOLE = (
-    *("generation", "solved_cases", "distinct_errors", "events", "evaluations", "evaluations_distinct", "pairs"),
-    "steps",
-)
-REAL = ("best_error", "median_error", "mean_error", "genome_size", "program_size")
 
 
 class GpSettings(BaseModel):
@@ -32,12 +24,12 @@ class GpSettings(BaseModel):
     Attributes:
         population: Individuals.
         generations: The last generation, the random one being number 0.
-        partial: Whether programs run only on the cases that selection looks at; ``"max"`` or ``"min"`` says which
-            weight cases have that were not looked at yet, True is ``"max"``.
-        parents: Selection events per generation, whose winners are the parents of all children; one event for each
-            parent that a child needs if left out.
+        partial: Whether programs run only on the cases that selection visits.
+        default_weight: With ``partial``, the weight of cases that were not visited yet; ``"max"`` if left out.
+        n_selections: Selection events per generation, whose winners are the parents of all children; one event for
+            each parent that a child needs if left out.
         simplification_steps: Attempts to make the program of a solution smaller.
-        profile: The list of instructions that genes are drawn from.
+        instruction_set: The set of instructions that genes are drawn from.
 
     Example:
         >>> from flexicase.experiments.gp_job import GpSettings
@@ -49,16 +41,17 @@ class GpSettings(BaseModel):
 
     population: int | None = Field(default=None, ge=1)
     generations: int | None = Field(default=None, ge=0)
-    partial: bool | Literal["max", "min"] | None = None
-    parents: int | None = Field(default=None, ge=1)
+    partial: bool | None = None
+    default_weight: Literal["max", "min"] | None = None
+    n_selections: int | None = Field(default=None, ge=1)
     simplification_steps: int | None = Field(default=None, ge=0)
-    profile: Literal["W", "M", "L"] | None = None
+    instruction_set: Literal["2019", "2021", "2023"] | None = None
 
 
 class GpJob:
     """Genetic programming on one problem with one selection method, in one thread.
 
-    Rows are generations. ``-1`` stands for a whole number that the method does not count, NaN for a real one.
+    Rows are generations.
 
     Example:
         >>> from flexicase.experiments.gp_job import GpJob
@@ -80,7 +73,7 @@ class GpJob:
         return run_with_checkpoint(lambda folder: self._evolve(task, folder, report), save / "evolution")
 
     def _evolve(self, task: RunSpec, save: Path, report: Callable[[Progress], None]) -> JobResult:
-        from flexicase.gp import evolve
+        from flexicase.gp import GenerationRecord, evolve
 
         generations = task.settings.get("generations", load(task.problem).settings.generations)
 
@@ -98,29 +91,7 @@ class GpJob:
             resume=True,
             **task.settings,
         )
-        return JobResult(rows_of(run.records), summary_of(run))
-
-
-def rows_of(records: Sequence[GenerationRecord]) -> dict[str, NDArray[Any]]:
-    """The columns of a run.
-
-    Args:
-        records: One per generation.
-
-    Returns:
-        Arrays of shape (n_generations,); times have names that start with ``seconds_``.
-
-    Example:
-        >>> from flexicase.experiments.gp_job import rows_of
-        >>> from flexicase.gp import GenerationRecord
-        >>> rows_of([GenerationRecord(0, best_error=7.0, solved_cases=93)])["distinct_errors"].tolist()
-        [-1]
-    """
-    return {
-        **{name: column(records, name, np.int64, NOT_COUNTED) for name in WHOLE},
-        **{name: column(records, name, np.float64, np.nan) for name in REAL},
-        **{f"seconds_{name}": column(records, f"seconds.{name}", np.float64) for name in records[0].seconds._fields},
-    }
+        return JobResult(GenerationRecord.to_columns(run.records), summary_of(run))
 
 
 def summary_of(run: EvolutionResult) -> dict[str, Scalar]:

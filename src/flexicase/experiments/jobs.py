@@ -6,14 +6,12 @@ import importlib
 import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from flexicase._checkpoint import CheckpointError
@@ -96,27 +94,6 @@ class Job(Protocol):
                 attempt at the same task.
             report: To be called after every step.
         """
-
-
-def column(records: Sequence[Any], name: str, dtype: DTypeLike, missing: Any = None) -> NDArray[Any]:
-    """A column of rows from the records of a run.
-
-    Args:
-        records: One per step.
-        name: Which of their attributes; ``.`` leads to attributes of attributes.
-        dtype: Type of the column.
-        missing: What stands for None.
-
-    Returns:
-        An array of shape (n_steps,).
-
-    Example:
-        >>> from flexicase.experiments.jobs import Progress, column
-        >>> column([Progress(1, 2), Progress(2, None)], "steps", "int64", missing=-1).tolist()
-        [2, -1]
-    """
-    values = map(attrgetter(name), records)
-    return np.array([missing if value is None else value for value in values], dtype=dtype)
 
 
 def run_with_checkpoint(make: Callable[[Path], JobResult], save: Path) -> JobResult:

@@ -20,7 +20,7 @@ from flexicase.experiments.spec import StudySpec, diff_specs, plan
 State: TypeAlias = Literal["planned", "running", "done", "failed", "quarantined"]
 STATES: tuple[State, ...] = ("planned", "running", "done", "failed", "quarantined")
 ROWS = "rows"  # folder of the rows, beside the ledger
-FORMAT = 2
+FORMAT = 3
 
 SCHEMA = """
 CREATE TABLE study (
@@ -108,7 +108,8 @@ class Ledger:
     Example:
         >>> import tempfile
         >>> from pathlib import Path
-        >>> from flexicase.experiments import Ledger, parse_spec
+        >>> from flexicase.experiments import parse_spec
+        >>> from flexicase.experiments.ledger import Ledger
         >>> spec = parse_spec('name = "t"\nproblems = ["mirror-image"]\nmethods = ["lexicase"]\nseeds = 3')
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     with Ledger.create(Path(folder) / "ledger.sqlite", spec) as ledger:
@@ -254,7 +255,7 @@ class Ledger:
                 (now, now, provenance.version, provenance.machine, provenance.command),
             )
 
-    def beat(self, signs: Mapping[str, Progress]) -> None:
+    def record_heartbeats(self, signs: Mapping[str, Progress]) -> None:
         """Signs of life of running runs."""
         now = time.time()
         with transaction(self._connection):
@@ -291,7 +292,7 @@ class Ledger:
             )
         return self.entry(run_id).state
 
-    def release(self, *states: State) -> int:
+    def requeue(self, *states: State) -> int:
         """Put all runs in certain states back into the plan; what stopped them does not count as an attempt.
 
         Returns:
@@ -307,7 +308,7 @@ class Ledger:
                 )
         return len(found)
 
-    def redo(self, run_id: str, reason: str) -> None:
+    def reset_run(self, run_id: str, reason: str) -> None:
         """What a finished run left is lost: plan it again."""
         with transaction(self._connection):
             self._update(
@@ -317,10 +318,10 @@ class Ledger:
                 (reason,),
             )
 
-    def adopt(self, entry: LedgerEntry) -> None:
+    def import_run(self, entry: LedgerEntry) -> None:
         """Record a run that was done elsewhere."""
         if entry.result is None:
-            raise ValueError(f"run {entry.task.id} has no result to adopt")
+            raise ValueError(f"run {entry.task.id} has no result to import")
         made_by = entry.provenance or Provenance("", "", "")
         with transaction(self._connection):
             self._update(

@@ -8,9 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
-from flexicase.experiments._tables import Rows, is_timing, read_rows
+from flexicase.experiments._tables import Rows, column_bytes, is_timing, read_rows
 from flexicase.experiments.executors import Failed, Finished, LocalExecutor, Progressed
 from flexicase.experiments.jobs import Progress, Scalar, check_kind
 from flexicase.experiments.ledger import Ledger, LedgerEntry, RunResult
@@ -30,7 +28,7 @@ class RerunComparison:
         differences: What is not the same to the last bit, one line per column; empty if nothing.
 
     Example:
-        >>> from flexicase.experiments import RerunComparison
+        >>> from flexicase.experiments.rerun import RerunComparison
         >>> RerunComparison("0123456789abcdef", rows=2, columns=["generation"], differences=[]).identical
         True
     """
@@ -54,7 +52,7 @@ def find_run(root: Path, prefix: str) -> tuple[Study, LedgerEntry]:
 
     Example:
         >>> from pathlib import Path
-        >>> from flexicase.experiments import find_run
+        >>> from flexicase.experiments.rerun import find_run
         >>> find_run(Path("no-such-folder"), "0123")
         Traceback (most recent call last):
         ...
@@ -94,7 +92,7 @@ def rerun(
     Raises:
         ValueError: The run is not done, so that there is nothing to compare with; or its kind was not allowed.
         RuntimeError: The repeated run failed.
-        DamagedRowsError: The stored rows are not what was recorded.
+        DamagedTableError: The stored rows are not what was recorded.
     """
     result = _stored(entry)
     check_kind(entry.task.kind, allow_code=allow_code)
@@ -162,9 +160,7 @@ def differences_of(stored: Rows, again: Rows) -> list[str]:
         one, other = stored[name], again[name]
         if one.dtype != other.dtype or len(one) != len(other):
             found.append(f"column {name!r}: {len(one)} × {one.dtype} are stored, {len(other)} × {other.dtype} found")
-        elif one.tobytes() != other.tobytes():
-            width = one.dtype.itemsize
-            bytes_one, bytes_other = (np.frombuffer(c.tobytes(), f"V{width}") for c in (one, other))
-            row = int(np.flatnonzero(bytes_one != bytes_other)[0])
+        elif column_bytes(one) != column_bytes(other):
+            row = next(i for i in range(len(one)) if column_bytes(one[i : i + 1]) != column_bytes(other[i : i + 1]))
             found.append(f"column {name!r}, row {row}: {one[row]} is stored, {other[row]} found")
     return found

@@ -19,7 +19,7 @@ from typing import Literal, TypeAlias
 from flexicase._files import describe, remove_partial_files
 from flexicase._provenance import Provenance, version
 from flexicase.experiments._outcomes import Layout
-from flexicase.experiments._tables import DamagedRowsError, read_rows, verify_rows
+from flexicase.experiments._tables import DamagedTableError, read_rows, verify_rows
 from flexicase.experiments._worker import FULL_DISK
 from flexicase.experiments.executors import Executor, Failed, Finished, LocalExecutor, Progressed
 from flexicase.experiments.jobs import Progress
@@ -37,10 +37,10 @@ class Monitor:
     Example:
         >>> from flexicase.experiments import Monitor
         >>> class Printing(Monitor):
-        ...     def noted(self, text):
+        ...     def on_message(self, text):
         ...         print(text)
         >>> with Printing() as monitor:
-        ...     monitor.noted("run 0123456789abcdef failed")
+        ...     monitor.on_message("run 0123456789abcdef failed")
         run 0123456789abcdef failed
     """
 
@@ -55,15 +55,15 @@ class Monitor:
     ) -> None:
         """The study has ended, well or badly."""
 
-    def noted(self, text: str) -> None:
+    def on_message(self, text: str) -> None:
         """Something happened that a person may want to know."""
 
-    def beat(self, ledger: Ledger, running: dict[str, Progress]) -> None:
+    def on_tick(self, ledger: Ledger, running: dict[str, Progress]) -> None:
         """A second has passed; ``running`` has the runs that are being made, by id, and is empty at the end."""
 
 
 BEAT_SECONDS = 1.0
-LITTLE_SPACE = 65_536  # SQLite's largest single request, for sharing the write-ahead log
+MIN_FREE_BYTES = 65_536  # SQLite's largest single request, for sharing the write-ahead log
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 Ending: TypeAlias = Literal["complete", "incomplete", "interrupted"]
 
@@ -78,21 +78,21 @@ class StudyOptions:
 
     Attributes:
         workers: Runs at a time.
-        attempts: How often a run may fail before it is quarantined.
+        max_attempts: How often a run may fail before it is quarantined.
         nice: By how much to lower the workers' priority.
-        patience: Seconds without a sign of life after which a run counts as hung and is ended; None: never.
+        hang_timeout: Seconds without a sign of life after which a run counts as hung and is ended; None: never.
         retry_quarantined: Give quarantined runs another chance.
 
     Example:
         >>> from flexicase.experiments import StudyOptions
-        >>> StudyOptions(workers=2).attempts
+        >>> StudyOptions(workers=2).max_attempts
         3
     """
 
     workers: int = 1
-    attempts: int = 3
+    max_attempts: int = 3
     nice: int = 0
-    patience: float | None = None
+    hang_timeout: float | None = None
     retry_quarantined: bool = False
 
 
@@ -139,7 +139,7 @@ def run_study(
         study.make_folders()
         with study.lock() as lock, Ledger.open_or_create(study.ledger, spec) as ledger:
             if lock.previous is not None:
-                monitor.noted(f"going on after {describe(lock.previous)}, which did not end by itself")
+                monitor.on_message(f"going on after {describe(lock.previous)}, which did not end by itself")
             recover(study, ledger, options, monitor)
             made_by = (executor or _local)(study, options)
             return Coordinator(study, ledger, made_by, options, monitor).run()
@@ -147,20 +147,20 @@ def run_study(
 
 def recover(study: Study, ledger: Ledger, options: StudyOptions, monitor: Monitor) -> None:
     """Bring ledger and folder into agreement, whatever ended the last coordinator; tell what is found on the way."""
-    ledger.release("running", *(("quarantined",) if options.retry_quarantined else ()))
+    ledger.requeue("running", *(("quarantined",) if options.retry_quarantined else ()))
     remove_partial_files(study.folder / "rows")
     for entry in ledger.entries("done"):
         assert entry.result is not None
         try:
             verify_rows(study.rows(entry.task.id), entry.result.checksum)
-        except DamagedRowsError as error:
-            ledger.redo(entry.task.id, str(error))
-            monitor.noted(f"{error}; run {entry.task.id} will be made again")
+        except DamagedTableError as error:
+            ledger.reset_run(entry.task.id, str(error))
+            monitor.on_message(f"{error}; run {entry.task.id} will be made again")
         else:
-            _tidy(study, entry.task.id)
+            _remove_temporary(study, entry.task.id)
     others = {e.provenance.version for e in ledger.entries("done") if e.provenance is not None} - {version()}
     if others:
-        monitor.noted(f"some finished runs were made by version {', '.join(sorted(others))}; this is {version()}")
+        monitor.on_message(f"some finished runs were made by version {', '.join(sorted(others))}; this is {version()}")
 
 
 @dataclass
@@ -175,7 +175,7 @@ class Coordinator:
     provenance: Provenance = field(default_factory=Provenance.here)
     stopping: bool = False
     progress: dict[str, Progress] = field(default_factory=dict)
-    heard: dict[str, float] = field(default_factory=dict)
+    last_heartbeat: dict[str, float] = field(default_factory=dict)
     versions: set[str] = field(init=False)
     layout: Layout = field(default_factory=Layout)
 
@@ -199,8 +199,8 @@ class Coordinator:
             for event in self.executor.events(0.0):
                 if isinstance(event, Finished):  # just before it was stopped
                     self._record(event)
-        self.ledger.release("running")
-        self.monitor.beat(self.ledger, {})
+        self.ledger.requeue("running")
+        self.monitor.on_tick(self.ledger, {})
         if self.stopping:
             return "interrupted"
         return "complete" if self.ledger.counts()["quarantined"] == 0 else "incomplete"
@@ -211,7 +211,7 @@ class Coordinator:
             self.ledger.start(task.id, self.provenance)
             self.executor.start(task)
             self.progress[task.id] = Progress(0, 0)
-            self.heard[task.id] = time.monotonic()
+            self.last_heartbeat[task.id] = time.monotonic()
         return bool(self.executor.running)
 
     def _listen(self) -> None:
@@ -228,16 +228,16 @@ class Coordinator:
                     self._end(event)
                     room = True
         if moved:
-            self.ledger.beat({run_id: self.progress[run_id] for run_id in moved})
-            self.heard.update(dict.fromkeys(moved, time.monotonic()))
+            self.ledger.record_heartbeats({run_id: self.progress[run_id] for run_id in moved})
+            self.last_heartbeat.update(dict.fromkeys(moved, time.monotonic()))
         self._end_hung()
-        self.monitor.beat(self.ledger, self.progress)
+        self.monitor.on_tick(self.ledger, self.progress)
 
     def _end(self, event: Finished | Failed) -> None:
         if isinstance(event, Finished):
             self._record(event)
             return
-        del self.progress[event.run_id], self.heard[event.run_id]
+        del self.progress[event.run_id], self.last_heartbeat[event.run_id]
         rows = self.study.rows(event.run_id)
         remove_partial_files(rows.parent, rows.name)
         if self.stopping:  # and so, it seems, is everything else on this machine
@@ -247,13 +247,13 @@ class Coordinator:
         self._fail(event.run_id, event.reason)
 
     def _fail(self, run_id: str, reason: str) -> None:
-        state = self.ledger.fail(run_id, reason, self.options.attempts)
+        state = self.ledger.fail(run_id, reason, self.options.max_attempts)
         consequence = "it is quarantined" if state == "quarantined" else "it will be tried again"
-        self.monitor.noted(f"run {run_id} failed: {reason}; {consequence}")
+        self.monitor.on_message(f"run {run_id} failed: {reason}; {consequence}")
 
     def _record(self, event: Finished) -> None:
         progress = self.progress.pop(event.run_id)
-        del self.heard[event.run_id]
+        del self.last_heartbeat[event.run_id]
         path = self.study.rows(event.run_id)
         try:
             self.layout.add(read_rows(path, event.result.checksum), event.result.summary)
@@ -266,24 +266,24 @@ class Coordinator:
         if event.version not in self.versions:
             self.versions.add(event.version)
             was = self.provenance.version
-            self.monitor.noted(f"runs are now made by version {event.version}; the study was started by {was}")
-        _tidy(self.study, event.run_id)
+            self.monitor.on_message(f"runs are now made by version {event.version}; the study was started by {was}")
+        _remove_temporary(self.study, event.run_id)
 
     def _end_hung(self) -> None:
-        if self.options.patience is None:
+        if self.options.hang_timeout is None:
             return
-        for run_id, heard in self.heard.items():
-            if time.monotonic() - heard > self.options.patience:
-                self.monitor.noted(f"run {run_id} gave no sign of life for {self.options.patience:g} s: ended")
+        for run_id, last_heartbeat in self.last_heartbeat.items():
+            if time.monotonic() - last_heartbeat > self.options.hang_timeout:
+                self.monitor.on_message(f"run {run_id} gave no sign of life for {self.options.hang_timeout:g} s: ended")
                 self.executor.kill(run_id)
-                self.heard[run_id] = time.monotonic()
+                self.last_heartbeat[run_id] = time.monotonic()
 
 
 def _local(study: Study, options: StudyOptions) -> Executor:
     return LocalExecutor(study, options.workers, options.nice)
 
 
-def _tidy(study: Study, run_id: str) -> None:
+def _remove_temporary(study: Study, run_id: str) -> None:
     """Remove what a run needed only until it was done."""
     shutil.rmtree(study.save(run_id), ignore_errors=True)
     study.log(run_id).unlink(missing_ok=True)
@@ -309,7 +309,7 @@ def _stopping_on_signals(coordinator: Coordinator) -> Iterator[None]:
 def _has_no_space(folder: Path) -> bool:
     """Whether an error of SQLite, which may call it an I/O error, must be due to a full disk."""
     space = os.statvfs(folder)
-    return space.f_bavail * space.f_frsize < LITTLE_SPACE
+    return space.f_bavail * space.f_frsize < MIN_FREE_BYTES
 
 
 @contextmanager

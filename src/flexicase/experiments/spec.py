@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,15 +14,14 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 
 from flexicase._checks import did_you_mean
 from flexicase.experiments.jobs import RunSpec, load_job
-from flexicase.experiments.results import parse_toml
 
 LONGEST_NAME = 200
-Names = Annotated[list[Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]], Field(min_length=1)]
+Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 BASE_VARIANT = "base"
 FILE_NAME = r"^[a-z0-9][a-z0-9._-]*$"
-MOST_RUNS = 100_000
-MOST_COMPLAINTS = 5
+MAX_RUNS = 100_000
+MAX_MESSAGES = 5
 
 
 class SpecError(ValueError):
@@ -45,7 +45,7 @@ class StudySpec(BaseModel):
         description: A line for people; changing it does not change the study.
         kind: What a run is: a known name (``"gp"``), or ``"package.module:Class"`` of a job of one's own.
         problems: Names of problems.
-        methods: Names of selection methods.
+        methods: Names of selection methods, or tables with ``method`` and settings of that method's runs.
         seeds: The seeds, or how many, counted from 0.
         settings: The settings of every run, complete with the defaults of the kind.
         variants: For each variant by name, the settings that differ from ``settings``.
@@ -62,8 +62,8 @@ class StudySpec(BaseModel):
     name: str = Field(pattern=FILE_NAME, max_length=LONGEST_NAME)
     description: str = ""
     kind: str = Field(default="gp", max_length=LONGEST_NAME)
-    problems: Names
-    methods: Names
+    problems: Annotated[list[Name], Field(min_length=1)]
+    methods: Annotated[list[Name | dict[str, Any]], Field(min_length=1)]
     seeds: Annotated[list[Seed], Field(min_length=1)]
     settings: dict[str, Any] = {}
     variants: dict[Annotated[str, Field(pattern=FILE_NAME, max_length=LONGEST_NAME)], dict[str, Any]] = {}
@@ -79,20 +79,34 @@ class StudySpec(BaseModel):
     def _count_of_seeds(cls, seeds: Any) -> Any:
         if not isinstance(seeds, int) or isinstance(seeds, bool):
             return seeds
-        if not 1 <= seeds <= MOST_RUNS:
-            raise ValueError(f"should be at least 1 and at most {MOST_RUNS}")
+        if not 1 <= seeds <= MAX_RUNS:
+            raise ValueError(f"should be at least 1 and at most {MAX_RUNS}")
         return list(range(seeds))
+
+    @field_validator("methods")
+    @classmethod
+    def _with_names(cls, methods: list[Any]) -> list[Any]:
+        for entry in methods:
+            name = entry.get("method") if isinstance(entry, dict) else entry
+            if not isinstance(name, str) or not 1 <= len(name) <= LONGEST_NAME:
+                raise ValueError("a table must have the name of its method as 'method'")
+        return methods
 
     @field_validator("problems", "methods", "seeds")
     @classmethod
     def _without_repetition(cls, values: list[Any]) -> list[Any]:
-        for value, times in Counter(values).items():
+        for value, times in Counter(map(repr, values)).items():
             if times > 1:
-                raise ValueError(f"{value!r} stands there twice")
+                raise ValueError(f"duplicate value {value:.80}")
         return values
 
+    def method_settings(self) -> list[tuple[str, dict[str, Any]]]:
+        """The entries of ``methods``: a name each, and the settings that go with it."""
+        entries = ({"method": entry} if isinstance(entry, str) else dict(entry) for entry in self.methods)
+        return [(entry.pop("method"), entry) for entry in entries]
+
     def settings_of(self, variant: str) -> dict[str, Any]:
-        """The complete settings of a variant's runs, without those that are None."""
+        """The settings of a variant's runs, those that go with their method aside."""
         return {**self.settings, **self.variants.get(variant, {})}
 
     def variant_names(self) -> list[str]:
@@ -145,18 +159,37 @@ def parse_spec(text: str, name: str = "study", *, allow_code: bool = False) -> S
         >>> parse_spec('name = "t"\nproblems = ["mirror-image"]\nmethods = ["lexicase"]\nseeds = [7]').kind
         'gp'
     """
+    return _complete(read_spec(text, name), name, allow_code)
+
+
+def read_spec(text: str, name: str = "study") -> StudySpec:
+    """A study as it is written: problems, methods and settings are those of the text, and no job has checked them.
+
+    Args:
+        text: The TOML.
+        name: What to call it in messages.
+
+    Raises:
+        SpecError: It is no study.
+    """
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
     try:
-        raw = parse_toml(text)
-    except ValueError as error:
-        raise SpecError(f"{name}: not valid TOML: {error!s:.300}") from error
+        raw = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise SpecError(f"{name}: not valid TOML: {reason:.300}") from error
     try:
         spec = StudySpec.model_validate(raw)
     except ValidationError as error:
-        raise SpecError(f"{name}: {'; '.join(_complaints(error, StudySpec))}") from error
-    return _complete(spec, text, name, allow_code)
+        raise SpecError(f"{name}: {'; '.join(_messages(error, StudySpec))}") from error
+    spec._text = text
+    return spec
 
 
-def _complete(spec: StudySpec, text: str, name: str, allow_code: bool) -> StudySpec:
+def _complete(spec: StudySpec, name: str, allow_code: bool) -> StudySpec:
     """The study with every run's settings spelt out, after the kind of job has checked them."""
     try:
         job = load_job(spec.kind, allow_code=allow_code)
@@ -167,13 +200,16 @@ def _complete(spec: StudySpec, text: str, name: str, allow_code: bool) -> StudyS
     for variant, changes in spec.variants.items():
         full = _checked_settings(job.settings, {**spec.settings, **changes}, f"{name}: variants.{variant}")
         variants[variant] = {key: value for key, value in full.items() if settings.get(key) != value}
+    for method, own in spec.method_settings():
+        for variant in spec.variant_names():
+            _checked_settings(job.settings, {**spec.settings_of(variant), **own}, f"{name}: methods: {method}")
     runs = len(spec.problems) * len(spec.methods) * len(spec.seeds) * len(spec.variant_names())
-    if runs > MOST_RUNS:
-        raise SpecError(f"{name}: expected at most {MOST_RUNS} runs, got {runs}")
+    if runs > MAX_RUNS:
+        raise SpecError(f"{name}: expected at most {MAX_RUNS} runs, got {runs}")
     complete = spec.model_copy(update={"settings": settings, "variants": variants})
-    complete._text = text
+    complete._text = spec.text
     for problem in spec.problems:
-        for method in spec.methods:
+        for method, _ in spec.method_settings():
             try:
                 job.check(problem, method)
             except (ValueError, TypeError) as error:
@@ -186,16 +222,16 @@ def _checked_settings(model: type[BaseModel], given: Mapping[str, Any], where: s
         settings = model.model_validate(given, strict=True).model_dump(exclude_none=True)
         json.dumps(settings, allow_nan=False)  # as ids and the ledger have them
     except ValidationError as error:
-        raise SpecError(f"{where}: {'; '.join(_complaints(error, model))}") from error
+        raise SpecError(f"{where}: {'; '.join(_messages(error, model))}") from error
     except (ValueError, TypeError, RecursionError) as error:
         raise SpecError(f"{where}: must hold values that JSON has: {error}") from error
     return settings
 
 
-def _complaints(error: ValidationError, model: type[BaseModel]) -> Iterator[str]:
+def _messages(error: ValidationError, model: type[BaseModel]) -> Iterator[str]:
     """One phrase for each of the first problems: which key, what was expected, what was found."""
     details = error.errors(include_url=False, include_context=False)
-    for detail in details[:MOST_COMPLAINTS]:
+    for detail in details[:MAX_MESSAGES]:
         place = ".".join(str(part) for part in detail["loc"])
         if detail["type"] == "extra_forbidden":
             yield f"unknown key {place!r:.80}{did_you_mean(str(detail['loc'][-1]), model.model_fields)}"
@@ -204,8 +240,8 @@ def _complaints(error: ValidationError, model: type[BaseModel]) -> Iterator[str]
         else:
             message = detail["msg"].removeprefix("Value error, ").removeprefix("Input ")
             yield f"{place}: {message[:1].lower()}{message[1:]}, got {_shown(detail['input'])}"
-    if len(details) > MOST_COMPLAINTS:
-        yield f"and {len(details) - MOST_COMPLAINTS} more"
+    if len(details) > MAX_MESSAGES:
+        yield f"and {len(details) - MAX_MESSAGES} more"
 
 
 def _shown(value: Any) -> str:
@@ -247,28 +283,48 @@ def plan(spec: StudySpec) -> list[RunSpec]:
     r"""All runs of a study, seed by seed, so that the first results cover every problem and method evenly.
 
     Example:
-        >>> from flexicase.experiments import parse_spec, plan
+        >>> from flexicase.experiments import parse_spec
+        >>> from flexicase.experiments.spec import plan
         >>> spec = parse_spec('name = "t"\nproblems = ["mirror-image"]\nmethods = ["lexicase", "random"]\nseeds = 2')
         >>> [(task.seed, task.method) for task in plan(spec)]
         [(0, 'lexicase'), (0, 'random'), (1, 'lexicase'), (1, 'random')]
     """
     tasks = [
         RunSpec(
-            id=run_id(spec.kind, problem, method, seed, spec.settings_of(variant)),
+            id=run_id(spec.kind, problem, method, seed, settings := {**spec.settings_of(variant), **own}),
             kind=spec.kind,
             problem=problem,
             method=method,
-            variant=variant,
+            variant=_variant_name(variant, own),
             seed=seed,
-            settings=spec.settings_of(variant),
+            settings=settings,
         )
         for seed in spec.seeds
         for problem in spec.problems
-        for method in spec.methods
+        for method, own in spec.method_settings()
         for variant in spec.variant_names()
     ]
     _refuse_twins(tasks)
     return tasks
+
+
+def _variant_name(variant: str, own: Mapping[str, Any]) -> str:
+    """The name of a variant, with the settings that go with the method, such as ``"default_weight=max"``."""
+    words = [f"{key}={value}" for key, value in own.items()]
+    return " ".join(words if variant == BASE_VARIANT and words else [variant, *words])
+
+
+def split_variant(variant: str) -> tuple[str, str]:
+    """The variant of a study that a run belongs to, and the settings that go with its method, as text.
+
+    Example:
+        >>> from flexicase.experiments.spec import split_variant
+        >>> split_variant("default_weight=max"), split_variant("fast-10")
+        (('base', 'default_weight=max'), ('fast-10', ''))
+    """
+    words = variant.split(" ")
+    named = [word for word in words if "=" not in word]
+    return " ".join(named) or BASE_VARIANT, " ".join(word for word in words if "=" in word)
 
 
 def run_id(kind: str, problem: str, method: str, seed: int, settings: dict[str, Any]) -> str:
@@ -289,4 +345,4 @@ def _refuse_twins(tasks: list[RunSpec]) -> None:
     for task in tasks:
         twin = seen.setdefault(task.id, task)
         if twin is not task:
-            raise SpecError(f"variants {twin.variant!r} and {task.variant!r} have the same settings")
+            raise SpecError(f"variants {twin.variant!r} and {task.variant!r} of {task.method} have the same settings")

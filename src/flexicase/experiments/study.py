@@ -73,7 +73,7 @@ def studies_in(root: Path) -> list[Study]:
 
     Example:
         >>> from pathlib import Path
-        >>> from flexicase.experiments import studies_in
+        >>> from flexicase.experiments.study import studies_in
         >>> studies_in(Path("no-such-folder"))
         []
     """
@@ -131,7 +131,7 @@ def study_status(entries: Sequence[LedgerEntry], workers: int = 1) -> StudyStatu
         workers: How many are made at a time, for the estimate of the time left.
 
     Example:
-        >>> from flexicase.experiments import study_status
+        >>> from flexicase.experiments.study import study_status
         >>> study_status([]).total
         0
     """

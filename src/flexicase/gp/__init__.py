@@ -1,11 +1,12 @@
-"""Genetic programming on Push: populations, variation, and runs."""
+"""Genetic programming with Push: `evolve` and its parts."""
 
 from flexicase._checkpoint import CheckpointError
 from flexicase.gp.evolve import Callback, evolve
 from flexicase.gp.population import Population
-from flexicase.gp.records import EvolutionResult, GenerationRecord, PhaseSeconds
+from flexicase.gp.records import EvolutionResult, GenerationRecord
 from flexicase.gp.simplify import simplify
-from flexicase.gp.variation import OffspringGenerator, OffspringPlan, Variation
+from flexicase.gp.variation import OffspringGenerator, OffspringPlan
+from flexicase.problems.settings import Variation
 
 __all__ = [
     "Callback",
@@ -14,7 +15,6 @@ __all__ = [
     "GenerationRecord",
     "OffspringGenerator",
     "OffspringPlan",
-    "PhaseSeconds",
     "Population",
     "Variation",
     "evolve",

@@ -1,54 +1,78 @@
-"""Who is best and who becomes a parent: on all errors, or on those that selection asks for."""
+"""Parents: programs are evaluated, on all cases or on those that selection needs, and parents are selected."""
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.push.evaluator import Evaluator, LazyErrors
+from flexicase.push.evaluator import Evaluator, PairErrors
 from flexicase.push.program import Program
 from flexicase.rng import Key
 from flexicase.selection.fast_lexicase import FastLexicase
 from flexicase.selection.matrix import ErrorMatrix
-from flexicase.selection.methods import PAPER_METHODS
-from flexicase.selection.protocol import Kernel, Method, Selection
-from flexicase.selection.weights import DefaultWeight
+from flexicase.selection.protocol import Method, Selection
+
+
+class SelectionCost(NamedTuple):
+    """What selection cost; None for a count that the method does not have.
+
+    Attributes:
+        events: Number of selection events.
+        evaluations: The paper's measure, summed over the events.
+        evaluations_distinct: The same with one individual per distinct error vector.
+    """
+
+    events: int = 0
+    evaluations: int | None = 0
+    evaluations_distinct: int | None = 0
+
+    @classmethod
+    def of(cls, selection: Selection, used: NDArray[np.bool_], *, distinct: bool) -> SelectionCost:
+        """The cost of the events whose parent was used.
+
+        Args:
+            selection: The selected parents.
+            used: (n,) whether each was used.
+            distinct: Whether distinct error vectors are known, so that ``evaluations_distinct`` was counted.
+        """
+        events = int(used.sum())
+        if not selection.counted:
+            return cls(events, None, None)
+        evaluations = int(selection.evaluations[used].sum())
+        return cls(events, evaluations, int(selection.evaluations_distinct[used].sum()) if distinct else None)
 
 
 class PopulationSummary(NamedTuple):
-    """The best individual of a generation, and what is known of the others.
+    """The best individual of a population, and statistics of all, as far as they are known.
 
     Attributes:
-        best: Its index.
+        best: Index of the best individual.
         errors: (n_errors,) its errors.
-        total: Their sum.
-        median: Median of all total errors.
-        mean: Their mean.
-        distinct: Different error vectors.
-        events: Selection events that finding it took.
-        evaluations: What they cost, in the paper's measure.
+        best_error: Its total error.
+        median_error: Median of all total errors.
+        mean_error: Mean of all total errors.
+        n_distinct_errors: Number of distinct error vectors.
+        cost: The cost of selection so far.
     """
 
     best: int
     errors: NDArray[np.float64]
-    total: float
-    median: float | None = None
-    mean: float | None = None
-    distinct: int | None = None
-    events: int = 0
-    evaluations: int = 0
+    best_error: float
+    median_error: float | None = None
+    mean_error: float | None = None
+    n_distinct_errors: int | None = None
+    cost: SelectionCost = SelectionCost()
 
 
 @dataclass(frozen=True)
 class InheritedErrors:
-    """Errors that plain copies have from their parents.
+    """Errors of individuals that are plain copies of their parents.
 
     Attributes:
-        individuals: (k,) int64, the copies.
+        individuals: (k,) int64, the copies, ascending.
         errors: (k, n_errors) float64, their errors.
     """
 
@@ -62,181 +86,156 @@ class InheritedErrors:
 
 
 class ParentSelection(Protocol):
-    """Judges one generation after another."""
+    """Evaluates one population after another and selects parents from it.
+
+    Attributes:
+        pairs: Number of (individual, error) pairs evaluated in this generation so far.
+    """
 
     @property
-    def pairs(self) -> int:
-        """(individual, error) pairs evaluated in this generation so far."""
-        ...
+    def pairs(self) -> int: ...
 
-    def judge(self, programs: list[Program], carried: InheritedErrors, key: Key) -> PopulationSummary:
-        """Find the best of a new generation."""
-        ...
+    def evaluate(self, programs: list[Program], inherited: InheritedErrors, key: Key) -> PopulationSummary:
+        """Start a generation: find the best of its programs.
 
-    def select(self, n: int, key: Key) -> Selection:
-        """Select ``n`` parents from it."""
-        ...
+        Args:
+            programs: The population.
+            inherited: Errors that are known already.
+            key: Random bits of this generation's selection.
+        """
 
-    def carried(self, copies: NDArray[np.int64], parents: NDArray[np.int64]) -> InheritedErrors:
-        """The errors that copies of ``parents`` have."""
-        ...
+    def select(self, n: int) -> Selection:
+        """Select ``n`` parents from the population that was evaluated last."""
+
+    def inherited_errors(self, copies: NDArray[np.int64], parents: NDArray[np.int64]) -> InheritedErrors:
+        """The errors of the next generation's ``copies``, which are those of their ``parents``."""
 
     def state_dict(self) -> dict[str, Any] | None:
-        """What the next generation depends on, beside its individuals."""
-        ...
+        """The state that the next generation depends on."""
 
     def load_state_dict(self, state: dict[str, Any] | None) -> None:
-        """Go on where `state_dict` was called."""
-        ...
+        """Continue from a state that `state_dict` returned."""
 
 
 class FullEvaluation:
-    """Evaluates everybody on everything, then selects by any method.
+    """Evaluates every individual on every case, then selects by any method.
 
     Args:
-        evaluator: The training cases.
+        evaluator: Evaluator of the training cases.
         method: The selection method.
         threads: Threads to use.
     """
 
+    _errors: ErrorMatrix
+    _key: Key
+
     def __init__(self, evaluator: Evaluator, method: Method, threads: int) -> None:
-        """Nothing is evaluated yet."""
         self.evaluator = evaluator
         self.method = method
         self.threads = threads
         self.pairs = 0
-        self._matrix: ErrorMatrix
 
-    def judge(self, programs: list[Program], carried: InheritedErrors, key: Key) -> PopulationSummary:
-        """Evaluate all programs but those whose errors are known; the first of the best is the best."""
-        errors = self._errors(programs, carried)
-        self._matrix = ErrorMatrix.from_array(errors)
-        totals = errors.sum(axis=1)
+    def evaluate(self, programs: list[Program], inherited: InheritedErrors, key: Key) -> PopulationSummary:
+        """Evaluate all programs whose errors are not inherited; of equally good ones, the first is the best."""
+        new = np.setdiff1d(np.arange(len(programs)), inherited.individuals)
+        errors = np.empty((len(programs), self.evaluator.n_errors))
+        errors[inherited.individuals] = inherited.errors
+        errors[new] = self.evaluator.errors([programs[i] for i in new], self.threads)
+        self.pairs = len(new) * self.evaluator.n_errors
+        self._errors, self._key = ErrorMatrix.from_array(errors), key
+        totals = self._errors.total_errors
         best = int(np.argmin(totals))
-        distinct = int(np.count_nonzero(self._matrix.first_identical_row == np.arange(len(errors))))
         return PopulationSummary(
-            best, errors[best], float(totals[best]), float(np.median(totals)), float(totals.mean()), distinct
+            best=best,
+            errors=errors[best],
+            best_error=float(totals[best]),
+            median_error=float(np.median(totals)),
+            mean_error=float(totals.mean()),
+            n_distinct_errors=int(np.count_nonzero(self._errors.first_identical_row == np.arange(len(errors)))),
         )
 
-    def _errors(self, programs: list[Program], carried: InheritedErrors) -> NDArray[np.float64]:
-        self.pairs = (len(programs) - len(carried.individuals)) * self.evaluator.n_errors
-        if not len(carried.individuals):
-            return self.evaluator.errors(programs, self.threads)
-        errors = np.empty((len(programs), self.evaluator.n_errors))
-        errors[carried.individuals] = carried.errors
-        new = np.setdiff1d(np.arange(len(programs)), carried.individuals)
-        if len(new):
-            errors[new] = self.evaluator.errors([programs[i] for i in new], self.threads)
-        return errors
+    def select(self, n: int) -> Selection:
+        """Select by the method, prepared once for the whole generation."""
+        kernel = self.method.prepare(self._errors, self._key, "native")
+        return kernel.draw(self._key, range(n), True, self.threads)
 
-    def select(self, n: int, key: Key) -> Selection:
-        """Select by the method; what it needs of the whole generation, such as weights, is computed once."""
-        kernel: Kernel = self.method.prepare(self._matrix, key, "native")
-        return kernel.draw(key, range(n), True, self.threads)
-
-    def carried(self, copies: NDArray[np.int64], parents: NDArray[np.int64]) -> InheritedErrors:
-        """The errors that copies of ``parents`` have."""
-        return InheritedErrors(copies, self._matrix.values[parents])
+    def inherited_errors(self, copies: NDArray[np.int64], parents: NDArray[np.int64]) -> InheritedErrors:
+        return InheritedErrors(copies, self._errors.values[parents])
 
     def state_dict(self) -> None:
-        """Nothing is kept from generation to generation."""
+        return None
 
     def load_state_dict(self, state: dict[str, Any] | None) -> None:
-        """There is nothing to load."""
+        pass
 
 
 class PartialEvaluation:
-    """Evaluates what `FastLexicase` asks for.
+    """Evaluates only the pairs that `FastLexicase` asks for.
 
-    An individual without any error is never filtered out, so that whoever wins a selection event while there is one
-    has no error on any case either. It is therefore enough to run the winner of one event on all cases: it has no
-    error exactly if anybody has none. This winner counts as the best of the generation. (With an epsilon, or with a
-    threshold above 0, the winner of the event is judged in the same way, but a better one may go unnoticed.)
+    An individual without errors is never filtered out of a pool. If there is one, the winner of a selection event
+    therefore has no error on any case. So it is enough to run the winner of one event on all cases: it solves them if
+    and only if some individual does. This winner counts as the best individual. (With an epsilon, or with an error
+    threshold above 0, a better individual may go unnoticed.)
 
     Args:
-        evaluator: The training cases.
-        fast: The selection method.
+        evaluator: Evaluator of the training cases.
+        fast: The selection method, used by this object alone.
         threads: Threads to use.
     """
 
+    _on_demand: PairErrors
+    _known: NDArray[np.float64]  # (individuals, n_errors), NaN where a pair was not evaluated
+    _key: Key
+    _first: Selection
+
     def __init__(self, evaluator: Evaluator, fast: FastLexicase, threads: int) -> None:
-        """Nothing is evaluated yet."""
-        if fast.n_cases != evaluator.n_errors:
-            raise ValueError(
-                f"partial must be a FastLexicase with {evaluator.n_errors} cases, one per error; got {fast.n_cases}"
-            )
         self.evaluator = evaluator
-        self.fast = copy.copy(fast)  # what is learnt in a run stays in the run
-        self.fast.clear_cache()
+        self.fast = fast
         self.threads = threads
-        self._lazy: LazyErrors
-        self._known: NDArray[np.float64]  # (individuals, n_errors); NaN where a program was not run
-        self._first: Selection
 
     @property
     def pairs(self) -> int:
-        """(individual, error) pairs evaluated in this generation so far."""
         return int(np.count_nonzero(~np.isnan(self._known)))
 
-    def judge(self, programs: list[Program], carried: InheritedErrors, key: Key) -> PopulationSummary:
+    def evaluate(self, programs: list[Program], inherited: InheritedErrors, key: Key) -> PopulationSummary:
         """Select one parent and run it on all cases."""
-        self._lazy = self.evaluator.lazy(programs, self.threads)
+        self._on_demand = self.evaluator.on_demand(programs, self.threads)
         self._known = np.full((len(programs), self.evaluator.n_errors), np.nan)
+        self._key = key
         self.fast.clear_cache()
         self._first = self._draw(1, key)
         best = int(self._first.indices[0])
-        missing = np.flatnonzero(np.isnan(self._known[best]))
-        self._evaluate(np.array([best]), missing)
+        self._errors_of(np.array([best]), np.flatnonzero(np.isnan(self._known[best])))
         errors = self._known[best].copy()
-        cost = int(self._first.evaluations[0])
-        return PopulationSummary(best, errors, float(errors.sum()), events=1, evaluations=cost)
+        return PopulationSummary(
+            best, errors, float(errors.sum()), cost=SelectionCost(1, int(self._first.evaluations[0]), None)
+        )
 
-    def select(self, n: int, key: Key) -> Selection:
-        """Select further parents; the first is the one that was judged."""
-        rest = self._draw(n - 1, Key(key.k1, key.k0))
+    def select(self, n: int) -> Selection:
+        """Select ``n`` parents, of which the first is the best individual that `evaluate` found."""
+        rest = self._draw(n - 1, Key(self._key.k1, self._key.k0))
         return Selection(
             np.concatenate([self._first.indices, rest.indices]),
             np.concatenate([self._first.evaluations, rest.evaluations]),
         )
 
-    def _evaluate(self, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[np.float64]:
-        errors = self._lazy(individuals[:, None], cases[None, :])
+    def _errors_of(self, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[np.float64]:
+        errors = self._on_demand(individuals[:, None], cases[None, :])
         self._known[np.ix_(individuals, cases)] = errors
         return errors
 
     def _draw(self, n: int, key: Key) -> Selection:
-        return self.fast.select(self._evaluate, len(self._known), n, seed=key.k0 << 64 | key.k1)
+        seed = key.k0 << 64 | key.k1  # hashed to another key, which recorded runs depend on
+        return self.fast.select(self._errors_of, len(self._known), n, seed=seed)
 
-    def carried(self, copies: NDArray[np.int64], parents: NDArray[np.int64]) -> InheritedErrors:
-        """Copies are evaluated where selection asks for them, like everybody."""
-        return InheritedErrors.none(self.evaluator.n_errors)
+    def inherited_errors(self, copies: NDArray[np.int64], parents: NDArray[np.int64]) -> InheritedErrors:
+        return InheritedErrors.none(self.evaluator.n_errors)  # copies are evaluated when selection asks for them
 
     def state_dict(self) -> dict[str, Any]:
-        """The weights."""
         state = self.fast.state_dict()
         return {**state, "weights": state["weights"].tolist(), "key": list(state["key"])}
 
     def load_state_dict(self, state: dict[str, Any] | None) -> None:
-        """Go on with the weights of `state_dict`."""
         if state is None:
             raise ValueError("the checkpoint is of a run without partial evaluation")
         self.fast.load_state_dict(state)
-
-
-def fast_version(method: str | Method, n_errors: int, default: DefaultWeight = "max") -> FastLexicase:
-    """Algorithm 1 with the order and bias of one of the paper's methods.
-
-    Args:
-        method: The method.
-        n_errors: Errors of an individual.
-        default: Weight of cases that were not looked at yet.
-
-    Raises:
-        ValueError: It is another method.
-    """
-    if method not in PAPER_METHODS:
-        raise ValueError(
-            f"partial needs one of the paper's methods ({', '.join(PAPER_METHODS)}), got {method!r:.80}; "
-            "for others give a FastLexicase as partial"
-        )
-    return FastLexicase(n_errors, method, default_weight=default, seed=0)

@@ -1,4 +1,4 @@
-"""Populations of Plush genomes, kept natively."""
+"""Populations of Plush genomes, kept in native memory."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _SILENT: tuple[bool | Literal["no-op"], ...] = (False, True, "no-op")
 
 
 def check_key(key: Key) -> Key:
-    """Random bits, given as an argument."""
+    """Refuse an argument that is not a `Key`."""
     if not isinstance(key, Key):
         raise TypeError(f"key must be a Key, got {shown(key)}")
     return key
 
 
 def check_population(population: Population, name: str) -> None:
-    """A population, given as an argument."""
+    """Refuse an argument that is not a `Population`."""
     if not isinstance(population, Population):
         raise TypeError(f"{name} must be a Population, got {shown(population)}")
 
 
 class Population:
-    """Genomes in native memory; each is turned into a `flexicase.push.Genome` when asked for.
+    """Genomes in native memory. Indexing gives a `flexicase.push.Genome`.
 
     >>> population = Population.from_genomes([Genome([Gene(1), Gene(2, close=1)]), Genome([])])
     >>> len(population), population.sizes.tolist(), population[0].genes[1].close
@@ -42,25 +42,24 @@ class Population:
     __slots__ = ("native",)
 
     def __init__(self, native: _native.GpPopulation) -> None:
-        """Wrap what the native side made."""
         self.native = native
 
     @classmethod
     def from_genomes(cls, genomes: Iterable[Genome]) -> Population:
-        """A population of these genomes."""
-        listed = as_tuple(genomes, "genomes")
-        for genome in listed:
+        """Make a population of these genomes."""
+        checked = as_tuple(genomes, "genomes")
+        for genome in checked:
             if not isinstance(genome, Genome):
                 raise TypeError(f"genomes must be Genome objects, got {shown(genome)}")
-        rows = [[(gene.item, gene.close, _SILENT.index(gene.silent)) for gene in genome.genes] for genome in listed]
+        rows = [[(gene.item, gene.close, _SILENT.index(gene.silent)) for gene in genome.genes] for genome in checked]
         return cls(_native.gp_population(rows))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Population:
-        """The population that `to_bytes` was called on.
+        """Read a population written by `to_bytes`.
 
         Raises:
-            ValueError: The bytes are not those of a population.
+            ValueError: The bytes are not a population.
         """
         if not isinstance(data, bytes):
             raise TypeError(f"data must be bytes, got {shown(data)}")
@@ -86,7 +85,7 @@ class Population:
         return sizes
 
     def translate(self, max_points: int, threads: int = 1) -> tuple[list[Program], NDArray[np.int64]]:
-        """All programs, and (individuals,) int64: their sizes in points.
+        """Translate all genomes to programs; gives them and (individuals,) int64, their sizes in points.
 
         >>> programs, sizes = Population.from_genomes([Genome([Gene(1), Gene(2)])]).translate(1200)
         >>> str(programs[0]), sizes.tolist()

@@ -1,101 +1,75 @@
-"""What a run tells: one record per generation, and its outcome."""
+"""Records of a run: one `GenerationRecord` per generation, and the `EvolutionResult`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flexicase.push.genome import Genome
 from flexicase.push.program import Program
+from flexicase.records import Record
 
 
-class PhaseSeconds(NamedTuple):
-    """Where the time of a generation went.
-
-    >>> PhaseSeconds(evaluate=0.5, select=0.25).total
-    0.75
-    """
-
-    translate: float = 0.0
-    evaluate: float = 0.0
-    select: float = 0.0
-    vary: float = 0.0
-    other: float = 0.0
-
-    @property
-    def total(self) -> float:
-        """Their sum."""
-        return sum(self)
-
-
-class GenerationRecord(NamedTuple):
-    """What happened in a generation. None stands for what a method does not count or does not know.
+@dataclass(frozen=True, kw_only=True)
+class GenerationRecord(Record):
+    """One generation of a run of genetic programming. None: the method does not count or know the number.
 
     Attributes:
-        generation: Its number; 0 is the random population.
-        best_error: Smallest total error.
+        best_error: Total error of the best individual.
+        solved_cases: Number of zero errors of the best individual.
         median_error: Median of the total errors.
-        mean_error: Their mean.
-        solved_cases: Errors of the best individual that are zero.
-        distinct_errors: Different error vectors.
-        events: Selection events.
-        evaluations: The paper's measure, summed over all events.
-        evaluations_distinct: The same with one individual per distinct error vector.
-        pairs: (individual, error) pairs that were evaluated.
-        steps: Push steps that this took.
-        genome_size: Mean number of genes.
-        program_size: Mean number of points.
-        seconds: Where the time went.
+        mean_error: Mean of the total errors.
+        n_distinct_errors: Number of distinct error vectors.
+        evaluations_distinct: As ``evaluations``, with one individual per distinct error vector.
+        push_steps: Number of steps of the Push programs.
+        genome_size: Mean number of genes of a genome.
+        program_size: Mean size of a program in points.
+        seconds_translate: Seconds of translating genomes to programs.
+        seconds_evaluate: Seconds of running programs.
+        seconds_select: Seconds of selection.
+        seconds_vary: Seconds of making children.
+        seconds_other: Seconds of the rest.
 
     >>> GenerationRecord(generation=3, best_error=7.0, solved_cases=93).events
     0
     """
 
-    generation: int
     best_error: float
     solved_cases: int
     median_error: float | None = None
     mean_error: float | None = None
-    distinct_errors: int | None = None
-    events: int = 0
-    evaluations: int | None = 0
-    evaluations_distinct: int | None = 0
-    pairs: int = 0
-    steps: int = 0
+    n_distinct_errors: int | None = None
+    evaluations_distinct: int | None = None
+    push_steps: int = 0
     genome_size: float = 0.0
     program_size: float = 0.0
-    seconds: PhaseSeconds = PhaseSeconds()
-
-    def as_dict(self) -> dict[str, Any]:
-        """All fields as plain values."""
-        return {**self._asdict(), "seconds": self.seconds._asdict()}
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> GenerationRecord:
-        """The record that `as_dict` was called on."""
-        return cls(**{**values, "seconds": PhaseSeconds(**values["seconds"])})
+    seconds_translate: float = field(default=0.0, compare=False)
+    seconds_evaluate: float = field(default=0.0, compare=False)
+    seconds_select: float = field(default=0.0, compare=False)
+    seconds_vary: float = field(default=0.0, compare=False)
+    seconds_other: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, eq=False)
 class EvolutionResult:
-    """The outcome of a run.
+    """The result of a run.
 
     Attributes:
         problem: Name of the problem.
         method: Name of the selection method.
-        seed: The seed; with it and the settings the run can be repeated.
-        settings: All settings.
+        seed: The seed, with which the run can be repeated.
+        settings: All settings, as plain values.
         records: One `GenerationRecord` per generation.
         best: Program of the best individual of the last generation.
         genome: Its genome.
-        simplified: The same program without what it does not need; None if the run did not solve the training cases.
+        simplified: The simplified program; None if the run did not solve the training cases.
         train_errors: (n_errors,) errors of the best program on the training cases.
-        test_errors: (n_errors,) errors of the simplified program on the test cases; of the best one if there is none.
+        test_errors: (n_errors,) errors of the simplified program, or else of the best one, on the test cases.
         solved: Whether the training cases are solved.
-        success: Whether the simplified program solves the test cases as well; None if it solves the training cases and
+        success: Whether the simplified program also solves the test cases; None if the training cases are solved and
             the problem has no test cases.
     """
 
@@ -119,11 +93,11 @@ class EvolutionResult:
 
     @property
     def seconds(self) -> float:
-        """Time of all generations."""
-        return sum(record.seconds.total for record in self.records)
+        """Seconds of all generations."""
+        return sum(record.seconds for record in self.records)
 
     def as_dict(self) -> dict[str, Any]:
-        """The outcome as plain values."""
+        """The result as plain values."""
         return {
             "problem": self.problem,
             "method": self.method,

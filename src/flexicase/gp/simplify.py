@@ -1,9 +1,8 @@
-"""Automatic simplification: take away what a program does not need."""
+"""Automatic simplification: remove what a program does not need."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from flexicase import _native
 from flexicase._checks import check_count, shown
@@ -14,16 +13,16 @@ from flexicase.rng import Key, key_from_seed
 
 
 def simplify(program: Program, evaluator: Evaluator, steps: int = 5000, key: Key | None = None) -> Program:
-    """A smaller program with the same errors.
+    """Make a smaller program with the same errors.
 
     Each step deletes one or two random points (four times in five) or one pair of parentheses, and keeps the result
-    if all errors stay as they are. Removing parentheses also puts the elements of vectors in the vectors' places.
+    if no error changes. Removing parentheses also replaces a vector by its elements.
 
     Args:
         program: The program.
-        evaluator: Whose errors must not change.
-        steps: How often to try.
-        key: Random bits; fixed ones by default.
+        evaluator: Evaluator of the cases whose errors must not change.
+        steps: Number of attempts.
+        key: Random bits; the same ones each time if None.
 
     >>> evaluator = Evaluator([[1], [2]], [2, 4], stack="integer")
     >>> print(simplify(Program("(5 in1 (in1 true) integer_add)"), evaluator, steps=200))
@@ -35,10 +34,6 @@ def simplify(program: Program, evaluator: Evaluator, steps: int = 5000, key: Key
         raise TypeError(f"evaluator must be an Evaluator, got {shown(evaluator)}")
     check_count(steps, "steps")
     key = key_from_seed(0) if key is None else check_key(key)
-    return _simplify(program, evaluator, steps, key)
-
-
-def _simplify(program: Program, evaluator: Evaluator, steps: int, key: Key) -> Program:
     errors = evaluator.errors([program], 1)
     rejected: set[str] = set()
     for step in range(steps):
@@ -46,12 +41,8 @@ def _simplify(program: Program, evaluator: Evaluator, steps: int, key: Key) -> P
         text = str(candidate)
         if text in rejected:
             continue
-        if _same(evaluator.errors([candidate], 1), errors):
+        if np.array_equal(evaluator.errors([candidate], 1), errors):
             program = candidate
         else:
             rejected.add(text)
     return program
-
-
-def _same(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
-    return bool((a == b).all())

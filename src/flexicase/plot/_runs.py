@@ -9,6 +9,7 @@ import numpy as np
 
 from flexicase._checks import require_package
 from flexicase.plot._style import BLACK, BLUE, RED
+from flexicase.selection.protocol import Ended
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +25,7 @@ Lines: TypeAlias = "tuple[tuple[str, Callable[[GenerationRecord], float | None],
 
 
 def _if_bred(name: str) -> Callable[[GenerationRecord], float | None]:
-    """A count of a generation's selection; the last generation has none."""
+    """A count of a generation's selection; None in the last generation."""
     return lambda record: getattr(record, name) if record.events else None
 
 
@@ -40,13 +41,13 @@ PANELS: tuple[tuple[str, Lines, str], ...] = (
         "symlog",
     ),
     ("zero errors of the best (of {cases})", (("best", lambda r: r.solved_cases, BLACK),), "linear"),
-    ("different error vectors", (("all", lambda r: r.distinct_errors, BLUE),), "linear"),
+    ("distinct error vectors", (("all", lambda r: r.n_distinct_errors, BLUE),), "linear"),
     (
         "evaluations",
         (
             ("selection, population pool", _if_bred("evaluations"), RED),
             ("selection, one per error vector", _if_bred("evaluations_distinct"), BLUE),
-            ("really run", lambda r: r.pairs, BLACK),
+            ("evaluated pairs", lambda r: r.pairs, BLACK),
         ),
         "log",
     ),
@@ -57,24 +58,24 @@ PANELS: tuple[tuple[str, Lines, str], ...] = (
     ),
     (
         "seconds",
-        (("all", lambda r: r.seconds.total, BLACK), ("running programs", lambda r: r.seconds.evaluate, RED)),
+        (("all", lambda r: r.seconds, BLACK), ("running programs", lambda r: r.seconds_evaluate, RED)),
         "linear",
     ),
 )
 
 
 def run_picture(run: EvolutionResult) -> Figure:
-    """Draw a run generation by generation: errors, diversity, evaluations, sizes and time.
+    """Draw the errors, diversity, evaluations, sizes and times of a run, generation by generation.
 
     Args:
-        run: What `flexicase.gp.evolve` returned.
+        run: The result of `flexicase.gp.evolve`.
 
     Returns:
         A figure with six panels; ``savefig`` writes it.
 
     >>> from flexicase.gp import evolve
     >>> from flexicase.plot import run_picture
-    >>> figure = run_picture(evolve("simple-regression", population=30, generations=2, threads=1))
+    >>> figure = run_picture(evolve("simple-regression", population=30, generations=2, seed=1, threads=1))
     >>> len(figure.axes)
     6
     """
@@ -98,7 +99,7 @@ def run_picture(run: EvolutionResult) -> Figure:
 
 
 def _lines(ax: Axes, run: EvolutionResult, lines: Lines) -> None:
-    """One line per number that is known."""
+    """Draw each line at the generations where its value is known."""
     for label, value, colour in lines:
         known = [(record.generation, value(record)) for record in run.records if value(record) is not None]
         if known:
@@ -127,9 +128,14 @@ def training_picture(records: Sequence[TrainingRecord]) -> Figure:
         records: What `GradientLexicase.fit` gives.
 
     Example:
-        >>> from flexicase.torch import GenerationRecord
         >>> from flexicase.plot import training_picture
-        >>> len(training_picture([GenerationRecord(0, 2, 9, 3, "unique", 12, 8, 0.1, 2.3)]).axes)
+        >>> from flexicase.selection.protocol import Ended
+        >>> from flexicase.torch import TrainingRecord
+        >>> record = TrainingRecord(
+        ...     generation=0, parent=2, evaluations=9, pairs=12, cases_used=3, ended=Ended.ONE_LEFT, forward_calls=8,
+        ...     lr=0.1, loss=2.3,
+        ... )
+        >>> len(training_picture([record]).axes)
         4
     """
     require_package("pictures need", "matplotlib")
@@ -144,8 +150,8 @@ def training_picture(records: Sequence[TrainingRecord]) -> Figure:
     accuracy.plot([r.generation + 1 for r in tested], [r.accuracy for r in tested], color=BLACK, marker="o", ms=3)
     accuracy.set_ylabel("parent on the test cases")
     evaluations.plot(x, [record.evaluations for record in records], color=RED, label="evaluations")
-    evaluations.plot(x, [record.forward_passes for record in records], color=BLUE, lw=0.8, label="forward passes")
-    exhausted = np.array([record.ended == "exhausted" for record in records])
+    evaluations.plot(x, [record.pairs for record in records], color=BLUE, lw=0.8, label="forward passes")
+    exhausted = np.array([record.ended == Ended.CASES_EXHAUSTED for record in records])
     if exhausted.any():
         counts = np.array([record.evaluations for record in records])
         evaluations.plot(x[exhausted], counts[exhausted], "x", color=BLACK, ms=5, label="ran out of cases")

@@ -32,11 +32,10 @@ _PAPER = {
     "ranked-num-nonzeros": Style(RED, "#d55e00", False),
     "weighted-num-zeros": Style(BLUE, "#56b4e9", True),
     "ranked-num-zeros": Style(BLUE, "#0072b2", False),
-    "gradient-lexicase": Style(BLACK, BLACK, False),
-    "fast-num-nonzeros-max": Style(RED, "#d55e00", False),
-    "fast-num-nonzeros-min": Style(RED, "#e69f00", True),
-    "fast-num-zeros-max": Style(BLUE, "#0072b2", False),
-    "fast-num-zeros-min": Style(BLUE, "#56b4e9", True),
+    "weighted-num-nonzeros default_weight=max": Style(RED, "#d55e00", False),
+    "weighted-num-nonzeros default_weight=min": Style(RED, "#e69f00", True),
+    "weighted-num-zeros default_weight=max": Style(BLUE, "#0072b2", False),
+    "weighted-num-zeros default_weight=min": Style(BLUE, "#56b4e9", True),
 }
 _OTHERS = ("#009e73", "#cc79a7", "#999933", "#882255", "#7f7f7f")
 

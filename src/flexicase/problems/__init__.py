@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from pkgutil import iter_modules
 
 from flexicase._checks import check_text, did_you_mean, shown
-from flexicase.problems import random_inputs
+from flexicase.problems import psb1, random_inputs
 from flexicase.problems.cases import Cases, CaseSource, FixedCases, RandomCases, SplitCases
 from flexicase.problems.files import from_cases, from_file
-from flexicase.problems.problem import OPERATORS, Problem, ProblemSettings
+from flexicase.problems.problem import Problem
 from flexicase.problems.scoring import ProgramScore, read_program, score
+from flexicase.problems.settings import OPERATORS, ProblemSettings, Variation
 from flexicase.push.measures import ErrorMeasure
 
 __all__ = [
@@ -24,6 +26,7 @@ __all__ = [
     "ProgramScore",
     "RandomCases",
     "SplitCases",
+    "Variation",
     "from_cases",
     "from_file",
     "load",
@@ -33,43 +36,14 @@ __all__ = [
     "score",
 ]
 
-#: The paper's two problems, its third, and the rest of the benchmark suite.
-NAMES = (
-    "mirror-image",
-    "last-index-of-zero",
-    "simple-regression",
-    "checksum",
-    "collatz-numbers",
-    "compare-string-lengths",
-    "count-odds",
-    "digits",
-    "double-letters",
-    "even-squares",
-    "for-loop-index",
-    "grade",
-    "median",
-    "negative-to-zero",
-    "number-io",
-    "pig-latin",
-    "replace-space-with-newline",
-    "scrabble-score",
-    "small-or-large",
-    "smallest",
-    "string-differences",
-    "string-lengths-backwards",
-    "sum-of-squares",
-    "super-anagrams",
-    "syllables",
-    "vector-average",
-    "vectors-summed",
-    "wallis-pi",
-    "word-stats",
-    "x-word-lines",
-)
+#: The paper's two problems and the quick first one, then the others by name.
+_FIRST = ("mirror-image", "last-index-of-zero", "simple-regression")
+_FOUND = [module.name.replace("_", "-") for module in iter_modules(psb1.__path__) if not module.name.startswith("_")]
+NAMES = (*_FIRST, *sorted(set(_FOUND) - set(_FIRST)))
 
 
 def names() -> list[str]:
-    """The names that `load` knows.
+    """The names of the problems that `load` knows.
 
     >>> from flexicase import problems
     >>> problems.names()[:3]
@@ -85,12 +59,12 @@ def _module_problem(name: str) -> Problem:
 
 
 def load(name: str) -> Problem:
-    """A problem by its name.
+    """Load a problem by its name.
 
     >>> from flexicase import problems
     >>> problems.load("mirror-image").title
     'Mirror Image'
     """
     if check_text(name, "name") not in NAMES:
-        raise ValueError(f"name must be the name of a problem, got {shown(name)}{did_you_mean(name[:80], NAMES)}")
+        raise ValueError(f"unknown problem name {shown(name)}{did_you_mean(name[:80], NAMES)}")
     return _module_problem(str(name))

@@ -1,4 +1,4 @@
-"""Cases, and the domains they come from."""
+"""Cases, and the sources they come from."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import gzip
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
-from functools import partial
 from importlib import resources
 from typing import Protocol, TypeVar, runtime_checkable
 
@@ -17,15 +16,15 @@ from flexicase.push.program import Value
 T = TypeVar("T")
 #: The inputs of one case, ``in1`` first.
 Inputs = tuple[Value, ...]
-#: Most cases of a problem.
+#: Largest number of cases of a problem.
 MAX_CASES = 10**7
 
 
 def as_tuple(values: Iterable[T], name: str) -> tuple[T, ...]:
-    """Several values, given as an argument; a text is one value.
+    """The values of an argument that must be a sequence, and not a string.
 
     Raises:
-        TypeError: They are not several.
+        TypeError: It is another kind of object.
     """
     try:
         if isinstance(values, str | bytes | bytearray | memoryview | Mapping):
@@ -39,11 +38,11 @@ def as_tuple(values: Iterable[T], name: str) -> tuple[T, ...]:
 
 @dataclass(frozen=True)
 class Cases:
-    """Inputs and the right answers to them.
+    """Inputs and right answers.
 
     Attributes:
         inputs: The inputs of each case.
-        expected: The right answer of each case; a tuple where a problem asks for several.
+        expected: The right answer of each case; a tuple if there are several answers.
 
     >>> cases = Cases([(1,), (2,)], [1, 4])
     >>> len(cases), list(cases)
@@ -59,7 +58,7 @@ class Cases:
                 raise TypeError(f"{name} must be a list, got {shown(getattr(self, name))}")
         if len(self.inputs) != len(self.expected):
             raise ValueError(
-                f"inputs and expected must be of one length, got {len(self.inputs)} and {len(self.expected)}"
+                f"inputs and expected must have the same length, got {len(self.inputs)} and {len(self.expected)}"
             )
 
     def __len__(self) -> int:
@@ -74,7 +73,7 @@ class Cases:
 
 @runtime_checkable
 class CaseSource(Protocol):
-    """Where cases come from: how many are for training and for testing, and what they are in one run.
+    """A source of cases: how many of them a run uses for training and for testing, and how they are drawn.
 
     >>> isinstance(FixedCases([(1,), (2,)]), CaseSource)
     True
@@ -89,13 +88,13 @@ class CaseSource(Protocol):
         """Number of test cases."""
 
     @property
-    def is_open(self) -> bool:
+    def can_draw(self) -> bool:
         """Whether there are more cases than those that every run trains on."""
 
     def sample(self, rng: Rng) -> tuple[list[Inputs], list[Inputs]]:
         """The inputs of one run, for training and for testing."""
 
-    def one(self, rng: Rng) -> Inputs:
+    def draw_case(self, rng: Rng) -> Inputs:
         """The inputs of one more case."""
 
 
@@ -116,53 +115,42 @@ class FixedCases:
 
     @property
     def n_train(self) -> int:
-        """Number of training cases."""
         return 0 if self.test else len(self.inputs)
 
     @property
     def n_test(self) -> int:
-        """Number of test cases."""
         return len(self.inputs) if self.test else 0
 
     @property
-    def is_open(self) -> bool:
-        """Whether there are more cases than those that every run trains on."""
+    def can_draw(self) -> bool:
         return self.test
 
     def sample(self, rng: Rng) -> tuple[list[Inputs], list[Inputs]]:
-        """The inputs of one run, for training and for testing."""
         return ([], list(self.inputs)) if self.test else (list(self.inputs), [])
 
-    def one(self, rng: Rng) -> Inputs:
-        """The inputs of one more case: one of the list."""
+    def draw_case(self, rng: Rng) -> Inputs:
         return pick(rng, self.inputs)
 
 
-class _Open:
-    """A domain with more cases than those that every run trains on."""
+class _DrawnCases:
+    """A source of ``train`` training and ``test`` test cases that differ from run to run."""
 
     train: int
     test: int
+    can_draw = True
 
     @property
     def n_train(self) -> int:
-        """Number of training cases."""
         return self.train
 
     @property
     def n_test(self) -> int:
-        """Number of test cases."""
         return self.test
-
-    @property
-    def is_open(self) -> bool:
-        """Whether there are more cases than those that every run trains on."""
-        return True
 
 
 @dataclass(frozen=True)
-class SplitCases(_Open):
-    """A list that is shuffled and divided anew for each run.
+class SplitCases(_DrawnCases):
+    """A list that is shuffled and split for each run.
 
     >>> SplitCases([(n,) for n in range(10)], train=7, test=3).n_test
     3
@@ -180,21 +168,19 @@ class SplitCases(_Open):
             )
 
     def sample(self, rng: Rng) -> tuple[list[Inputs], list[Inputs]]:
-        """The inputs of one run, for training and for testing."""
         order = shuffled(rng, self.inputs)
         return order[: self.train], order[self.train : self.train + self.test]
 
-    def one(self, rng: Rng) -> Inputs:
-        """The inputs of one more case: one of the list."""
+    def draw_case(self, rng: Rng) -> Inputs:
         return pick(rng, self.inputs)
 
 
 @dataclass(frozen=True)
-class RandomCases(_Open):
-    """Random cases, drawn anew for each run, training and test cases independently.
+class RandomCases(_DrawnCases):
+    """Random cases, drawn for each run, training and test cases independently.
 
     Attributes:
-        draw: Gives the inputs of one case from a NumPy generator; a list of several cases if they belong together.
+        draw: Gives the inputs of one case from a NumPy generator, or a list with those of several related cases.
         train: Number of training cases.
         test: Number of test cases.
 
@@ -214,14 +200,12 @@ class RandomCases(_Open):
         check_count(self.test, "test", maximum=MAX_CASES)
 
     def sample(self, rng: Rng) -> tuple[list[Inputs], list[Inputs]]:
-        """The inputs of one run, for training and for testing."""
-        return self._several(rng, self.train), self._several(rng, self.test)
+        return self._draw(rng, self.train), self._draw(rng, self.test)
 
-    def one(self, rng: Rng) -> Inputs:
-        """The inputs of one more case."""
-        return self._several(rng, 1)[0]
+    def draw_case(self, rng: Rng) -> Inputs:
+        return self._draw(rng, 1)[0]
 
-    def _several(self, rng: Rng, count: int) -> list[Inputs]:
+    def _draw(self, rng: Rng, count: int) -> list[Inputs]:
         cases: list[Inputs] = []
         while len(cases) < count:
             drawn = self.draw(rng)
@@ -230,7 +214,7 @@ class RandomCases(_Open):
 
 
 def read_carried(name: str) -> Cases:
-    """The fixed cases of a problem of the benchmark suite, as they are carried.
+    """The fixed cases of a problem of the benchmark suite, from the file in the package.
 
     >>> read_carried("mirror-image").inputs[1], read_carried("mirror-image").expected[1]
     (([1], [1]), True)
@@ -244,21 +228,3 @@ def read_carried(name: str) -> Cases:
         cases.inputs.append(tuple(inputs))
         cases.expected.append(outputs[0] if len(outputs) == 1 else tuple(outputs))
     return cases
-
-
-def carried_inputs(name: str, start: int = 0, stop: int | None = None) -> list[Inputs]:
-    """The inputs of some of them.
-
-    >>> carried_inputs("mirror-image", 0, 1)
-    [([], [])]
-    """
-    return read_carried(name).inputs[start:stop]
-
-
-def carried_reader(name: str) -> Callable[[], Cases]:
-    """A function that gives all of them.
-
-    >>> len(carried_reader("mirror-image")())
-    23
-    """
-    return partial(read_carried, name)

@@ -1,4 +1,4 @@
-"""Problems of listed cases."""
+"""Problems made from cases in a list or a file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from typing import Any
 
 from flexicase._checks import check_flag, check_fraction, check_text, shown
 from flexicase.problems.cases import FixedCases, Inputs, SplitCases, as_tuple
-from flexicase.problems.problem import Problem, ProblemSettings
+from flexicase.problems.problem import Problem
+from flexicase.problems.settings import ProblemSettings
 from flexicase.push.genome import (
     Generator,
     RandomBoolean,
@@ -50,40 +51,40 @@ def from_cases(
     measures: Sequence[ErrorMeasure] | None = None,
     settings: ProblemSettings | None = None,
 ) -> Problem:
-    """A problem of listed cases.
+    """Make a problem from a list of cases.
 
     Args:
         name: Its name.
-        cases: Pairs of inputs and the right answer; the answer is a tuple if there are several.
-        test: Share of the cases that each run keeps for testing, at least one case unless it is 0; each run draws
-            which ones. With 0, runs cannot tell whether a solution generalises.
-        printed: Whether answers that are texts are printed, rather than left on the string stack.
+        cases: Pairs of the inputs and the right answer, which is a tuple if there are several answers.
+        test: Share of the cases that each run draws for testing, at least one case unless it is 0. With 0, runs cannot
+            tell whether a solution generalizes.
+        printed: Whether string answers are printed rather than left on the string stack.
         description: What a program must do.
         stacks: Stacks whose instructions programs may use; exec, integer, boolean and those of the cases if None.
         generators: What else random genes are made of; random constants, tags and the inputs if None.
-        measures: The errors of each case; one for each answer, by its kind, if None.
-        settings: What a run uses.
+        measures: The errors of each case; if None, one for each answer, chosen by its kind.
+        settings: What a run uses unless told otherwise.
 
     >>> problem = from_cases("double", [((n,), 2 * n) for n in range(40)])
     >>> [len(cases) for cases in problem.sample(seed=1)], problem.measures[0].error
     ([30, 10], 'absolute')
     """
-    listed = _listed(cases)
+    pairs = _check_cases(cases)
     check_flag(printed, "printed")
     if settings is not None and not isinstance(settings, ProblemSettings):
-        raise TypeError(f"settings must be Settings, got {shown(settings)}")
-    inputs = _columns([case for case, _ in listed], "inputs")
-    outputs = _columns([_several(answer) for _, answer in listed], "outputs")
+        raise TypeError(f"settings must be ProblemSettings, got {shown(settings)}")
+    all_inputs = [case for case, _ in pairs]
+    inputs = _columns(all_inputs, "inputs")
+    outputs = _columns([answer if isinstance(answer, tuple) else (answer,) for _, answer in pairs], "outputs")
     input_kinds, output_kinds = [list(map(_column_kind, columns)) for columns in (inputs, outputs)]
     chosen = _default_stacks(input_kinds, output_kinds, printed) if stacks is None else _names(stacks)
-    answers = _answers(listed)
-    n_test = _n_test(test, len(listed))
-    all_inputs = [case for case, _ in listed]
+    answers = _answers(pairs)
+    n_test = _n_test(test, len(pairs))
     return Problem(
         name=name,
-        description=check_text(description, "description") or f"{len(listed)} listed cases.",
+        description=check_text(description, "description") or f"{len(pairs)} listed cases.",
         answer=lambda *given: answers[repr(given)],
-        domains=[SplitCases(all_inputs, len(listed) - n_test, n_test) if n_test else FixedCases(all_inputs)],
+        sources=[SplitCases(all_inputs, len(pairs) - n_test, n_test) if n_test else FixedCases(all_inputs)],
         measures=_default_measures(output_kinds, printed) if measures is None else measures,
         stacks=chosen,
         generators=_default_generators(chosen, len(inputs)) if generators is None else generators,
@@ -92,7 +93,7 @@ def from_cases(
 
 
 def _n_test(share: float, n_cases: int) -> int:
-    """Cases for testing; where there are to be any, at least one for testing and one for training."""
+    """Number of test cases; unless the share is 0, at least one case is for testing and one for training."""
     if check_fraction(share, "test") == 0:
         return 0
     if share == 1:
@@ -108,19 +109,15 @@ def _names(stacks: Sequence[str]) -> tuple[str, ...]:
     return tuple(check_text(stack, "stacks") for stack in as_tuple(stacks, "stacks"))
 
 
-def _listed(cases: Sequence[tuple[Sequence[Value], Value]]) -> list[tuple[Inputs, Value]]:
-    listed = []
-    for place, case in enumerate(as_tuple(cases, "cases")):
+def _check_cases(cases: Sequence[tuple[Sequence[Value], Value]]) -> list[tuple[Inputs, Value]]:
+    pairs = []
+    for i, case in enumerate(as_tuple(cases, "cases")):
         if not isinstance(case, tuple | list) or len(case) != 2 or not isinstance(case[0], tuple | list):
-            raise TypeError(f"cases must be pairs of inputs and an answer, but case {place} is {shown(case)}")
-        listed.append((tuple(case[0]), case[1]))
-    if not listed:
+            raise TypeError(f"cases must be pairs of inputs and an answer, but case {i} is {shown(case)}")
+        pairs.append((tuple(case[0]), case[1]))
+    if not pairs:
         raise ValueError("cases must not be empty")
-    return listed
-
-
-def _several(answer: Value) -> Inputs:
-    return answer if isinstance(answer, tuple) else (answer,)
+    return pairs
 
 
 def _columns(rows: list[Inputs], what: str) -> list[list[Value]]:
@@ -151,7 +148,7 @@ def _kind(value: Value, place: int) -> str | None:
             )
         return f"vector_{kinds.pop()}" if kinds else None
     if type(value) not in _SCALARS:
-        raise ValueError(f"values must be numbers, truth values, texts or vectors, but case {place} has {value!r:.60}")
+        raise ValueError(f"values must be numbers, booleans, strings or vectors, but case {place} has {value!r:.60}")
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"values must be finite, but case {place} has {value}")
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
@@ -193,24 +190,24 @@ def _default_measure(kind: str, printed: bool, place: int | None) -> ErrorMeasur
 
 
 def from_file(path: str | os.PathLike[str], name: str | None = None, **options: Any) -> Problem:
-    r"""A problem of the cases in a file.
+    r"""Make a problem from the cases in a file.
 
     The file is CSV with a header line, a JSON array of objects, or JSON Lines, and may be compressed by gzip. Columns,
     or keys, are ``input1``, ``input2``, … and ``output1``, ``output2``, … In CSV, a column whose cells all read as JSON
-    (numbers, ``true``, ``[1, 2]``) holds those values, and another one holds texts. Integers beside floats
+    (numbers, ``true``, ``[1, 2]``) holds these values; any other column holds strings. Integers in a column with floats
     become floats.
 
     Args:
         path: The file.
-        name: Name of the problem; that of the file if None.
-        **options: What `from_cases` takes.
+        name: Name of the problem; by default, the name of the file.
+        **options: Options of `from_cases`.
 
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder) / "sums.csv"
     ...     _ = file.write_text("input1,input2,output1\n1,2,3\n5,5,10\n")
     ...     problem = from_file(file, test=0.0)
-    >>> problem.name, problem.edge_cases().expected
+    >>> problem.name, problem.fixed_cases().expected
     ('sums', [3, 10])
     """
     path = _as_path(path)
@@ -245,7 +242,7 @@ def _as_path(path: str | os.PathLike[str]) -> Path:
 def _csv_records(text: str) -> list[dict[str, Value]]:
     rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
     if not rows:
-        raise ValueError("there is no case")
+        raise ValueError("the file must hold at least one case")
     header = [title.strip() for title in rows[0]]
     if len(set(header)) < len(header):
         raise ValueError(f"columns must have different names, found {header}")
@@ -272,7 +269,7 @@ def _json_records(text: str) -> list[dict[str, Any]]:
     except ValueError as error:
         raise ValueError(f"must be a JSON array or JSON Lines ({error})") from None
     if not records:
-        raise ValueError("there is no case")
+        raise ValueError("the file must hold at least one case")
     for record in records:
         if not isinstance(record, dict):
             raise ValueError(f"each case must be an object with input1, … and output1, …, found {record!r:.60}")
@@ -297,7 +294,7 @@ def _numbered(record: dict[str, Any], prefix: str) -> list[Value]:
 
 
 def _make_floats(records: list[dict[str, Any]]) -> None:
-    """Make floats of the integers under keys that have floats too, because some programs write 2.0 as 2."""
+    """Convert the integers of columns that also hold floats, because some programs write 2.0 as 2."""
     for key in {key for record in records for key in record}:
         holders = [record for record in records if key in record]
         if _is_mixed([record[key] for record in holders]):

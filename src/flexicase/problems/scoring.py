@@ -1,4 +1,4 @@
-"""Trying a program on a problem."""
+"""Reading a program, and scoring it on the cases of a problem."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase._checks import check_count, check_text, did_you_mean, shown
+from flexicase._checks import check_count, check_text, shown
 from flexicase.problems.cases import MAX_CASES, Cases
 from flexicase.problems.problem import Problem
 from flexicase.push.evaluator import Evaluator
-from flexicase.push.instructions import instruction_table
+from flexicase.push.instructions import instruction_table, unknown_instruction
 from flexicase.push.program import Program, Symbol, Value, parse_all
 from flexicase.rng import Seed
 
@@ -23,11 +23,11 @@ _TAG = re.compile(r"(tag_[a-z]+(_[a-z]+)?|tagged(_code|_when)?|untag)_\d+")
 
 
 def read_program(text: str, n_inputs: int) -> Program:
-    r"""The program that a text stands for, as Clojush prints it; its outer parentheses may be missing.
+    r"""Read a program as Clojush prints it; its outer parentheses may be missing.
 
     Args:
         text: The program, with or without comments.
-        n_inputs: Number of inputs of the problem that it is for.
+        n_inputs: Number of inputs of the problem.
 
     >>> print(read_program("in1 ; twice\n in1 integer_add", n_inputs=1))
     (in1 in1 integer_add)
@@ -53,39 +53,34 @@ def _symbols(code: Value) -> Iterator[Symbol]:
 
 
 def _check_symbol(name: Symbol, n_inputs: int) -> None:
-    asked = _INPUT.fullmatch(name)
-    if asked and int(asked[1]) > n_inputs:
+    read = _INPUT.fullmatch(name)
+    if read and int(read[1]) > n_inputs:
         raise ValueError(f"the program reads {name}, but there {'is' if n_inputs == 1 else 'are'} {n_inputs} input(s)")
-    if not asked and name not in instruction_table() and not _TAG.fullmatch(name):
-        raise ValueError(f"no instruction is named {str(name)!r}{_nearest_instruction(name)}")
-
-
-def _nearest_instruction(name: str) -> str:
-    found = did_you_mean(name, instruction_table())
-    return found if "did you mean" in found else ""
+    if not read and name not in instruction_table() and not _TAG.fullmatch(name):
+        raise ValueError(unknown_instruction(name))
 
 
 @dataclass(frozen=True, eq=False)
 class ProgramScore:
-    """How a program did.
+    """The errors of a program on a problem.
 
     Attributes:
         problem: The problem.
         program: The program.
-        cases: The cases it was tried on, the fixed ones first.
-        n_edge: Number of fixed cases.
+        cases: The cases, the fixed ones first.
+        n_fixed: Number of fixed cases.
         errors: (cases, measures) its errors.
 
     >>> from flexicase import problems
-    >>> outcome = problems.score(problems.load("smallest"), Program("(in1 print_integer)"), fresh=10, seed=1)
-    >>> outcome.n_edge, outcome.passed
+    >>> result = problems.score(problems.load("smallest"), Program("(in1 print_integer)"), n_random_cases=10, seed=1)
+    >>> result.n_fixed, result.passed
     (5, False)
     """
 
     problem: Problem
     program: Program
     cases: Cases
-    n_edge: int
+    n_fixed: int
     errors: NDArray[np.float64]
 
     @property
@@ -95,9 +90,8 @@ class ProgramScore:
 
     @property
     def failing(self) -> list[int]:
-        """The cases with an error that is not zero."""
-        found: list[int] = np.flatnonzero(self.errors.any(axis=1)).tolist()
-        return found
+        """Indices of the cases with an error that is not zero."""
+        return [int(i) for i in np.flatnonzero(self.errors.any(axis=1))]
 
     @property
     def passed(self) -> bool:
@@ -118,24 +112,24 @@ class ProgramScore:
         stacks = [measure.stack for measure in self.problem.measures]
         return {stack: stacks.index(stack) for stack in stacks}
 
-    def wanted(self, case: int) -> Value:
-        """What the program should answer to a case; a tuple if it is asked for several things."""
+    def expected(self, case: int) -> Value:
+        """The expected answer to a case; a tuple if there are several."""
         targets = [self._evaluator.targets[case][column] for column in self._columns.values()]
         return targets[0] if len(targets) == 1 else tuple(targets)
 
     def answer(self, case: int) -> Value:
-        """What the program answers to a case; a tuple if it is asked for several things."""
+        """The program's answer to a case; a tuple if there are several."""
         given = [answers[case] for answers in self._answers]
         return given[0] if len(given) == 1 else tuple(given)
 
 
-def score(problem: Problem, program: Program, fresh: int = 300, seed: Seed = 0) -> ProgramScore:
-    """Try a program on the fixed cases of a problem and on fresh random ones.
+def score(problem: Problem, program: Program, n_random_cases: int = 300, seed: Seed = 0) -> ProgramScore:
+    """Run a program on the fixed cases of a problem and on random ones.
 
     Args:
         problem: The problem.
         program: The program.
-        fresh: Number of random cases.
+        n_random_cases: Number of random cases.
         seed: The same seed gives the same random cases.
 
     >>> from flexicase import problems
@@ -147,10 +141,10 @@ def score(problem: Problem, program: Program, fresh: int = 300, seed: Seed = 0) 
         raise TypeError(f"problem must be a Problem, got {shown(problem)}")
     if not isinstance(program, Program):
         raise TypeError(f"program must be a Program, got {shown(program)}")
-    check_count(fresh, "fresh", maximum=MAX_CASES)
-    edge = problem.edge_cases()
-    cases = edge + problem.fresh(fresh, seed)
+    check_count(n_random_cases, "n_random_cases", maximum=MAX_CASES)
+    fixed = problem.fixed_cases()
+    cases = fixed + problem.draw_cases(n_random_cases, seed)
     if not len(cases):
-        raise ValueError(f"fresh must be positive, because {problem.name} has no fixed cases")
+        raise ValueError(f"n_random_cases must be at least 1, because {problem.name} has no fixed cases, got 0")
     errors = problem.evaluator(cases).errors([program]).reshape(len(cases), len(problem.measures))
-    return ProgramScore(problem, program, cases, len(edge), errors)
+    return ProgramScore(problem, program, cases, len(fixed), errors)

@@ -1,9 +1,8 @@
-"""Errors of many programs on many cases."""
+"""`Evaluator`: the errors of many programs on many cases."""
 
 from __future__ import annotations
 
 import math
-import os
 import threading
 import warnings
 from collections.abc import Callable, Sequence
@@ -14,24 +13,25 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexicase import _native
 from flexicase._checks import check_number, check_threads, shown
+from flexicase._provenance import usable_cores
 from flexicase.push.interpreter import Limits, check_limits
 from flexicase.push.measures import CaseError, ErrorMeasure, ErrorName, check_error, check_stack
 from flexicase.push.program import Program, Value, check_sequence
 
-#: Errors of one program from its answers (None where there is none) and the expected ones.
+#: Errors of one program, from its answers (None where a run gave none) and the expected ones.
 ErrorFunction = Callable[[list[Value], list[Value]], ArrayLike]
 #: Errors of pairs of an individual and an error column.
-LazyErrors = Callable[[ArrayLike, ArrayLike], NDArray[np.float64]]
+PairErrors = Callable[[ArrayLike, ArrayLike], NDArray[np.float64]]
 
-#: Errors of a function that an evaluator keeps.
-MOST_KNOWN = 200_000
+#: Number of remembered errors of measures that are Python functions.
+MAX_KNOWN_ERRORS = 200_000
 
 _DEFAULT = Limits()
-_KEPT_FAILURES = 100
+_MAX_FAILURES = 100
 
 
 class Failure(NamedTuple):
-    """A run that an instruction written in Python ended by an error.
+    """A run that ended with an exception in an instruction written in Python.
 
     Attributes:
         individual: Index of the program.
@@ -50,30 +50,29 @@ class Failure(NamedTuple):
 class Evaluator:
     """Runs programs on fixed cases and measures their errors.
 
-    The errors of a program are those of the first case, measure after measure, then those of the second case, and so
-    on. All errors of a case come from one run.
+    The errors of a program are ordered by case, then by measure. All errors of a case come from one run.
 
     Args:
         inputs: The inputs of each case.
         expected: The right answer of each case.
-        stack: Stack whose top is the answer; ``output`` for what was printed.
-        error: Name of an error, or a function of all answers of one program.
+        stack: Stack whose top is the answer; ``output`` for the printed text.
+        error: Name of an error measure, or a function of all answers of one program.
         penalty: Error of a run without an answer.
-        decimals: Decimals that ``rounded`` keeps.
-        per_element: What ``vector_difference`` adds for each element too many or too few.
-        measures: The errors of each case, instead of the one that ``stack``, ``error`` and the others describe.
-        limits: What a run may use.
+        decimals: Number of decimals that ``rounded`` keeps.
+        per_element: Error that ``vector_difference`` adds for each missing or extra element.
+        measures: The error measures of each case, instead of the one given by ``stack``, ``error`` and so on.
+        limits: Limits of a run.
 
-    However a run ends, its answer is read from the stack as it was left. Errors of instructions written in Python end
-    just the run they happen in and are told as a warning. Threads may share an evaluator.
+    The answer is read from the stack however the run ended. An exception in an instruction written in Python ends that
+    run only and is reported as a warning. Threads may share an evaluator.
 
     Attributes:
         n_cases: Number of cases.
-        n_errors: Number of errors of a program: cases times measures.
-        targets: What each measure compares answers with, case by case.
-        steps: Steps that all runs so far have made.
-        failed: Runs so far that ended by an error of an instruction written in Python.
-        failures: The first 100 of them.
+        n_errors: Number of errors of a program: cases × measures.
+        targets: For each case, the value that each measure compares the answer with.
+        steps: Number of steps of all runs so far.
+        failed: Number of runs so far that ended with an exception in an instruction written in Python.
+        failures: The first 100 of these runs.
 
     >>> evaluator = Evaluator([[1, 2], [5, 5]], [3, 10], stack="integer", penalty=1000)
     >>> programs = [Program("(in1 in2 integer_add)"), Program("(in1)"), Program("()")]
@@ -94,14 +93,15 @@ class Evaluator:
         measures: Sequence[ErrorMeasure] | None = None,
         limits: Limits = _DEFAULT,
     ) -> None:
-        """Prepare the cases."""
         cases = [
             check_sequence(case, f"inputs[{i}]", "values")
             for i, case in enumerate(check_sequence(inputs, "inputs", "cases"))
         ]
         self.expected = check_sequence(expected, "expected", "values")
         if len(cases) != len(self.expected):
-            raise ValueError(f"inputs and expected must be of one length, got {len(cases)} and {len(self.expected)}")
+            raise ValueError(
+                f"inputs and expected must have the same length, got {len(cases)} and {len(self.expected)}"
+            )
         if (stack is None) == (measures is None):
             raise ValueError("either stack or measures must be given")
         check_error(error)
@@ -125,8 +125,8 @@ class Evaluator:
         ]
         self._refuse_nan()
         self._cases = _native.push_cases(cases, self.targets)
-        self._questions = [measure.native() for measure in self.measures]
-        _native.push_check_kinds(self._questions, self._cases)
+        self._native_measures = [measure.native() for measure in self.measures]
+        _native.push_check_kinds(self._native_measures, self._cases)
         self._functions = [
             (column, measure.error, measure.penalty)
             for column, measure in enumerate(self.measures)
@@ -165,51 +165,55 @@ class Evaluator:
         """
         programs, threads = _check_all(programs, "programs", Program), _thread_count(threads)
         if self._of_all_answers is not None:
-            return self._judged(self._of_all_answers, programs)
+            return self._errors_by_function(self._of_all_answers, programs)
         n, m = len(programs), self.n_cases
         individuals = np.repeat(np.arange(n, dtype=np.int64), m)
         cases = np.tile(np.arange(m, dtype=np.int64), n)
-        return self._runs([program.native for program in programs], individuals, cases, threads).reshape(
+        return self._run_pairs([program.native for program in programs], individuals, cases, threads).reshape(
             n, self.n_errors
         )
 
-    def lazy(self, programs: Sequence[Program], threads: int | None = None) -> LazyErrors:
-        """A function ``errors(individuals, columns)`` that runs just the pairs asked for, each at most once.
+    def on_demand(self, programs: Sequence[Program], threads: int | None = None) -> PairErrors:
+        """A function ``errors(individuals, columns)`` that runs only the pairs it is called with.
+
+        With several measures, all errors of a run are kept, so that no pair of program and case runs twice.
 
         >>> evaluator = Evaluator([[1], [2], [3]], [1, 2, 4], stack="integer")
-        >>> errors = evaluator.lazy([Program("(in1)"), Program("(7)")])
+        >>> errors = evaluator.on_demand([Program("(in1)"), Program("(7)")])
         >>> errors([0, 1], [2, 0]).tolist()
         [1.0, 6.0]
         """
         if self._of_all_answers is not None:
-            raise ValueError("error must be a name for lazy evaluation, got a function of all answers of a program")
+            raise ValueError(
+                "error must be a name for evaluation on demand, got a function of all answers of a program"
+            )
         natives, threads = (
             [program.native for program in _check_all(programs, "programs", Program)],
             _thread_count(threads),
         )
         if len(self.measures) > 1:
-            return self._remembering(natives, threads)
+            return self._cached(natives, threads)
 
         def errors(individuals: ArrayLike, columns: ArrayLike) -> NDArray[np.float64]:
             rows, cases = _pairs(individuals, columns, len(natives), self.n_errors)
-            return self._runs(natives, rows.ravel(), cases.ravel(), threads).reshape(rows.shape)
+            return self._run_pairs(natives, rows.ravel(), cases.ravel(), threads).reshape(rows.shape)
 
         return errors
 
-    def _remembering(self, programs: list[_native.PushCode], threads: int) -> LazyErrors:
-        """Pairs of a program and a case keep all their errors once one of them was asked for."""
+    def _cached(self, programs: list[_native.PushCode], threads: int) -> PairErrors:
+        """`on_demand` that keeps all errors of a run."""
         n, width = len(programs), len(self.measures)
         known = np.zeros((n, self.n_cases), dtype=bool)
         table = np.empty((n, self.n_cases, width), dtype=np.float64)
 
         def errors(individuals: ArrayLike, columns: ArrayLike) -> NDArray[np.float64]:
-            rows, wanted = _pairs(individuals, columns, n, self.n_errors)
-            asked = np.zeros_like(known)
-            asked[rows, wanted // width] = True
-            new = np.nonzero(asked & ~known)
-            table[new] = self._runs(programs, new[0], new[1], threads).reshape(-1, width)
+            rows, asked = _pairs(individuals, columns, n, self.n_errors)
+            needed = np.zeros_like(known)
+            needed[rows, asked // width] = True
+            new = np.nonzero(needed & ~known)
+            table[new] = self._run_pairs(programs, new[0], new[1], threads).reshape(-1, width)
             known[new] = True
-            found: NDArray[np.float64] = table[rows, wanted // width, wanted % width]
+            found: NDArray[np.float64] = table[rows, asked // width, asked % width]
             return found
 
         return errors
@@ -217,20 +221,20 @@ class Evaluator:
     def _answers(self, program: Program, stack: str) -> tuple[list[Value], tuple[int, list[tuple[int, Exception]]]]:
         return _native.push_outputs(program.native, self._cases, stack, self.limits.native)
 
-    def _judged(self, function: ErrorFunction, programs: Sequence[Program]) -> NDArray[np.float64]:
+    def _errors_by_function(self, function: ErrorFunction, programs: Sequence[Program]) -> NDArray[np.float64]:
         rows: list[ArrayLike] = []
         failed = 0
         failures: list[Failure] = []
         for individual, program in enumerate(programs):
             answers, (count, first) = self._answers(program, self.stack)
             failed += count
-            failures += [Failure(individual, case, error) for case, error in first][: _KEPT_FAILURES - len(failures)]
-            rows.append(self._all_errors(function(answers, self.expected)))
+            failures += [Failure(individual, case, error) for case, error in first][: _MAX_FAILURES - len(failures)]
+            rows.append(self._check_row(function(answers, self.expected)))
         self._report(failed, failures)
         return np.asarray(rows, dtype=np.float64).reshape(len(programs), self.n_errors)
 
-    def _all_errors(self, errors: Any) -> NDArray[np.float64]:
-        """What a function of all answers has returned, checked."""
+    def _check_row(self, errors: Any) -> NDArray[np.float64]:
+        """The return value of a function of all answers, checked."""
         try:
             row = np.asarray(errors, dtype=np.float64)
         except (TypeError, ValueError):
@@ -244,16 +248,16 @@ class Evaluator:
             return
         with self._lock:
             self.failed += failed
-            self.failures += first[: _KEPT_FAILURES - len(self.failures)]
+            self.failures += first[: _MAX_FAILURES - len(self.failures)]
         individual, case, error = first[0]
         warnings.warn(
-            f"{failed} run(s) ended by an error in a Python instruction, first program {individual} on case {case}: "
-            f"{type(error).__name__}: {error}",
+            f"{failed} run(s) ended with an exception in a Python instruction, "
+            f"first program {individual} on case {case}: {type(error).__name__}: {error}",
             RuntimeWarning,
             stacklevel=stacklevel,
         )
 
-    def _runs(
+    def _run_pairs(
         self,
         programs: list[_native.PushCode],
         individuals: NDArray[np.int64],
@@ -265,30 +269,32 @@ class Evaluator:
         limits = self.limits.native
         if not self._functions:
             steps, failures = _native.push_errors(
-                programs, self._cases, individuals, cases, limits, self._questions, threads, out
+                programs, self._cases, individuals, cases, limits, self._native_measures, threads, out
             )
         else:
             steps, answers, failures = _native.push_errors_and_answers(
-                programs, self._cases, individuals, cases, limits, self._questions, out
+                programs, self._cases, individuals, cases, limits, self._native_measures, out
             )
-            self._judge_answers(answers, cases, out.reshape(individuals.size, len(self.measures)))
+            self._fill_function_columns(answers, cases, out.reshape(individuals.size, len(self.measures)))
         with self._lock:
             self.steps += steps
         failed, first = failures
         self._report(failed, [Failure(int(individuals[pair]), int(cases[pair]), error) for pair, error in first])
         return out
 
-    def _judge_answers(self, answers: list[Value], cases: NDArray[np.int64], table: NDArray[np.float64]) -> None:
+    def _fill_function_columns(
+        self, answers: list[Value], cases: NDArray[np.int64], table: NDArray[np.float64]
+    ) -> None:
         """Fill the columns of the measures that are functions."""
-        for place, (column, function, penalty) in enumerate(self._functions):
-            given = answers[place :: len(self._functions)]
+        for position, (column, function, penalty) in enumerate(self._functions):
+            given = answers[position :: len(self._functions)]
             table[:, column] = [
-                penalty if answer is None else self._measured(column, function, case, answer)
+                penalty if answer is None else self._function_error(column, function, case, answer)
                 for case, answer in zip(cases.tolist(), given, strict=True)
             ]
 
-    def _measured(self, column: int, function: CaseError, case: int, answer: Value) -> float:
-        """What a function says of an answer; most programs give one of a few answers, so that it is asked once."""
+    def _function_error(self, column: int, function: CaseError, case: int, answer: Value) -> float:
+        """The error of an answer by a Python function, remembered because many programs give the same answer."""
         # Code may be nested too deeply for repr.
         text = _native.push_code(answer, "answer").to_bytes() if isinstance(answer, tuple) else repr(answer)
         key = (column, case, text)
@@ -299,7 +305,7 @@ class Evaluator:
                 raise ValueError(
                     f"the error of measures[{column}] must not be negative, got {error} for the answer {shown(answer)}"
                 )
-            if len(self._known) >= MOST_KNOWN:
+            if len(self._known) >= MAX_KNOWN_ERRORS:
                 self._known = {}
             self._known[key] = error
         return error
@@ -310,24 +316,27 @@ def _check_all(values: Any, name: str, kind: type) -> tuple[Any, ...]:
     checked = check_sequence(values, name, f"{kind.__name__} objects")
     for i, value in enumerate(checked):
         if not isinstance(value, kind):
-            raise TypeError(f"{name}[{i}] must be a {kind.__name__}, got {shown(value)}")
+            article = "an" if kind.__name__[0] in "AEIOU" else "a"
+            raise TypeError(f"{name}[{i}] must be {article} {kind.__name__}, got {shown(value)}")
     return tuple(checked)
 
 
 def _thread_count(threads: int | None) -> int:
-    return os.cpu_count() or 1 if threads is None else check_threads(threads)
+    return usable_cores() if threads is None else check_threads(threads)
 
 
 def _pairs(
     individuals: ArrayLike, columns: ArrayLike, n: int, n_errors: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Pairs of an individual and an error column, checked and of one shape."""
-    rows, wanted = _indices(individuals, "individuals", n), _indices(columns, "columns", n_errors)
+    """Pairs of an individual and an error column, checked and broadcast to one shape."""
+    rows, asked = _indices(individuals, "individuals", n), _indices(columns, "columns", n_errors)
     try:
-        rows, wanted = np.broadcast_arrays(rows, wanted)
+        rows, asked = np.broadcast_arrays(rows, asked)
     except ValueError:
-        raise ValueError(f"individuals and columns must be of one shape, got {rows.shape} and {wanted.shape}") from None
-    return rows, wanted
+        raise ValueError(
+            f"individuals and columns must have the same shape, got {rows.shape} and {asked.shape}"
+        ) from None
+    return rows, asked
 
 
 def _indices(values: ArrayLike, name: str, limit: int) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Plush and Plushy genomes, and the programs they stand for."""
+"""Plush and Plushy genomes, their translation to programs, and the random draws that genes are made of."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from flexicase._checks import check_choice, check_count, check_flag, check_numbe
 from flexicase.push.instructions import STACKS
 from flexicase.push.program import Program, Value, check_sequence
 
-#: Blocks that a gene can close.
+#: Largest number of blocks that a gene closes.
 MAX_CLOSE = 2**31 - 1
 
 
@@ -24,7 +24,7 @@ class Gene(NamedTuple):
 
     Attributes:
         item: A literal or a symbol.
-        close: Code blocks that end after it.
+        close: Number of code blocks that end after it.
         silent: True for a gene without effect, ``"no-op"`` for one that is translated to ``exec_noop``.
 
     >>> Gene(5, close=1)
@@ -37,7 +37,7 @@ class Gene(NamedTuple):
 
 
 class Marker(Enum):
-    """What a Plushy genome holds beside items: the end of a block, or a gene to leave out.
+    """Markers of a Plushy genome: the end of a block, and a gene to leave out.
 
     >>> Marker.CLOSE.value
     'close'
@@ -62,13 +62,12 @@ class Genome:
     __slots__ = ("genes", "native")
 
     def __init__(self, genes: Iterable[Gene]) -> None:
-        """Prepare the genes."""
         if isinstance(genes, str | bytes) or not isinstance(genes, Iterable):
             raise TypeError(f"genes must be a sequence of Gene objects, got {shown(genes)}")
         self.genes = tuple(genes)
         closes, silent = [], []
         for i, gene in enumerate(self.genes):
-            close, silence = _checked(gene, f"genes[{i}]")
+            close, silence = _native_gene(gene, f"genes[{i}]")
             closes.append(close)
             silent.append(silence)
         self.native = _native.push_genome([gene.item for gene in self.genes], closes, silent)
@@ -102,12 +101,12 @@ class Genome:
         return len(self.genes)
 
     def translate(self, max_points: int = 1200) -> Program:
-        """The program; the empty one if it would have more than ``max_points`` points."""
+        """Translate to a program, which is empty if it would have more than ``max_points`` points."""
         return Program.from_native(_native.push_translate(self.native, check_count(max_points, "max_points")))
 
 
-def _checked(gene: Any, name: str) -> tuple[int, int]:
-    """The close and the silence of a gene in native form."""
+def _native_gene(gene: Any, name: str) -> tuple[int, int]:
+    """The close count and the silence of a gene as the engine reads them."""
     if not isinstance(gene, Gene):
         raise TypeError(f"{name} must be a Gene, got {shown(gene)}")
     if isinstance(gene.item, tuple):
@@ -118,11 +117,11 @@ def _checked(gene: Any, name: str) -> tuple[int, int]:
     return check_count(gene.close, f"{name}.close", 0, MAX_CLOSE), 2 if is_noop else int(gene.silent)
 
 
-#: Newline, tab and the printable characters: what characters and strings of constants are drawn from.
+#: Newline, tab and the printable characters: the default of random characters and strings.
 VISIBLE = "\n\t" + "".join(map(chr, range(32, 127)))
-#: Numbers that new tag instructions carry are below this one.
+#: Random tag numbers are below this one.
 TAG_LIMIT = 1000
-#: Characters of a random string; instructions make none that are longer.
+#: Largest length of a random string, and of strings that instructions make.
 MAX_LENGTH = 5000
 
 
@@ -204,11 +203,11 @@ class RandomString:
     """A string of ``low`` … ``high`` characters, its length uniform.
 
     Attributes:
-        low: Least length.
-        high: Greatest length.
+        low: Smallest length.
+        high: Largest length.
         groups: Pairs of a weight and characters; each character comes from a group drawn by weight, and is uniform
             on it.
-        words: Spaces that follow each other become one, and those at the ends go.
+        words: Whether runs of spaces become one space, and those at the ends are removed.
 
     >>> RandomString(0, 20, ((0.2, " "), (0.8, "abc")), words=True).high
     20
@@ -242,7 +241,7 @@ def _group(group: Any, name: str) -> tuple[float, str]:
 
 @dataclass(frozen=True)
 class RandomTag:
-    """A ``tag_<stack>_<n>`` instruction: one of the stacks, uniform, and a number below ``limit``.
+    """A ``tag_<stack>_<n>`` instruction with a random stack and a number below ``limit``.
 
     >>> RandomTag(("integer", "exec")).limit
     1000
@@ -274,7 +273,7 @@ class RandomTagged:
         _set(self, limit=check_count(self.limit, "limit", 1))
 
 
-#: An entry of a generator list: a literal or symbol taken as it is, or a draw.
+#: What a random gene is made of: a literal or symbol, taken as it is, or a random draw.
 Generator = Value | RandomInteger | RandomFloat | RandomBoolean | RandomChar | RandomString | RandomTag | RandomTagged
-#: The entries that are draws.
+#: The classes of random draws.
 RANDOM_DRAWS = (RandomInteger, RandomFloat, RandomBoolean, RandomChar, RandomString, RandomTag, RandomTagged)

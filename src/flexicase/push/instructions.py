@@ -1,20 +1,50 @@
-"""The instruction table and sets of instructions."""
+"""Instructions: their table, sets of them, and instructions written in Python."""
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 from flexicase import _native
-from flexicase._checks import check_choice, check_count, check_flag, check_text, shown
+from flexicase._checks import check_choice, check_count, check_flag, check_text, did_you_mean, shown
 from flexicase.push.program import Symbol, check_sequence, parse
 
-#: W: the branch with weighted shuffles; M: the main line at the time of the paper; L: the latest.
-Profile = Literal["W", "M", "L"]
+#: Instruction lists of Clojush: the branch with weighted shuffles (the default), the main line at the time of the
+#: paper, and a later version.
+InstructionSetName = Literal["2019", "2021", "2023"]
+INSTRUCTION_SETS = get_args(InstructionSetName)
+#: The engine's letter of each list.
+_LETTERS = dict(zip("WML", INSTRUCTION_SETS, strict=True))
+
+#: The stacks that programs work on.
+STACKS = (
+    *("exec", "code", "integer", "float", "boolean", "char", "string"),
+    *("vector_integer", "vector_float", "vector_boolean", "vector_string"),
+)
+#: The stacks that a section of descriptions.txt holds for.
+_FAMILIES = {
+    "every stack": STACKS,
+    "every stack but vectors": STACKS[:-4],
+    "every vector stack": STACKS[-4:],
+    "every stack that prints": STACKS,
+}
+_MAX_BLOCKS = 100
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+class Description(NamedTuple):
+    """What an instruction takes, gives and does, as in `Instruction`.
+
+    >>> descriptions()["integer_add"]
+    Description(takes=('integer', 'integer'), gives=('integer',), sentence='Adds y and x.')
+    """
+
+    takes: tuple[str, ...]
+    gives: tuple[str, ...]
+    sentence: str
 
 
 class Instruction(NamedTuple):
@@ -23,16 +53,16 @@ class Instruction(NamedTuple):
     Attributes:
         name: Its name.
         stacks: Stacks it works on; a problem has the instruction if it names all of them.
-        blocks: Code blocks that it opens in a genome.
-        profiles: Instruction lists that it belongs to.
-        takes: Stacks of what it takes from them, the top of a stack last; with ``?`` at most one item, with ``*`` any
-            number. Without one of those not so marked, the instruction does nothing.
-        gives: Stacks of what it puts on them, in the same form.
+        blocks: Number of code blocks that it opens in a genome.
+        instruction_sets: Instruction lists that it belongs to.
+        takes: Stacks of its arguments, the top of a stack last. ``integer?`` is at most one item, ``integer*`` any
+            number. If another argument is missing, the instruction does nothing.
+        gives: Stacks of its results, in the same form.
         description: What it does, in a sentence.
 
     >>> row = instruction_table()["exec_if"]
-    >>> row.takes, row.gives, row.blocks, row.profiles
-    (('exec', 'exec', 'boolean'), ('exec',), 2, 'WML')
+    >>> row.takes, row.gives, row.blocks, row.instruction_sets
+    (('exec', 'exec', 'boolean'), ('exec',), 2, ('2019', '2021', '2023'))
     >>> row.description
     'Runs the first block if the boolean is true, else the second.'
     """
@@ -40,7 +70,7 @@ class Instruction(NamedTuple):
     name: str
     stacks: tuple[str, ...]
     blocks: int
-    profiles: str
+    instruction_sets: tuple[str, ...]
     takes: tuple[str, ...]
     gives: tuple[str, ...]
     description: str
@@ -51,24 +81,56 @@ PYTHON_INSTRUCTIONS: dict[str, Instruction] = {}
 
 
 @cache
+def descriptions() -> dict[str, Description]:
+    """The description of every native instruction by its name."""
+    found: dict[str, Description] = {}
+    for line in _description_lines():
+        name, effect, sentence = line.split(" | ")
+        takes, gives = effect.split("->")
+        if name in found:
+            raise ValueError(f"descriptions.txt describes {name} twice")
+        found[name] = Description(tuple(takes.split()), tuple(gives.split()), sentence)
+    return found
+
+
+def _description_lines() -> Iterator[str]:
+    """Each line of descriptions.txt, once for each stack of its section."""
+    section = ""
+    for line in files("flexicase.push").joinpath("descriptions.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            section = line.strip("[]")
+        elif line and not line.startswith("#"):
+            for stack in _FAMILIES.get(section, ("",)):
+                yield line.replace("{stack}", stack).replace("{element}", stack.removeprefix("vector_"))
+
+
+@cache
 def _native_table() -> dict[str, Instruction]:
-    table = {}
-    for name, stacks, blocks, profiles in _native.push_table():
-        table[name] = Instruction(name, tuple(stacks), blocks, profiles, *descriptions()[name])
-    return table
+    return {
+        name: Instruction(
+            name, tuple(stacks), blocks, tuple(_LETTERS[letter] for letter in lists), *descriptions()[name]
+        )
+        for name, stacks, blocks, lists in _native.push_table()
+    }
 
 
 def instruction_table() -> dict[str, Instruction]:
     """All instructions by name, native ones and those written in Python.
 
-    >>> sum("L" in row.profiles for row in instruction_table().values())
+    >>> sum("2023" in row.instruction_sets for row in instruction_table().values())
     394
     """
     return {**_native_table(), **PYTHON_INSTRUCTIONS}
 
 
+def check_instruction_set(name: InstructionSetName) -> InstructionSetName:
+    """Refuse an argument that is not the name of an instruction list."""
+    check_choice(name, "instruction_set", INSTRUCTION_SETS)
+    return name
+
+
 def check_names(names: Iterable[str], argument: str) -> tuple[str, ...]:
-    """Names of instructions, each once, in order."""
+    """Names of instructions, without duplicates, in order."""
     if isinstance(names, str | bytes) or not isinstance(names, Iterable):
         raise TypeError(f"{argument} must be a sequence of names of instructions, got {shown(names)}")
     found = tuple(names)
@@ -76,16 +138,20 @@ def check_names(names: Iterable[str], argument: str) -> tuple[str, ...]:
         if not isinstance(name, str):
             raise TypeError(f"{argument} must be names of instructions, got {shown(name)}")
         if name not in _native_table() and name not in PYTHON_INSTRUCTIONS:
-            close = difflib.get_close_matches(name, instruction_table(), n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            raise ValueError(f"{argument} must be names of instructions, got {shown(name)}{hint}")
+            raise ValueError(f"{argument}: {unknown_instruction(name)}")
     return tuple(dict.fromkeys(found))
+
+
+def unknown_instruction(name: str) -> str:
+    """The message for a name that no instruction has, with the most similar name."""
+    hint = did_you_mean(str(name)[:80], instruction_table())
+    return f"unknown instruction {shown(str(name))}{hint if 'did you mean' in hint else ''}"
 
 
 class InstructionSet:
     """A set of instructions; ``+`` and ``-`` take sets or names.
 
-    >>> paper = InstructionSet.of_stacks("exec", "integer", "boolean", "vector_integer")
+    >>> paper = InstructionSet.from_stacks("exec", "integer", "boolean", "vector_integer")
     >>> len(paper), len(paper - ["exec_y"])
     (105, 104)
     """
@@ -93,31 +159,30 @@ class InstructionSet:
     __slots__ = ("names",)
 
     def __init__(self, names: Iterable[str]) -> None:
-        """Keep each name once, in order."""
         self.names = check_names(names, "names")
 
     @classmethod
-    def of_profile(cls, profile: Profile = "W") -> InstructionSet:
-        """A whole list.
+    def from_name(cls, instruction_set: InstructionSetName = "2019") -> InstructionSet:
+        """A whole instruction list.
 
-        >>> [len(InstructionSet.of_profile(name)) for name in ("W", "M", "L")]
+        >>> [len(InstructionSet.from_name(name)) for name in ("2019", "2021", "2023")]
         [361, 368, 394]
         """
-        check_choice(profile, "profile", ("W", "M", "L"))
-        return cls(row.name for row in instruction_table().values() if profile in row.profiles)
+        check_instruction_set(instruction_set)
+        return cls(row.name for row in instruction_table().values() if instruction_set in row.instruction_sets)
 
     @classmethod
-    def of_stacks(cls, *stacks: str, profile: Profile = "W") -> InstructionSet:
+    def from_stacks(cls, *stacks: str, instruction_set: InstructionSetName = "2019") -> InstructionSet:
         """The instructions of a list that work on these stacks only.
 
-        >>> "print_integer" in InstructionSet.of_stacks("integer", "print")
+        >>> "print_integer" in InstructionSet.from_stacks("integer", "print")
         True
         """
         table = instruction_table()
         known = sorted({stack for row in table.values() for stack in row.stacks})
         for stack in stacks:
             check_choice(stack, "stacks", known)
-        return cls(name for name in cls.of_profile(profile) if set(table[name].stacks) <= set(stacks))
+        return cls(name for name in cls.from_name(instruction_set) if set(table[name].stacks) <= set(stacks))
 
     def __len__(self) -> int:
         return len(self.names)
@@ -145,97 +210,6 @@ class InstructionSet:
         return f"InstructionSet({list(self.names)!r})"
 
 
-#: The stacks that programs work on.
-STACKS = (
-    "exec",
-    "code",
-    "integer",
-    "float",
-    "boolean",
-    "char",
-    "string",
-    "vector_integer",
-    "vector_float",
-    "vector_boolean",
-    "vector_string",
-)
-_VECTORS = STACKS[-4:]
-_FAMILIES = {
-    "every stack": STACKS,
-    "every stack but vectors": STACKS[:-4],
-    "every vector stack": _VECTORS,
-    "every stack that prints": STACKS,
-}
-
-
-class Description(NamedTuple):
-    """What an instruction takes, gives and does.
-
-    Attributes:
-        takes: Stacks of what it takes; with ``?`` at most one item, with ``*`` any number.
-        gives: Stacks of what it gives, in the same form.
-        sentence: What it does.
-
-    >>> descriptions()["integer_add"]
-    Description(takes=('integer', 'integer'), gives=('integer',), sentence='Adds y and x.')
-    """
-
-    takes: tuple[str, ...]
-    gives: tuple[str, ...]
-    sentence: str
-
-
-def _lines() -> Iterator[str]:
-    """Every description as it is written, once for each stack of its family."""
-    section = ""
-    for line in files("flexicase.push").joinpath("descriptions.txt").read_text(encoding="utf-8").splitlines():
-        if line.startswith("["):
-            section = line.strip("[]")
-        elif line and not line.startswith("#"):
-            for stack in _FAMILIES.get(section, ("",)):
-                element = stack.removeprefix("vector_")
-                yield line.replace("{stack}", stack).replace("{element}", element)
-
-
-@cache
-def descriptions() -> dict[str, Description]:
-    """The description of every native instruction by its name."""
-    found: dict[str, Description] = {}
-    for line in _lines():
-        name, effect, sentence = line.split(" | ")
-        takes, gives = effect.split("->")
-        if name in found:
-            raise ValueError(f"descriptions.txt describes {name} twice")
-        found[name] = Description(tuple(takes.split()), tuple(gives.split()), sentence)
-    return found
-
-
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-_MOST_BLOCKS = 100
-
-
-def _stacks(argument: str, names: Sequence[str]) -> tuple[str, ...]:
-    found = check_sequence(names, argument, "stacks")
-    for i, name in enumerate(found):
-        check_choice(name, f"{argument}[{i}]", STACKS)
-    return tuple(found)
-
-
-def _check_name(name: str, replace: bool) -> None:
-    try:
-        readable = name.isascii() and name.isprintable() and type(parse(name)) is Symbol and parse(name) == name
-    except ValueError:
-        readable = False
-    if not readable:
-        raise ValueError(
-            f"name must be readable as a symbol: ASCII characters without spaces, got {shown(name)}; pass name="
-        )
-    if _native.push_is_taken(name):
-        raise ValueError(f"name must not be that of a native instruction, input or tag instruction, got {name!r}")
-    if name in PYTHON_INSTRUCTIONS and not replace:
-        raise ValueError(f"name must be new, or replace True; {name!r} is an instruction already")
-
-
 def instruction(
     *,
     takes: Sequence[str] = (),
@@ -244,27 +218,27 @@ def instruction(
     name: str | None = None,
     replace: bool = False,
 ) -> Callable[[_Function], _Function]:
-    """Make a function an instruction that programs, genomes and instruction sets can name.
+    """Turn a function into an instruction that programs, genomes and instruction sets can name.
 
     The function gets its arguments in the order in which a program would write them: the last is the top of its
-    stack. With too few of them on the stacks, nothing happens. It returns the value for the one stack of ``gives``, a
-    tuple for several, in the order in which they are pushed, None for none.
+    stack. If an argument is missing, nothing happens. The function returns the value for the one stack of ``gives``, a
+    tuple for several stacks, in the order in which they are pushed, or None for no stack.
 
-    What it returns is held within the limits of native instructions: numbers are clamped to ±10^12, and if a string
-    or vector is longer than 5000 or code larger than the limits allow, nothing happens; neither does it if code that
-    it would take is nested more than 1000 deep. An exception, or a value of another kind, ends the run with
-    ``python_error``; the arguments stay where they were, and the exception is kept in the ``State`` or ``Evaluator``.
-    ``KeyboardInterrupt`` and the like are passed on.
+    Results are held within the limits of native instructions: numbers are clamped to ±10^12. Nothing happens if a
+    result is a string or vector longer than 5000, or code larger than the limits allow, or if an argument is code
+    nested more than 1000 deep. An exception, or a result of another kind, ends the run with ``python_error``; the
+    arguments stay on their stacks, and the exception is kept in the `RunState` or `Evaluator`. ``KeyboardInterrupt``
+    and other exceptions that are no ``Exception`` are passed on.
 
     Results should depend on the arguments alone. Instructions are called from several threads, one at a time.
 
     Args:
         takes: Stacks of the arguments.
         gives: Stacks of the results.
-        blocks: Code blocks that it opens in a genome; by default one for each ``exec`` that it takes.
-        name: Its name; that of the function by default.
-        replace: Whether the name may be that of an instruction written in Python before. Programs made before keep
-            the former function.
+        blocks: Number of code blocks that it opens in a genome; by default one for each ``exec`` that it takes.
+        name: Its name; by default that of the function.
+        replace: Whether to replace an instruction of this name that was written in Python before. Programs made
+            before keep the former function.
 
     >>> from flexicase.push import run
     >>> @instruction(takes=("integer", "integer"), gives=("integer",))
@@ -277,8 +251,8 @@ def instruction(
     3
     >>> remove_instruction("integer_hypotenuse")
     """
-    arguments, results = _stacks("takes", takes), _stacks("gives", gives)
-    opened = arguments.count("exec") if blocks is None else check_count(blocks, "blocks", 0, _MOST_BLOCKS)
+    arguments, results = _check_stacks("takes", takes), _check_stacks("gives", gives)
+    opened = arguments.count("exec") if blocks is None else check_count(blocks, "blocks", 0, _MAX_BLOCKS)
     if name is not None:
         check_text(name, "name")
     check_flag(replace, "replace")
@@ -289,18 +263,18 @@ def instruction(
         own = name if name is not None else str(getattr(function, "__name__", ""))
         if name is None and own in ("", "<lambda>"):
             raise ValueError(f"name must be given, since the function has none of its own, got {shown(function)}")
-        _check_name(own, replace)
+        _check_new_name(own, replace)
         _native.push_define(own, opened, function, list(arguments), list(results))
         sentence = (inspect.getdoc(function) or "").partition("\n")[0]
         stacks = tuple(dict.fromkeys(arguments + results))
-        PYTHON_INSTRUCTIONS[own] = Instruction(own, stacks, opened, "", arguments, results, sentence)
+        PYTHON_INSTRUCTIONS[own] = Instruction(own, stacks, opened, (), arguments, results, sentence)
         return function
 
     return register
 
 
 def remove_instruction(name: str) -> None:
-    """Forget an instruction written in Python; programs that have it keep it.
+    """Remove an instruction written in Python; programs that have it keep it.
 
     >>> @instruction(gives=("integer",), name="forty_two")
     ... def answer():
@@ -310,3 +284,25 @@ def remove_instruction(name: str) -> None:
     if PYTHON_INSTRUCTIONS.pop(check_text(name, "name"), None) is None:
         raise ValueError(f"name must be that of an instruction written in Python, got {shown(name)}")
     _native.push_undefine(name)
+
+
+def _check_stacks(argument: str, names: Sequence[str]) -> tuple[str, ...]:
+    found = check_sequence(names, argument, "stacks")
+    for i, name in enumerate(found):
+        check_choice(name, f"{argument}[{i}]", STACKS)
+    return tuple(found)
+
+
+def _check_new_name(name: str, replace: bool) -> None:
+    try:
+        readable = name.isascii() and name.isprintable() and type(parse(name)) is Symbol and parse(name) == name
+    except ValueError:
+        readable = False
+    if not readable:
+        raise ValueError(
+            f"name must be readable as a symbol: ASCII characters without spaces, got {shown(name)}; pass name="
+        )
+    if _native.push_is_taken(name):
+        raise ValueError(f"name must not be that of a native instruction, input or tag instruction, got {name!r}")
+    if name in PYTHON_INSTRUCTIONS and not replace:
+        raise ValueError(f"duplicate instruction {name!r}; pass replace=True to replace it")

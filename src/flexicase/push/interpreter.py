@@ -1,4 +1,4 @@
-"""Limits of a run."""
+"""Running a program: its limits, the state it leaves behind, and the trace of its steps."""
 
 from __future__ import annotations
 
@@ -15,23 +15,26 @@ from flexicase.push.program import Program, Value, as_program, check_sequence, t
 if TYPE_CHECKING:
     from rich.table import Table
 
-
-#: No limit can be above this one.
+#: Largest value of a limit.
 MAX_LIMIT = 2**60
+#: Number of items of a stack that a table shows.
+SHOWN_ITEMS = 6
+#: Number of characters of code that a table shows.
+CODE_WIDTH = 24
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a program may use; each limit that is reached has a termination status of its own.
+    """What a run of a program may use; each limit has its own termination status.
 
     Attributes:
-        steps: Steps of the interpreter; opening a list is one.
-        points: Points of translated programs, of code that instructions build and of items that they duplicate.
-        stack: Items on a stack, and entries of the tag map.
-        memory: Bytes for the strings, vectors and lists that one run makes, counted in pieces of 256 KiB.
-        code: Points of any code, also that of loops.
-        keep_nan: Results that are not a number stay so (instruction list W) instead of becoming 0.0.
-        seed: What random instructions draw from; a run draws the same each time.
+        steps: Number of steps of the interpreter; opening a list is one.
+        points: Size in points of translated programs, of code that instructions build and of items that they duplicate.
+        stack: Number of items on a stack, and of entries of the tag map.
+        memory: Bytes for the strings, vectors and lists that one run makes, counted in chunks of 256 KiB.
+        code: Size in points of any code, including that of loops.
+        keep_nan: Whether NaN results stay NaN (instruction list 2019) instead of becoming 0.0.
+        seed: Seed of random instructions; every run draws the same values.
 
     >>> Limits(steps=150).steps
     150
@@ -60,26 +63,19 @@ class Limits:
         return Limits, astuple(self)
 
 
-def check_limits(limits: Any) -> Limits:
-    """An argument that must be `Limits`."""
-    if not isinstance(limits, Limits):
-        raise TypeError(f"limits must be Limits, such as Limits(steps=600), got {shown(limits)}")
-    return limits
-
-
 _DEFAULT = Limits()
 
 
 class RunState(NamedTuple):
-    """What a run leaves behind.
+    """The state at the end of a run.
 
     Attributes:
         stacks: The items of each stack that is not empty, top first; ``tag`` holds pairs of number and item. A vector
-            that the run has shared between places is one list in all of them.
-        termination: ``normal``, or which limit ended the run: ``step_limit``, ``stack_limit``, ``memory_limit``,
-            ``code_limit``; ``unknown_instruction`` or ``missing_input`` for a program that is in error;
+            that is on several stacks may be one list.
+        termination: ``normal``, or the limit that ended the run: ``step_limit``, ``stack_limit``, ``memory_limit``,
+            ``code_limit``; ``unknown_instruction`` or ``missing_input`` for an invalid program;
             ``python_error`` if an instruction written in Python failed.
-        steps: Steps made.
+        steps: Number of steps.
         error: The exception of that instruction.
 
     >>> run("(1 2)").stacks
@@ -102,7 +98,7 @@ class RunState(NamedTuple):
 
     @property
     def output(self) -> str:
-        """What was printed.
+        """The printed text.
 
         >>> run('("a" print_string 7 2 integer_div print_integer)').output
         'a3N'
@@ -110,23 +106,15 @@ class RunState(NamedTuple):
         return str(self.top("output") or "")
 
 
-def native_arguments(
-    program: Program | str, inputs: Sequence[Value], limits: Limits
-) -> tuple[_native.PushCode, list[Value], _native.PushLimits]:
-    """What a run needs, checked."""
-    values = check_sequence(inputs, "inputs", "values")
-    return as_program(program).native, values, check_limits(limits).native
-
-
 def run(program: Program | str, inputs: Sequence[Value] = (), limits: Limits = _DEFAULT) -> RunState:
     """Run a program.
 
     Args:
         program: The program, or its text.
-        inputs: What ``in1``, ``in2`` … stand for.
-        limits: What it may use.
+        inputs: Values of ``in1``, ``in2`` …
+        limits: Limits of the run.
 
-    Other threads go on while the program runs, and a signal such as Ctrl-C ends it.
+    Other Python threads keep running meanwhile, and a signal such as Ctrl-C ends the run.
 
     Raises:
         MemoryError: The state would take more than 64 MiB and eight times ``limits.memory``.
@@ -134,20 +122,14 @@ def run(program: Program | str, inputs: Sequence[Value] = (), limits: Limits = _
     >>> run("(in1 in2 integer_sub)", [7, 3]).top("integer")
     4
     """
-    return RunState._make(_native.push_run_on(*native_arguments(program, inputs, limits)))
-
-
-#: Items of a stack that a table shows.
-SHOWN_ITEMS = 6
-#: Characters of code that a table shows.
-CODE_WIDTH = 24
+    return RunState._make(_native.push_run_on(*_native_arguments(program, inputs, limits)))
 
 
 class Step(NamedTuple):
     """A step of a run.
 
     Attributes:
-        item: What was taken from the exec stack.
+        item: The item taken from the exec stack.
         state: The state after it was executed.
 
     >>> step = trace_program("(1 2 integer_add)").steps[-1]
@@ -159,7 +141,9 @@ class Step(NamedTuple):
     state: RunState
 
     def __str__(self) -> str:
-        stacks = (f"{name}: {' '.join(_text(name, item) for item in items)}" for name, items in self._stacks().items())
+        stacks = (
+            f"{name}: {' '.join(_item_text(name, item) for item in items)}" for name, items in self._stacks().items()
+        )
         return "   ".join([to_text(self.item), *stacks])
 
     def shown(self) -> dict[str, str]:
@@ -168,14 +152,14 @@ class Step(NamedTuple):
         >>> trace_program("(1 2)").steps[-1].shown()
         {'integer': '2 1'}
         """
-        return {name: _shortened(items, name) for name, items in self._stacks().items()}
+        return {name: _first_items(items, name) for name, items in self._stacks().items()}
 
     def _stacks(self) -> dict[str, list[Any]]:
         return {name: items for name, items in self.state.stacks.items() if name != "output" or items != [""]}
 
 
 class ProgramTrace(NamedTuple):
-    """All steps of a run; as text, one line a step, stacks top first.
+    """All steps of a run. Its text has one line per step, stacks top first.
 
     Attributes:
         steps: The steps.
@@ -196,7 +180,7 @@ class ProgramTrace(NamedTuple):
         return "\n".join(map(str, self.steps))
 
     def __rich__(self) -> Table:
-        """A table for terminals: a line per step, a column per stack, what the step changed in bold."""
+        """A table for terminals: a row per step, a column per stack, changes in bold."""
         from rich import box
         from rich.table import Table
 
@@ -210,7 +194,7 @@ class ProgramTrace(NamedTuple):
         for number, step in enumerate(self.steps, start=1):
             after = step.shown()
             cells = [_cell(after.get(name, ""), after.get(name, "") != before.get(name, "")) for name in names]
-            table.add_row(str(number), _cell(_shortened([step.item], ""), False, "cyan"), *cells)
+            table.add_row(str(number), _cell(_first_items([step.item], ""), False, "cyan"), *cells)
             before = after
         return table
 
@@ -228,30 +212,13 @@ class ProgramTrace(NamedTuple):
         Console().print(self)
 
 
-def _text(stack: str, item: Any) -> str:
-    if stack == "tag":
-        number, value = item
-        return f"{number}={to_text(value)}"
-    return to_text(item)
-
-
-def _shortened(items: list[Any], stack: str) -> str:
-    return " ".join(_text(stack, item) for item in items[:SHOWN_ITEMS]) + (" …" if len(items) > SHOWN_ITEMS else "")
-
-
-def _cell(text: str, changed: bool, style: str = "") -> Any:
-    from rich.text import Text
-
-    return Text(text, style="bold" if changed else style)
-
-
 def trace_program(program: Program | str, inputs: Sequence[Value] = (), limits: Limits = _DEFAULT) -> ProgramTrace:
-    """Run a program and keep the state after every step.
+    """Run a program and record the state after every step.
 
     Args:
         program: The program, or its text.
-        inputs: What ``in1``, ``in2`` … stand for.
-        limits: What it may use.
+        inputs: Values of ``in1``, ``in2`` …
+        limits: Limits of the run.
 
     Raises:
         MemoryError: The states would take more than 64 MiB and eight times ``limits.memory``.
@@ -259,5 +226,39 @@ def trace_program(program: Program | str, inputs: Sequence[Value] = (), limits: 
     >>> len(trace_program("(in1 in2 integer_sub)", [7, 3]).steps)
     4
     """
-    steps, termination = _native.push_trace(*native_arguments(program, inputs, limits))
+    steps, termination = _native.push_trace(*_native_arguments(program, inputs, limits))
     return ProgramTrace([Step(item, RunState._make(state)) for item, state in steps], termination)
+
+
+def check_limits(limits: Any) -> Limits:
+    """Refuse an argument that is not `Limits`."""
+    if not isinstance(limits, Limits):
+        raise TypeError(f"limits must be Limits, such as Limits(steps=600), got {shown(limits)}")
+    return limits
+
+
+def _native_arguments(
+    program: Program | str, inputs: Sequence[Value], limits: Limits
+) -> tuple[_native.PushCode, list[Value], _native.PushLimits]:
+    """The arguments of a native run, checked."""
+    values = check_sequence(inputs, "inputs", "values")
+    return as_program(program).native, values, check_limits(limits).native
+
+
+def _item_text(stack: str, item: Any) -> str:
+    if stack == "tag":
+        number, value = item
+        return f"{number}={to_text(value)}"
+    return to_text(item)
+
+
+def _first_items(items: list[Any], stack: str) -> str:
+    return " ".join(_item_text(stack, item) for item in items[:SHOWN_ITEMS]) + (
+        " …" if len(items) > SHOWN_ITEMS else ""
+    )
+
+
+def _cell(text: str, changed: bool, style: str = "") -> Any:
+    from rich.text import Text
+
+    return Text(text, style="bold" if changed else style)

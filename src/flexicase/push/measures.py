@@ -1,4 +1,4 @@
-"""How far an answer is from the right one."""
+"""Error measures: how far an answer is from the right one."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from flexicase._checks import check_choice, check_count, check_number, check_tex
 from flexicase.push.instructions import STACKS
 from flexicase.push.program import Value
 
-#: Errors that the engine measures.
+#: Error measures of the engine.
 #:
 #: Of values: ``mismatch`` (0 or 1), ``absolute`` (difference of numbers), ``rounded`` (the same, to some decimals),
 #: ``levenshtein`` (edits between texts or vectors), ``vector_difference`` (sum of differences, lengths included),
 #: ``rounded_answer`` (difference of the rounded answer, in single precision), ``rounded_text`` (edits of its text).
 #:
-#: Of what a text says: ``last_character`` (difference of character codes), ``letter`` (the same for the ``*`` of the
+#: Of a text: ``last_character`` (difference of character codes), ``letter`` (the same for the ``*`` of the
 #: label), ``number`` (the text as a number), ``last_integer`` (its last word), ``integer_after`` and ``decimal_after``
 #: (the number after the label), ``newlines`` (how many), ``difference_lines`` (how many lines such as ``3 a b``),
 #: ``integer_lines`` (how many lines are integers, and how many are not), ``integer_line_values`` (what they say),
@@ -48,7 +48,7 @@ CaseError = Callable[[Value, Value], float]
 #: The target of a measure from the inputs and the right answer of a case.
 Target = Callable[[Sequence[Value], Value], Value]
 
-MOST_DECIMALS = 15
+MAX_DECIMALS = 15
 
 
 @dataclass(frozen=True)
@@ -56,14 +56,14 @@ class ErrorMeasure:
     """One error of each case.
 
     Attributes:
-        stack: Stack whose top is the answer; ``output`` for what was printed.
-        error: Name of an error, or a function of an answer and its target.
-        penalty: Error of a run without an answer, or one that says nothing.
-        decimals: Decimals that rounding keeps.
-        per_element: What ``vector_difference`` adds for each element too many or too few.
+        stack: Stack whose top is the answer; ``output`` for the printed text.
+        error: Name of an error measure, or a function of an answer and its target.
+        penalty: Error of a run without an answer, or with one that cannot be read.
+        decimals: Number of decimals that rounding keeps.
+        per_element: Error that ``vector_difference`` adds for each missing or extra element.
         label: ASCII text before the number (``integer_after``, ``decimal_after``), or the whole text (``letter``), with
             ``*`` for the letter that counts and ``?`` for any other.
-        target: What the answer is compared with; the right answer if None.
+        target: Computes the value that the answer is compared with; the right answer if None.
 
     >>> ErrorMeasure("integer", "absolute", penalty=1000)
     ErrorMeasure(stack='integer', error='absolute', penalty=1000, ...)
@@ -82,7 +82,7 @@ class ErrorMeasure:
         check_error(self.error)
         for name in ("penalty", "per_element"):
             _check_cost(getattr(self, name), name)
-        object.__setattr__(self, "decimals", check_count(self.decimals, "decimals", 0, MOST_DECIMALS))
+        object.__setattr__(self, "decimals", check_count(self.decimals, "decimals", 0, MAX_DECIMALS))
         if not check_text(self.label, "label").isascii():
             raise ValueError(f"label must be ASCII text, got {shown(self.label)}")
         if self.target is not None and not callable(self.target):
@@ -97,12 +97,12 @@ class ErrorMeasure:
 
 
 def check_stack(stack: Any) -> str:
-    """The name of a stack that answers are read from."""
+    """Refuse an argument that is not the name of a stack that answers are read from."""
     return check_choice(stack, "stack", (*STACKS, "output"))
 
 
 def check_error(error: Any) -> None:
-    """The name of an error, or a function."""
+    """Refuse an argument that is neither the name of an error measure nor a function."""
     names = get_args(ErrorName)
     if isinstance(error, str) and error not in names:
         raise ValueError(f"unknown error measure {shown(error)}{did_you_mean(error, names)}")

@@ -1,4 +1,4 @@
-"""Python classes of those Push values that Python itself has no type for."""
+"""Push values, their text, and `Program`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Float32(float):
 
 
 class BigInteger(int):
-    """An integer that prints with an ``N``, as inexact division makes them.
+    """An integer that prints with an ``N``, as a result of inexact division.
 
     >>> BigInteger(3) + 1
     4
@@ -67,7 +67,7 @@ _native.push_set_types(Symbol, Char, Float32, BigInteger, np.integer, np.floatin
 
 
 def check_sequence(values: Any, name: str, of: str) -> list[Any]:
-    """The elements of a list, a tuple or another sequence that is no text; of a NumPy array, its rows."""
+    """The elements of a sequence that is no string, or the rows of a NumPy array, as a list."""
     is_sequence = isinstance(values, Sequence) and not isinstance(values, str | bytes | bytearray | memoryview)
     if not is_sequence and not (isinstance(values, np.ndarray) and values.ndim > 0):
         raise TypeError(f"{name} must be a sequence of {of}, got {shown(values)}")
@@ -96,7 +96,7 @@ _WORDS: dict[str, Value] = {
     "##-Inf": -math.inf,
 }
 _CLOSERS = {"(": ")", "[": "]"}
-#: Digits of an integer: more never fit in 64 bits.
+#: Largest number of digits of an integer.
 _MAX_DIGITS = 1000
 
 
@@ -120,7 +120,7 @@ def _character(name: str) -> Char:
         return Char(name)
     code_point = _CODE_POINT.fullmatch(name)
     if code_point is None and name not in _NAMES:
-        raise ValueError(f"text: no character is named {name!r}{did_you_mean(name, _NAMES)}")
+        raise ValueError(f"text: unknown character {name!r}{did_you_mean(name, _NAMES)}")
     return Char(chr(int(code_point[1], 16)) if code_point else _NAMES[name])
 
 
@@ -139,9 +139,9 @@ def _atom(token: str) -> Value:
 
 
 def parse_all(text: str) -> list[Value]:
-    r"""The values that a text holds, one after the other; ``;`` begins a comment that ends with the line.
+    r"""Read all values of a text. ``;`` starts a comment that ends with the line.
 
-    >>> parse_all("1 (true) ; and no more")
+    >>> parse_all("1 (true) ; a comment")
     [1, (True,)]
     """
     open_lists: list[tuple[str, list[Value]]] = [("", [])]
@@ -151,7 +151,7 @@ def parse_all(text: str) -> list[Value]:
         elif token in _CLOSERS.values():
             opener, items = open_lists.pop()
             if not open_lists or _CLOSERS[opener] != token:
-                raise ValueError(f"text: {token!r} at character {position} closes nothing")
+                raise ValueError(f"text: unmatched {token!r} at character {position}")
             open_lists[-1][1].append(tuple(items) if token == ")" else items)
         else:
             open_lists[-1][1].append(_atom(token))
@@ -161,7 +161,7 @@ def parse_all(text: str) -> list[Value]:
 
 
 def parse(text: str) -> Value:
-    r"""The value that a text stands for.
+    r"""Read a text that holds one value.
 
     >>> parse("(1 exec_if (true) ([1 2] \\space))")
     (1, Symbol('exec_if'), (True,), ([1, 2], Char(' ')))
@@ -173,7 +173,7 @@ def parse(text: str) -> Value:
 
 
 def to_text(value: Value) -> str:
-    r"""The text of a value.
+    r"""Write a value as text.
 
     >>> to_text((1, Symbol("exec_dup"), ("a\n", Char(" "), [1.0, 1e7])))
     '(1 exec_dup ("a\\n" \\space [1.0 1.0E7]))'
@@ -182,7 +182,7 @@ def to_text(value: Value) -> str:
 
 
 class Program:
-    """A Push program, ready to run. It never changes, can be pickled, and copies of it are the program itself.
+    """A Push program, ready to run. It is immutable and can be pickled.
 
     Args:
         code: The program as text or as a value: a tuple of literals, symbols and tuples.
@@ -197,22 +197,21 @@ class Program:
     __slots__ = ("native",)
 
     def __init__(self, code: str | Value) -> None:
-        """Parse and prepare the code."""
         self.native = _native.push_code(parse(code) if type(code) is str else code, "code")
 
     @classmethod
     def from_native(cls, native: _native.PushCode) -> Program:
-        """The program of code that the engine made."""
+        """Wrap code made by the engine."""
         program = cls.__new__(cls)
         program.native = native
         return program
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Program:
-        """The program that `to_bytes` was called on.
+        """Read a program written by `to_bytes`.
 
         Raises:
-            ValueError: The bytes are not those of a program, or it has an instruction written in Python that is not
+            ValueError: The bytes are not a program, or the program has an instruction written in Python that is not
                 registered, or registered with other stacks.
         """
         if not isinstance(data, bytes):
@@ -238,7 +237,7 @@ class Program:
 
     @property
     def points(self) -> int:
-        """Its size: one for each atom and each pair of parentheses."""
+        """Its size: the number of atoms and pairs of parentheses."""
         return self.native.points()
 
     def __reduce__(self) -> tuple[object, tuple[bytes]]:
@@ -264,7 +263,7 @@ class Program:
 
 
 def as_program(program: Program | str | tuple[Value, ...]) -> Program:
-    """The program itself, or that of a text or of code."""
+    """A program, given as such, as text or as code."""
     if isinstance(program, Program):
         return program
     if not isinstance(program, str | tuple):

@@ -9,16 +9,16 @@ from typing import Any, Literal
 
 from flexicase.experiments.results import StudyResults
 from flexicase.report import paper
-from flexicase.report.curves import mean_curve, per_generation, runs_with
+from flexicase.report.curves import COUNTS, mean_curve, per_generation, runs_with
 from flexicase.report.images import BASELINE, EvaluationRatio, compare
 from flexicase.report.statistics import fisher_exact, holm
 from flexicase.report.successes import LEVEL, SuccessRate, baseline_rate, differs, format_p, success_table
 
-Verdict = Literal["agrees", "differs", "open"]
+Verdict = Literal["reproduced", "not reproduced", "depends on the count", "not testable here"]
 #: Means over fewer active runs than this are not compared.
-ENOUGH_RUNS = 5
+MIN_ACTIVE_RUNS = 5
 #: With fewer runs per method than this, that nothing is significant says nothing.
-TELLING_RUNS = 30
+MIN_RUNS_FOR_ABSENCE = 30
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,8 @@ class Claim:
 
     Attributes:
         statement: What the paper says.
-        verdict: ``agrees``, ``differs``, or ``open`` where the data cannot tell.
+        verdict: Whether it was reproduced; ``"depends on the count"`` where the two counts of evaluations disagree,
+            ``"not testable here"`` where the data cannot tell.
         evidence: The numbers and the test that decide it.
     """
 
@@ -53,7 +54,7 @@ def claims(results: StudyResults) -> list[Claim]:
         unmarked = [cell for cell in easy if cell.problem == problem and cell not in marked]
         found += [_none_worse("No easy-first method (Num-Zeros)", f" on {paper.title(problem)}", unmarked, cells)]
     found += [_fewest(results, problem) for problem in results.problems]
-    found += [_rates(cells, results.settings)]
+    found += [_rates(cells, results.spec.settings)]
     return [claim for claim in found if claim is not None]
 
 
@@ -67,8 +68,8 @@ def _compared(cell: SuccessRate) -> str:
 def _absence(tested: list[SuccessRate], contradicted: bool) -> Verdict:
     """The verdict on a claim that something is not there."""
     if contradicted:
-        return "differs"
-    return "agrees" if min(cell.runs for cell in tested) >= TELLING_RUNS else "open"
+        return "not reproduced"
+    return "reproduced" if min(cell.runs for cell in tested) >= MIN_RUNS_FOR_ABSENCE else "not testable here"
 
 
 def _none_better(tested: list[SuccessRate], cells: list[SuccessRate]) -> Claim | None:
@@ -100,7 +101,7 @@ def _easy_first_worse(cell: SuccessRate, baseline: float) -> Claim:
     worse = differs(cell) and cell.rate < baseline
     return Claim(
         f"{where} solves significantly fewer runs than lexicase selection.",
-        "agrees" if worse else "open",
+        "reproduced" if worse else "not testable here",
         f"Fisher's exact test, two-sided: {_compared(cell)}"
         + ("." if worse else "; not significant here, which does not show that the rates are equal."),
     )
@@ -117,46 +118,64 @@ def _least(cells: list[SuccessRate], sign: int) -> float | None:
 
 def _fewest(results: StudyResults, problem: str) -> Claim | None:
     """Ranked shuffle with Num-Nonzeros makes the fewest evaluations in every generation."""
-    counted = (m for m in results.methods(problem) if runs_with(results.of(problem, m), "evaluations"))
-    methods = paper.paper_order(tuple(counted))
-    others = [method for method in methods if method != paper.FEWEST]
-    if paper.FEWEST not in methods or not others:
+    found = [_fewest_by(results, problem, count) for count in COUNTS]
+    known = [each for each in found if each is not None]
+    if not known:
         return None
-    leaders = _leaders(results, problem, [*others, paper.FEWEST])
-    length = leaders.total()
-    if length == 0:
-        return None
-    lowest = leaders[paper.FEWEST] / length
-    tests = {method: _fewer_p_value(results, problem, method) for method in others}
-    adjusted = dict(zip(tests, holm(list(tests.values())), strict=True))
-    few = min(len(results.of(problem, method)) for method in methods) < TELLING_RUNS
-    verdict: Verdict = "differs" if lowest < 0.5 or not few else "open"
-    if lowest > 0.95 and max(adjusted.values()) < LEVEL:
-        verdict = "agrees"
-    details = ", ".join(f"{paper.title(m)} {format_p(p)}" for m, p in adjusted.items())
-    elsewhere = "".join(f"; {paper.title(m)} has it in {leaders[m]}" for m in others if leaders[m])
+    verdict, evidence = known[0]
+    if {verdict, known[-1][0]} == {"reproduced", "not reproduced"}:
+        verdict = "depends on the count"
+        evidence = " ".join(
+            f"By {words}, {each[0]}: {each[1]}" for words, each in zip(COUNTS.values(), found, strict=True) if each
+        )
     return Claim(
         f"{'' if problem in paper.PROBLEMS else 'Beyond the paper: '}Ranked shuffle with Num-Nonzeros makes fewer "
         f"evaluations per generation than every other method on {paper.title(problem)}, consistently.",
         verdict,
-        f"It has the lowest mean in {100 * lowest:.0f} % of the {length} generations in which every method has at "
-        f"least {ENOUGH_RUNS} active runs{elsewhere}. Mean evaluations per generation of a run over the generations it "
-        f"lasted, Mann–Whitney test one-sided, Holm-adjusted p against {details}.",
+        evidence,
     )
 
 
-def _leaders(results: StudyResults, problem: str, methods: list[str]) -> Counter[str]:
+def _fewest_by(results: StudyResults, problem: str, count: str) -> tuple[Verdict, str] | None:
+    """The same by one of the two counts: the verdict, and the evidence."""
+    counted = (m for m in results.methods(problem) if runs_with(results.runs_of(problem, m), count))
+    methods = paper.paper_order(tuple(counted))
+    others = [method for method in methods if method != paper.FEWEST_EVALUATIONS]
+    if paper.FEWEST_EVALUATIONS not in methods or not others:
+        return None
+    leaders = _leaders(results, problem, [*others, paper.FEWEST_EVALUATIONS], count)
+    length = leaders.total()
+    if length == 0:
+        return None
+    lowest = leaders[paper.FEWEST_EVALUATIONS] / length
+    tests = {method: _fewer_p_value(results, problem, method, count) for method in others}
+    adjusted = dict(zip(tests, holm(list(tests.values())), strict=True))
+    few = min(len(results.runs_of(problem, method)) for method in methods) < MIN_RUNS_FOR_ABSENCE
+    verdict: Verdict = "not reproduced" if lowest < 0.5 or not few else "not testable here"
+    if lowest > 0.95 and max(adjusted.values()) < LEVEL:
+        verdict = "reproduced"
+    details = ", ".join(f"{paper.title(m)} {format_p(p)}" for m, p in adjusted.items())
+    elsewhere = "".join(f"; {paper.title(m)} has it in {leaders[m]}" for m in others if leaders[m])
+    return (
+        verdict,
+        f"It has the lowest mean in {100 * lowest:.0f} % of the {length} generations in which every method has at "
+        f"least {MIN_ACTIVE_RUNS} active runs{elsewhere}. Mean evaluations per generation of a run over the "
+        f"generations it lasted, Mann–Whitney test one-sided, Holm-adjusted p against {details}.",
+    )
+
+
+def _leaders(results: StudyResults, problem: str, methods: list[str], count: str) -> Counter[str]:
     """In how many generations each method has the lowest mean; of equals the first. Few active runs do not count."""
-    curves = {method: mean_curve(results.of(problem, method), "evaluations") for method in methods}
-    length = min(int((curve.active >= ENOUGH_RUNS).sum()) for curve in curves.values())
+    curves = {method: mean_curve(results.runs_of(problem, method), count) for method in methods}
+    length = min(int((curve.active >= MIN_ACTIVE_RUNS).sum()) for curve in curves.values())
     return Counter(min(methods, key=lambda method: curves[method].mean[g]) for g in range(length))
 
 
-def _fewer_p_value(results: StudyResults, problem: str, other: str) -> float:
+def _fewer_p_value(results: StudyResults, problem: str, other: str, count: str) -> float:
     from scipy.stats import mannwhitneyu
 
-    mine = per_generation(results.of(problem, paper.FEWEST), "evaluations")
-    theirs = per_generation(results.of(problem, other), "evaluations")
+    mine = per_generation(results.runs_of(problem, paper.FEWEST_EVALUATIONS), count)
+    theirs = per_generation(results.runs_of(problem, other), count)
     if not mine.size or not theirs.size:
         return 1.0
     p = float(mannwhitneyu(mine, theirs, alternative="less").pvalue)
@@ -169,7 +188,9 @@ def _rates(cells: list[SuccessRate], settings: dict[str, Any]) -> Claim | None:
         return None
     if any(settings.get(name, value) != value for name, value in paper.SETTINGS.items()):
         sizes = ", ".join(f"{name} {settings.get(name, value)} for {value}" for name, value in paper.SETTINGS.items())
-        return Claim(statement, "open", f"This study is not the paper's ({sizes}): its counts are not comparable.")
+        return Claim(
+            statement, "not testable here", f"This study is not the paper's ({sizes}): its counts are not comparable."
+        )
     published = [(cell, cell.published) for cell in cells if cell.published is not None]
     adjusted = holm([fisher_exact(cell.successes, cell.runs, number, paper.RUNS) for cell, number in published])
     other = [(cell, number, p) for (cell, number), p in zip(published, adjusted, strict=True) if p < LEVEL]
@@ -190,34 +211,15 @@ def _rates(cells: list[SuccessRate], settings: dict[str, Any]) -> Claim | None:
     )
 
 
+_, HARD_MAX, HARD_MIN, EASY_MAX, EASY_MIN = paper.IMAGE_ROWS
 #: (method, the method it is set against, what is said of it).
 STATEMENTS = (
-    (
-        "fast-num-nonzeros-max",
-        BASELINE,
-        "Num-Nonzeros with Default-Max makes significantly fewer evaluations than plain.",
-    ),
-    (
-        "fast-num-zeros-max",
-        BASELINE,
-        "Num-Zeros with Default-Max too makes significantly fewer evaluations than plain.",
-    ),
-    (
-        "fast-num-zeros-min",
-        BASELINE,
-        "Num-Zeros with Default-Min too makes significantly fewer evaluations than plain.",
-    ),
-    (
-        "fast-num-nonzeros-max",
-        "fast-num-nonzeros-min",
-        "With Num-Nonzeros, Default-Max makes fewer evaluations than Default-Min.",
-    ),
-    ("fast-split-max", "fast-num-nonzeros-max", "Beyond the paper: Split makes fewer evaluations than Num-Nonzeros."),
-    (
-        "fast-num-zeros-min",
-        "fast-num-zeros-max",
-        "With Num-Zeros, Default-Min makes fewer evaluations than Default-Max.",
-    ),
+    (HARD_MAX, BASELINE, "Num-Nonzeros with Default-Max makes significantly fewer evaluations than plain."),
+    (EASY_MAX, BASELINE, "Num-Zeros with Default-Max too makes significantly fewer evaluations than plain."),
+    (EASY_MIN, BASELINE, "Num-Zeros with Default-Min too makes significantly fewer evaluations than plain."),
+    (HARD_MAX, HARD_MIN, "With Num-Nonzeros, Default-Max makes fewer evaluations than Default-Min."),
+    (paper.SPLIT_MAX, HARD_MAX, "Beyond the paper: Split makes fewer evaluations than Num-Nonzeros."),
+    (EASY_MIN, EASY_MAX, "With Num-Zeros, Default-Min makes fewer evaluations than Default-Max."),
 )
 
 
@@ -238,8 +240,8 @@ def image_claims(results: StudyResults) -> list[Claim]:
 
 def _verdict(found: EvaluationRatio) -> Verdict:
     if found.p_value >= LEVEL:
-        return "open"
-    return "agrees" if found.ratio < 1 else "differs"
+        return "not testable here"
+    return "reproduced" if found.ratio < 1 else "not reproduced"
 
 
 def _evidence(found: EvaluationRatio, problem: str, other: str) -> str:

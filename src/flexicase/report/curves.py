@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from flexicase.experiments.results import FinishedRun
 
+#: The two counts of evaluations, and words for them.
+COUNTS = {"evaluations": "population pool", "evaluations_distinct": "distinct error vectors"}
 #: No axis reaches further: larger numbers overflow on the way to a coordinate.
 LARGEST = 1e300
 #: Means over fewer runs get no interval.

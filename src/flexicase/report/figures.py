@@ -1,142 +1,123 @@
-"""The figures as pictures: PNG for looking at, SVG for printing."""
+"""Charts as pictures, drawn by Matplotlib: PNG for looking at, SVG for printing; ``page/charts.js`` is their twin."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase.experiments.results import StudyResults
-from flexicase.plot._style import style
-from flexicase.report import paper
-from flexicase.report.curves import LARGEST, Curve, last_curve, mean_curve
-from flexicase.report.sections import unique_name
-from flexicase.report.variants import by_selections
+from flexicase.plot._style import DOTTED
+from flexicase.report.curves import LARGEST
+from flexicase.report.sections import Chart, Line, Section, unique_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COUNTS = {"evaluations": "population pool", "evaluations_distinct": "distinct error vectors"}
-DOTTED = (0, (1.0, 1.2))
 #: How far bands may reach above the highest line, as a factor.
 BAND_ROOM = 1.5
 LONGEST_LABEL = 80
 
 
-def draw_evaluations(results: StudyResults, folder: Path) -> list[Path]:
-    """Draw the mean evaluations per generation of each problem, for both counts, with linear and logarithmic axes.
+def draw_figures(sections: Iterable[Section], folder: Path) -> list[Path]:
+    """Draw the charts of all sections that are to be pictures, each view with each of the section's scales.
 
     Args:
-        results: The study.
+        sections: The parts of a page.
         folder: Where the files go.
 
     Returns:
         The files.
     """
     files, taken = [], set[str]()
-    for problem in results.problems:
-        for count, words in COUNTS.items():
-            curves = {m: mean_curve(results.of(problem, m), count) for m in paper.paper_order(results.methods(problem))}
-            if not any(curve.mean.size for curve in curves.values()):
-                continue
-            for scale in ("linear", "log"):
-                stem = unique_name(f"{count}-{problem}-{scale}", taken)
-                title = f"{paper.title(problem)}: evaluations per generation ({words})"
-                files += _draw(curves, title, scale, folder / stem)
+    for section in sections:
+        for chart in section.charts if section.scales else ():
+            for view in chart.views:
+                for scale in section.scales:
+                    words = [chart.place if len(chart.views) == 1 else view, chart.problem]
+                    words += [scale] if len(section.scales) > 1 else []
+                    files += draw_chart(chart, view, scale, folder / unique_name("-".join(words), taken))
     return files
 
 
-def draw_image_evaluations(results: StudyResults, folder: Path) -> list[Path]:
-    """Draw the image study's evaluations: all generations, and the last ones smoothed and aligned at the end.
+def draw_chart(chart: Chart, view: str, scale: str, stem: Path) -> list[Path]:
+    """Draw one view of a chart, and below it how many runs are active if its lines know.
 
     Args:
-        results: The study.
-        folder: Where the files go.
+        chart: The chart.
+        view: Which of its views.
+        scale: ``"linear"`` or ``"log"``.
+        stem: The files without their suffixes.
 
     Returns:
         The files.
     """
-    files, taken = [], set[str]()
-    for problem in results.problems:
-        methods = paper.paper_order(results.methods(problem))
-        for stem, curve_of, words in (
-            ("evaluations", mean_curve, "evaluations per generation"),
-            ("last-generations", last_curve, "last generations, moving average of 20"),
-        ):
-            curves = {method: curve_of(results.of(problem, method), "evaluations") for method in methods}
-            files += _draw(
-                curves, f"{paper.title(problem)}: {words}", "linear", folder / unique_name(f"{stem}-{problem}", taken)
-            )
-    return files
-
-
-def draw_shares(results: StudyResults, folder: Path) -> list[Path]:
-    """Draw how much of the full matrix is computed, by the number of selections per generation.
-
-    Args:
-        results: The study, one with variants.
-        folder: Where the files go.
-
-    Returns:
-        The files.
-    """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(4.2 * len(results.problems), 3.6), layout="constrained")
-    panels = figure.subplots(1, len(results.problems), sharey=True, squeeze=False)[0]
-    for axes, problem in zip(panels, results.problems, strict=True):
-        for place, method in enumerate(paper.paper_order(results.methods(problem))):
-            found = by_selections(results, problem, method)
-            x = [share.selections for share in found]
-            line = line_of(method, place)
-            axes.plot(x, [share.median for share in found], marker="o", label=_label(paper.title(method)), **line)
-            bounds = [share.low for share in found], [share.high for share in found]
-            axes.fill_between(x, *bounds, color=line["color"], alpha=0.12, linewidth=0)
-        axes.set(title=_label(paper.title(problem)), xlabel="selections per generation", ylim=(0, 103))
-        if axes.dataLim.width > 0:
-            axes.set_xscale("log")
-        axes.xaxis.set_major_formatter("{x:g}")
-        axes.spines[["top", "right"]].set_visible(False)
-    panels[0].set_ylabel("pairs computed, % of the full matrix")
-    panels[-1].legend(frameon=False, fontsize=9, loc="lower right")
-    return _save(figure, folder / "pairs-by-selections")
-
-
-def _draw(curves: dict[str, Curve], title: str, scale: str, stem: Path) -> list[Path]:
     from matplotlib.figure import Figure
     from matplotlib.ticker import EngFormatter
 
+    lines: list[Any] = chart.views[view]["lines"]
+    counted = any("active" in line for line in lines)
     figure = Figure(figsize=(7.5, 5.2), layout="constrained")
-    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
-    for place, (method, curve) in enumerate(curves.items()):
-        if curve.mean.size:
-            _draw_method(above, below, method, place, curve)
-    above.set_title(_label(title), fontsize=11)
-    above.set_yscale(scale)
-    above.set_ylabel("mean evaluations, 95 % interval")
-    above.set_ylim(*_limits(curves, scale))
-    above.yaxis.set_major_formatter(EngFormatter(sep=" "))
-    above.legend(frameon=False, fontsize=9)
-    below.set_ylabel("active runs")
-    below.set_ylim(bottom=0)
-    below.set_xlabel("generation")
-    below.xaxis.get_major_locator().set_params(integer=True)
-    for axes in (above, below):
+    ratios = (4, 1) if counted else (1,)
+    panels = figure.subplots(len(ratios), 1, sharex=True, height_ratios=ratios, squeeze=False)[:, 0]
+    for line in lines:
+        if line["x"]:
+            _draw_line(panels, line, chart.steps)
+    title = chart.title.removesuffix(".")
+    label = chart.views[view]["label"]
+    panels[0].set_title(_label(title if len(chart.views) == 1 else f"{title} ({label})"), fontsize=11)
+    panels[0].set_yscale(scale)
+    panels[0].set_ylabel(chart.y)
+    panels[0].set_ylim(*_limits(lines, scale))
+    panels[0].yaxis.set_major_formatter(EngFormatter(sep=" "))
+    panels[0].legend(frameon=False, fontsize=9)
+    if counted:
+        panels[-1].set_ylabel("active runs")
+        panels[-1].set_ylim(bottom=0)
+    panels[-1].set_xlabel(chart.x)
+    if chart.log_x:
+        if panels[0].dataLim.width > 0:
+            panels[0].set_xscale("log")
+        panels[0].xaxis.set_major_formatter("{x:g}")
+    else:
+        panels[-1].xaxis.get_major_locator().set_params(integer=True)
+    for axes in panels:
         axes.spines[["top", "right"]].set_visible(False)
     return _save(figure, stem)
 
 
-def _limits(curves: dict[str, Curve], scale: str) -> tuple[float, float | None]:
+def _draw_line(panels: NDArray[Any], line: Line, steps: bool) -> None:
+    drawn = {"color": line["colour"], "linestyle": DOTTED if line["dotted"] else "-", "linewidth": 1.6}
+    above: Axes = panels[0]
+    above.plot(
+        line["x"],
+        _drawable(line["y"]),
+        label=_label(line["title"]),
+        marker="o" if len(line["x"]) <= FEW_POINTS else None,
+        drawstyle="steps-post" if steps else "default",
+        **drawn,
+    )
+    if "low" in line:
+        bounds = _drawable(line["low"]), _drawable(line["high"])
+        above.fill_between(line["x"], *bounds, color=drawn["color"], alpha=0.12, linewidth=0)
+    if "active" in line:
+        panels[-1].step(line["x"], line["active"], where="mid", **drawn)
+
+
+#: Lines of so few points show them, as on the page.
+FEW_POINTS = 8
+
+
+def _limits(lines: list[Any], scale: str) -> tuple[float, float | None]:
     """The range of the vertical axis: all lines, and bands as far as they leave the lines readable."""
-    lines = [value for curve in curves.values() for value in curve.mean.tolist() if abs(value) < LARGEST]
-    bands = [value for curve in curves.values() for value in curve.high.tolist() if abs(value) < LARGEST]
-    most = max(lines, default=1.0)
-    top = min(max(bands, default=1.0), BAND_ROOM * most) * 1.03
-    positive = [value for value in lines if value > 0]
+    values = [value for line in lines for value in line["y"] if abs(value) < LARGEST]
+    bands = [value for line in lines for value in line.get("high", line["y"]) if abs(value) < LARGEST]
+    top = min(max(bands, default=1.0), BAND_ROOM * max(values, default=1.0)) * 1.03
+    positive = [value for value in values if value > 0]
     if scale == "linear":
         return 0.0, top if top > 0 else None
     return (min(positive) / 1.5, max(top, *positive)) if positive else (0.1, 1.0)
@@ -157,21 +138,7 @@ def _label(text: str) -> str:
     return f" {short[:LONGEST_LABEL]}" if short.startswith("_") else short[:LONGEST_LABEL]
 
 
-def _drawable(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _drawable(values: list[float]) -> NDArray[np.float64]:
     """The values with NaN, a gap, where no axis reaches."""
-    return np.where(np.abs(values) < LARGEST, values, np.nan)
-
-
-def _draw_method(above: Axes, below: Axes, method: str, place: int, curve: Curve) -> None:
-    line = line_of(method, place)
-    marker = "o" if curve.mean.size == 1 else None
-    mean, low, high = map(_drawable, (curve.mean, curve.low, curve.high))
-    above.plot(curve.generation, mean, label=_label(paper.title(method)), marker=marker, **line)
-    above.fill_between(curve.generation, low, high, color=line["color"], alpha=0.12, linewidth=0)
-    below.step(curve.generation, curve.active, where="mid", **line)
-
-
-def line_of(method: str, place: int) -> dict[str, Any]:
-    """How matplotlib draws a method's line."""
-    looks = style(method, place)
-    return {"color": looks.colour, "linestyle": DOTTED if looks.dotted else "-", "linewidth": 1.6}
+    numbers = np.array(values, dtype=np.float64)
+    return np.where(np.abs(numbers) < LARGEST, numbers, np.nan)

@@ -15,8 +15,9 @@ from flexicase.report import paper
 from flexicase.report.curves import LAST, WINDOW, last_curve, mean_curve, totals
 from flexicase.report.sections import Section, charts_of, curve_lines, quartiles, table_of
 from flexicase.report.statistics import Interval, z_test
+from flexicase.selection.protocol import Ended
 
-BASELINE = "gradient-lexicase"
+BASELINE = "lexicase"
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def compare(
     """
     from scipy.stats import t, wilcoxon
 
-    mine, theirs = ({run.seed: run for run in results.of(problem, name)} for name in (method, baseline))
+    mine, theirs = ({run.seed: run for run in results.runs_of(problem, name)} for name in (method, baseline))
     seeds = sorted(mine.keys() & theirs.keys())
     if len(seeds) < 2 or method == baseline:
         return None
@@ -94,7 +95,7 @@ def _evaluations(results: StudyResults) -> Section:
     for place, what, curve_of, x in (
         ("evaluations", "evaluations of each generation's selection", mean_curve, "generation"),
         (
-            "last",
+            "last-generations",
             f"the last {LAST}, moving average of {WINDOW}, aligned at the end",
             last_curve,
             "generation, from the end",
@@ -106,7 +107,7 @@ def _evaluations(results: StudyResults) -> Section:
         "Sizes of the pool summed over the cases that a generation's selection looked at, mean over the runs with 95 % "
         "intervals. When candidates have become alike, a selection runs out of cases and costs all of them."
     )
-    return Section("evaluations", "Evaluations per generation", text, charts)
+    return Section("evaluations", "Evaluations per generation", text, charts, scales=("linear",))
 
 
 def _ratios(results: StudyResults) -> Section:
@@ -138,10 +139,10 @@ def _against_plain(found: EvaluationRatio | None) -> list[str]:
 def _accuracy(results: StudyResults) -> Section:
     def cells(problem: str, method: str, runs: list[FinishedRun]) -> list[str]:
         right, trials = _pooled(runs)
-        base = _pooled(results.of(problem, BASELINE))
+        base = _pooled(results.runs_of(problem, BASELINE))
         tested = method != BASELINE and base[1] > 0
         p = f"{z_test(right / trials, base[0] / base[1], trials)[1]:.3f}" if tested else ""
-        accuracies = [100 * float(run.facts["accuracy"]) for run in runs]
+        accuracies = [100 * float(run.summary["accuracy"]) for run in runs]
         spread = f"{min(accuracies):.2f}–{max(accuracies):.2f}" if len(runs) > 1 else ""
         return [f"{100 * right / trials:.2f}", spread, p, _published(method)]
 
@@ -161,19 +162,19 @@ def _published(method: str) -> str:
 
 
 def _endings(results: StudyResults) -> Section:
-    endings = ["one candidate left", "cases exhausted", "all failed"]
+    endings = {ended: ended.label for ended in (Ended.ONE_LEFT, Ended.CASES_EXHAUSTED, Ended.ALL_FAILED)}
 
     def cells(_problem: str, _method: str, runs: list[FinishedRun]) -> list[str]:
         codes = np.concatenate([run.columns["ended"] for run in runs])
-        return [f"{codes.size:,}", *(f"{int((codes == code).sum()):,}" for code in range(len(endings)))]
+        return [f"{codes.size:,}", *(f"{int((codes == code).sum()):,}" for code in endings)]
 
-    table = table_of(results, ["selections", *endings], cells, "data")
+    table = table_of(results, ["selections", *endings.values()], cells, "data")
     return Section("endings", "Why selections ended", "Over all runs and generations.", table=table)
 
 
 def _passes(results: StudyResults) -> Section:
     def cells(_problem: str, _method: str, runs: list[FinishedRun]) -> list[str]:
-        evaluations, passes = totals(runs, "evaluations").sum(), totals(runs, "forward_passes").sum()
+        evaluations, passes = totals(runs, "evaluations").sum(), totals(runs, "pairs").sum()
         select, train = totals(runs, "seconds_select").sum(), totals(runs, "seconds_train").sum()
         calls = totals(runs, "forward_calls").sum()
         share = f"{100 * select / max(select + train, 1e-12):.0f} %"
@@ -185,7 +186,7 @@ def _passes(results: StudyResults) -> Section:
 
 
 def _pooled(runs: list[FinishedRun]) -> tuple[int, int]:
-    right, trials = (sum(int(run.facts[name]) for run in runs) for name in ("correct", "test_cases"))
+    right, trials = (sum(int(run.summary[name]) for run in runs) for name in ("correct", "test_cases"))
     if runs and not 0 <= right <= trials != 0:
         raise ValueError(f"correct must lie between 0 and test_cases, a positive number, got {right} of {trials}")
     return right, trials

@@ -8,8 +8,7 @@ import numpy as np
 
 from flexicase.experiments._tables import is_timing
 from flexicase.experiments.results import FinishedRun, StudyResults
-from flexicase.report.curves import mean_curve, median_curve, per_generation, totals
-from flexicase.report.figures import COUNTS
+from flexicase.report.curves import COUNTS, mean_curve, median_curve, per_generation, totals
 from flexicase.report.sections import (
     Line,
     Section,
@@ -51,7 +50,7 @@ def _evaluations(results: StudyResults) -> Section:
         "look at one case after another have no such number."
     )
     charts = charts_of(results, "evaluations", "mean evaluations per generation", "evaluations", views)
-    return Section("evaluations", "Evaluations per generation", text, charts)
+    return Section("evaluations", "Evaluations per generation", text, charts, scales=("linear", "log"))
 
 
 def _totals(results: StudyResults) -> Section:
@@ -82,10 +81,10 @@ def _time_to_success(results: StudyResults) -> Section:
 
 
 def _survival(runs: list[FinishedRun]) -> Line:
-    curve = kaplan_meier([run.generations - 1 for run in runs], [run.success for run in runs])
+    times, shares = kaplan_meier([run.generations - 1 for run in runs], [run.success for run in runs])
     last = max((run.generations - 1 for run in runs), default=0)
-    surviving = [1.0, *curve.surviving.tolist()]
-    return {"x": [0, *curve.times.tolist(), last], "y": [*surviving, surviving[-1]]}
+    surviving = [1.0, *shares.tolist()]
+    return {"x": [0, *times.tolist(), last], "y": [*surviving, surviving[-1]]}
 
 
 def _diversity(results: StudyResults) -> Section:
@@ -94,7 +93,7 @@ def _diversity(results: StudyResults) -> Section:
         "diversity",
         "mean number of distinct error vectors",
         "distinct error vectors",
-        lambda problem: curve_lines(results, problem, "distinct_errors"),
+        lambda problem: curve_lines(results, problem, "n_distinct_errors"),
     )
     text = "How many different error vectors the population has, mean over the runs still active."
     return Section("diversity", "Distinct error vectors", text, charts)
@@ -111,7 +110,7 @@ def _time(results: StudyResults) -> Section:
     )
 
     def cells(problem: str, method: str, runs: list[FinishedRun]) -> list[str]:
-        mine, theirs = (_milliseconds(found) for found in (runs, results.of(problem, BASELINE)))
+        mine, theirs = (_milliseconds(found) for found in (runs, results.runs_of(problem, BASELINE)))
         known = mine.size and theirs.size and method != BASELINE
         ratio = f"{np.median(mine) / np.median(theirs):.2f}" if known else ""
         return [quartiles(mine), ratio, f"{100 * np.median(_shares(runs)):.1f} %"]

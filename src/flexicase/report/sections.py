@@ -23,10 +23,12 @@ LONGEST_NAME = 100
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart of the page.
+    """A chart as data, which the page and `flexicase.report.figures` draw.
 
     Attributes:
-        id: Its place on the page.
+        id: Its id on the page.
+        place: What charts of its kind are called.
+        problem: The problem that it is of.
         title: What it shows.
         x: Label of the horizontal axis.
         y: Label of the vertical axis.
@@ -37,6 +39,8 @@ class Chart:
     """
 
     id: str
+    place: str
+    problem: str
     title: str
     x: str
     y: str
@@ -67,13 +71,23 @@ class Table:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page: a heading, a paragraph, charts, perhaps a table."""
+    """A part of the page: a heading, a paragraph, charts, perhaps a table.
+
+    Attributes:
+        id: Its id on the page.
+        title: The heading.
+        text: The paragraph.
+        charts: The charts.
+        table: The table.
+        scales: Scales with which its charts are drawn as pictures too, ``"linear"`` or ``"log"``.
+    """
 
     id: str
     title: str
     text: str
     charts: list[Chart] = field(default_factory=list)
     table: Table | None = None
+    scales: tuple[str, ...] = ()
 
 
 class View(NamedTuple):
@@ -115,7 +129,9 @@ def charts_of(
         drawn = {key: {"label": view.label, "lines": view.lines(problem)} for key, view in chosen.items()}
         full = _without_empty(drawn)
         if full:
-            charts.append(Chart(f"{place}-{problem}", f"{paper.title(problem)}: {title}.", x, y, full, **options))
+            charts.append(
+                Chart(f"{place}-{problem}", place, problem, f"{paper.title(problem)}: {title}.", x, y, full, **options)
+            )
     return charts
 
 
@@ -153,7 +169,7 @@ def table_of(
 def each(results: StudyResults) -> list[tuple[str, str, list[FinishedRun]]]:
     """All problems and methods of a study, the paper's order first, with their runs."""
     return [
-        (problem, method, results.of(problem, method))
+        (problem, method, results.runs_of(problem, method))
         for problem in results.problems
         for method in paper.paper_order(results.methods(problem))
     ]
@@ -169,8 +185,9 @@ def lines_of(results: StudyResults, problem: str, values: Callable[[list[Finishe
     """
     lines = []
     for place, method in enumerate(paper.paper_order(results.methods(problem))):
-        looks = style(method, place)._asdict()
-        lines.append({"name": method, "title": paper.title(method), **looks, **values(results.of(problem, method))})
+        drawn = style(method, place)._asdict()
+        points = values(results.runs_of(problem, method))
+        lines.append({"name": method, "title": paper.title(method), **drawn, **points})
     return lines
 
 
@@ -241,7 +258,7 @@ def quartiles(values: NDArray[np.float64]) -> str:
 def format_si(value: float) -> str:
     """A number with three digits, as tables print it.
 
-    >>> format_si(0.01234), format_si(52_345), short(3_069_123_456), short(float("nan"))
+    >>> format_si(0.01234), format_si(52_345), format_si(3_069_123_456), format_si(float("nan"))
     ('0.0123', '52.3 k', '3,069 M', '–')
     """
     if math.isnan(value):

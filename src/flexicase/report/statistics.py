@@ -24,25 +24,6 @@ class Interval(NamedTuple):
     high: float
 
 
-class Survival(NamedTuple):
-    """A Kaplan–Meier curve.
-
-    Attributes:
-        times: Times at which something ended, in increasing order.
-        at_risk: How many were still under observation just before each time.
-        events: How many ended at each time.
-        surviving: Estimated share that lasts beyond each time.
-
-    >>> kaplan_meier([1, 2], [True, False]).surviving.tolist()
-    [0.5]
-    """
-
-    times: NDArray[np.float64]
-    at_risk: NDArray[np.int64]
-    events: NDArray[np.int64]
-    surviving: NDArray[np.float64]
-
-
 def wilson(successes: int, trials: int, confidence: float = 0.95) -> Interval:
     """The score interval of a proportion (Wilson, 1927).
 
@@ -55,32 +36,27 @@ def wilson(successes: int, trials: int, confidence: float = 0.95) -> Interval:
     >>> f"{low:.3f} {high:.3f}"
     '0.738 0.930'
     """
+    from scipy.stats import binomtest
+
     _check_counts(successes, trials)
     if not 0.0 < confidence < 1.0:
         raise ValueError(f"confidence must lie between 0 and 1, got {confidence}")
-    z = _NORMAL.inv_cdf(0.5 + confidence / 2)
-    share, square = successes / trials, z * z / trials
-    centre = (share + square / 2) / (1 + square)
-    half = z / (1 + square) * math.sqrt(share * (1 - share) / trials + square / (4 * trials))
-    low = 0.0 if successes == 0 else centre - half
-    high = 1.0 if successes == trials else centre + half
-    return Interval(low, high)
+    found = binomtest(successes, trials).proportion_ci(confidence, method="wilson")
+    return Interval(float(found.low), float(found.high))
 
 
 def fisher_exact(successes: int, trials: int, other_successes: int, other_trials: int) -> float:
     """Two-sided p-value that two proportions are the same (Fisher, 1922).
 
-    All tables with the same margins that are no more likely than the one observed count.
-
     >>> f"{fisher_exact(3, 4, 1, 4):.4f}"
     '0.4857'
     """
+    from scipy import stats
+
     _check_counts(successes, trials)
     _check_counts(other_successes, other_trials)
-    both = successes + other_successes
-    first = range(max(0, both - other_trials), min(trials, both) + 1)
-    ways = {k: math.comb(trials, k) * math.comb(other_trials, both - k) for k in first}
-    return sum(count for count in ways.values() if count <= ways[successes]) / sum(ways.values())
+    table = [[successes, trials - successes], [other_successes, other_trials - other_successes]]
+    return min(1.0, float(stats.fisher_exact(table).pvalue))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -135,28 +111,31 @@ def z_test(
     return z, _NORMAL.cdf(z)
 
 
-def kaplan_meier(times: ArrayLike, ended: ArrayLike) -> Survival:
+def kaplan_meier(times: ArrayLike, ended: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Share of runs that last beyond each time, when some were stopped before they ended (Kaplan and Meier, 1958).
 
     Args:
         times: (n,) how long each was observed.
         ended: (n,) whether it ended then; otherwise its observation did.
 
-    >>> curve = kaplan_meier([6, 6, 6, 7, 10], [True, True, False, True, False])
-    >>> curve.times.tolist(), curve.at_risk.tolist(), [round(s, 3) for s in curve.surviving.tolist()]
-    ([6.0, 7.0], [5, 2], [0.6, 0.3])
+    Returns:
+        The times at which something ended, in increasing order, and the share that lasts beyond each.
+
+    >>> moments, surviving = kaplan_meier([6, 6, 6, 7, 10], [True, True, False, True, False])
+    >>> moments.tolist(), [round(share, 3) for share in surviving.tolist()]
+    ([6.0, 7.0], [0.6, 0.3])
     """
+    from scipy.stats import CensoredData, ecdf
+
     observed = np.asarray(times, dtype=np.float64)
     events = np.asarray(ended, dtype=bool)
     if observed.ndim != 1 or observed.shape != events.shape:
         raise ValueError(f"times and ended must be two lists of one length, got {observed.shape} and {events.shape}")
     if np.isnan(observed).any():
         raise ValueError(f"times must be numbers, found NaN at {int(np.flatnonzero(np.isnan(observed))[0])}")
-    moments = np.unique(observed[events])
-    at_risk = np.array([(observed >= moment).sum() for moment in moments], dtype=np.int64)
-    counts = np.array([(observed[events] == moment).sum() for moment in moments], dtype=np.int64)
-    surviving = np.cumprod(1.0 - counts / at_risk, dtype=np.float64)
-    return Survival(moments, at_risk, counts, surviving)
+    curve = ecdf(CensoredData.right_censored(observed, ~events)).sf
+    is_end = np.isin(curve.quantiles, observed[events])
+    return curve.quantiles[is_end], curve.probabilities[is_end]
 
 
 def _check_counts(successes: int, trials: int) -> None:

@@ -85,7 +85,7 @@ def _of_problem(results: StudyResults, problem: str) -> list[SuccessRate]:
 
 
 def _cell(results: StudyResults, problem: str, method: str) -> SuccessRate:
-    runs = results.of(problem, method)
+    runs = results.runs_of(problem, method)
     successes = sum(run.success for run in runs)
     published = paper.SUCCESSES.get((problem, method))
     return SuccessRate(problem, method, successes, len(runs), wilson(successes, len(runs)), published=published)

@@ -53,11 +53,11 @@ def of_variant(results: StudyResults, variant: str) -> StudyResults:
         results: The study.
         variant: Its name.
     """
-    runs = [_bred(run) for run in results.runs if run.variant == variant]
+    runs = [_without_last_generation(run) for run in results.runs if run.variant == variant]
     return replace(results, runs=tuple(runs))
 
 
-def _bred(run: FinishedRun) -> FinishedRun:
+def _without_last_generation(run: FinishedRun) -> FinishedRun:
     columns = {name: values[:-1] for name, values in run.columns.items()}
     columns["seconds_work"] = np.sum([columns[name] for name in WORK], axis=0)
     return replace(run, columns=columns)
@@ -83,7 +83,7 @@ def shares(results: StudyResults, problem: str, method: str) -> dict[str, Share]
     """
     found = {}
     for variant in results.variants:
-        runs = of_variant(results, variant).of(problem, method)
+        runs = of_variant(results, variant).runs_of(problem, method)
         percent = PERCENT * per_generation(runs, "pairs") / full_matrix(results, problem)
         if percent.size:
             events = np.concatenate([run.columns["events"] for run in runs])
@@ -102,11 +102,11 @@ def by_selections(results: StudyResults, problem: str, method: str) -> list[Shar
         problem: The problem.
         method: The method.
     """
-    full = {name for name in results.variants if not results.settings_of(name).get("partial")}
+    full = {name for name in results.variants if not results.spec.settings_of(name).get("partial")}
     found: dict[str, Share] = {}
     for variant, share in shares(results, problem, method).items():
         if variant not in full:
-            found.setdefault(repr(results.settings_of(variant).get("parents")), share)
+            found.setdefault(repr(results.spec.settings_of(variant).get("n_selections")), share)
     return sorted(found.values(), key=lambda share: share.selections)
 
 
@@ -124,7 +124,7 @@ def _summary(results: StudyResults) -> Section:
     for problem, method, _ in each(results):
         computed = shares(results, problem, method)
         for variant in results.variants:
-            runs = of_variant(results, variant).of(problem, method)
+            runs = of_variant(results, variant).runs_of(problem, method)
             if runs:
                 names = [paper.title(problem), paper.title(method), variant]
                 rows.append([*names, *_cells(runs, computed.get(variant))])
@@ -153,7 +153,7 @@ def _cells(runs: list[FinishedRun], share: Share | None) -> list[str]:
 def _selections(results: StudyResults) -> Section:
     charts = charts_of(
         results,
-        "share",
+        "pairs-by-selections",
         "pairs computed per generation, by the number of selections; medians over the runs with quartiles",
         "% of the full matrix",
         lambda problem: [
@@ -167,7 +167,7 @@ def _selections(results: StudyResults) -> Section:
         "Every selection starts from the whole population, so that its first case costs one evaluation of everybody. "
         "Selections of one generation share what they compute: the more there are, the more of the matrix is known."
     )
-    return Section("selections", "Pairs computed, by the number of selections", text, charts)
+    return Section("selections", "Pairs computed, by the number of selections", text, charts, scales=("linear",))
 
 
 def _points(found: list[Share]) -> Line:
@@ -191,7 +191,7 @@ def _generations(results: StudyResults) -> Section:
 
 def _partial_first(results: StudyResults) -> list[str]:
     """The variants, those that compute everything at the end."""
-    return sorted(results.variants, key=lambda name: not results.settings_of(name).get("partial"))
+    return sorted(results.variants, key=lambda name: not results.spec.settings_of(name).get("partial"))
 
 
 def _percent_lines(results: StudyResults, part: StudyResults, problem: str) -> list[Line]:

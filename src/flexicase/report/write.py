@@ -24,8 +24,8 @@ from flexicase.experiments._tables import is_timing
 from flexicase.experiments.results import FinishedRun, StudyResults, read_results
 from flexicase.report import paper
 from flexicase.report.claims import Claim, claims, image_claims
-from flexicase.report.curves import LARGEST, mean_curve
-from flexicase.report.figures import COUNTS, draw_evaluations, draw_image_evaluations, draw_shares
+from flexicase.report.curves import COUNTS, LARGEST, mean_curve
+from flexicase.report.figures import draw_figures
 from flexicase.report.images import image_sections
 from flexicase.report.programs import program_sections
 from flexicase.report.sections import Section, View, charts_of, curve_lines, unique_name
@@ -57,7 +57,7 @@ def render(results: StudyResults) -> str:
     charts = [asdict(chart) for part in parts for chart in part.charts]
     environment = Environment(loader=FileSystemLoader(RESOURCES), autoescape=True, trim_blocks=True)
     return environment.get_template("page.html.j2").render(
-        name=results.name,
+        name=results.spec.name,
         title=f"Lexicase selection at scale: {layout.title}",
         done=len(results.runs),
         planned=results.planned,
@@ -66,7 +66,7 @@ def render(results: StudyResults) -> str:
         success_tables=success_tables,
         claims=layout.claims(results),
         sections=parts,
-        spec=results.spec.strip(),
+        spec=results.spec.text.strip(),
         charts=Markup(_script_safe(json.dumps(_finite(charts), separators=(",", ":"), allow_nan=False))),
         script=Markup((RESOURCES / "charts.js").read_text(encoding="utf-8")),
         css=Markup((RESOURCES / "page.css").read_text(encoding="utf-8")),
@@ -88,7 +88,7 @@ def _script_safe(text: str) -> str:
     return text.replace("<", "\\u003c")
 
 
-def own_sections(results: StudyResults) -> list[Section]:
+def generic_sections(results: StudyResults) -> list[Section]:
     """All parts of the page, in order.
 
     Args:
@@ -109,7 +109,6 @@ class Layout:
         title: What the study is of.
         sections: Charts and tables.
         claims: Statements of the paper, and whether the data agree.
-        draw: Writes the figures to a folder; gives the files.
         success: What a success is, where methods are compared by their successes; empty elsewhere.
         columns: Columns that the rows of every run must have.
         facts: Facts that every run must have, with their types.
@@ -118,7 +117,6 @@ class Layout:
     title: str
     sections: Callable[[StudyResults], list[Section]]
     claims: Callable[[StudyResults], list[Claim]]
-    draw: Callable[[StudyResults, Path], list[Path]]
     success: str = ""
     columns: tuple[str, ...] = ()
     facts: dict[str, type | UnionType] = field(default_factory=dict)
@@ -128,7 +126,6 @@ PROGRAMS = Layout(
     "the program-synthesis study",
     program_sections,
     claims,
-    draw_evaluations,
     success="A success solves every held-out test case.",
     facts={"success": bool},
 )
@@ -136,20 +133,18 @@ IMAGES = Layout(
     "the image-classification study",
     image_sections,
     image_claims,
-    draw_image_evaluations,
-    columns=("evaluations", "ended", "forward_passes", "forward_calls", "seconds_select", "seconds_train"),
+    columns=("evaluations", "ended", "pairs", "forward_calls", "seconds_select", "seconds_train"),
     facts={"accuracy": int | float, "correct": int, "test_cases": int},
 )
 VARIANTS = Layout(
     "partial evaluation",
     variant_sections,
     lambda _: [],
-    draw_shares,
     columns=("events", "pairs", "evaluations", *WORK),
     facts={"success": bool},
 )
-OWN = Layout("runs of their own kind", own_sections, lambda _: [], lambda *_: [])
-OWN_SUCCESS = "What a success is, the runs say themselves."
+GENERIC = Layout("runs of their own kind", generic_sections, lambda _: [])
+GENERIC_SUCCESS = "What a success is, the runs say themselves."
 
 
 def layout_of(results: StudyResults) -> Layout:
@@ -161,13 +156,13 @@ def layout_of(results: StudyResults) -> Layout:
     Raises:
         ValueError: A run has not what the layout shows.
     """
-    if results.kind == "image":
+    if results.spec.kind == "image":
         layout = IMAGES
-    elif results.kind == "gp":
+    elif results.spec.kind == "gp":
         layout = VARIANTS if len(results.variants) > 1 else PROGRAMS
     else:
-        tell = all(run.facts.get("success") is not None for run in results.runs)
-        layout = replace(OWN, success=OWN_SUCCESS if tell else "")
+        tell = all(run.summary.get("success") is not None for run in results.runs)
+        layout = replace(GENERIC, success=GENERIC_SUCCESS if tell else "")
     for run in results.runs:
         _check(run, layout)
     return layout
@@ -178,8 +173,8 @@ def _check(run: FinishedRun, layout: Layout) -> None:
     if missing:
         raise ValueError(f"run {run.id!r}: its rows must have a column {missing[0]!r}")
     for name, kind in layout.facts.items():
-        if not isinstance(run.facts.get(name), kind):
-            raise ValueError(f"run {run.id!r}: expected a value for {name!r}, got {run.facts.get(name)!r}")
+        if not isinstance(run.summary.get(name), kind):
+            raise ValueError(f"run {run.id!r}: expected a value for {name!r}, got {run.summary.get(name)!r}")
 
 
 PACKAGES = ("jinja2", "matplotlib", "pyarrow", "pydantic", "scipy")
@@ -223,7 +218,7 @@ def write_report(export: Path, folder: Path) -> Report:
     try:
         results = read_results(export)
         with np.errstate(all="ignore"):  # infinite values are gaps in charts
-            files = [*write_tables(results, partial), *layout_of(results).draw(results, partial)]
+            files = [*write_tables(results, partial), *draw_figures(layout_of(results).sections(results), partial)]
             write_atomically(partial / PAGE, render(results).encode())
         names = [path.name for path in files]
         _refuse_foreign(folder, names)
@@ -297,7 +292,7 @@ def _evaluation_lines(results: StudyResults) -> list[list[Any]]:
     for problem in results.problems:
         for method in paper.paper_order(results.methods(problem)):
             for count in COUNTS:
-                curve = mean_curve(results.of(problem, method), count)
+                curve = mean_curve(results.runs_of(problem, method), count)
                 columns = (curve.generation, curve.mean, curve.low, curve.high, curve.active)
                 points = zip(*(column.tolist() for column in columns), strict=True)
                 lines += [[problem, method, count, *point] for point in points]

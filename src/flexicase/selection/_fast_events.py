@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from flexicase._checks import MAX_COUNT, check_count, check_number, per_case, shown
 from flexicase._native import FastRun
 from flexicase.evaluation._cache import ErrorCache
-from flexicase.evaluation._lookahead import BYTES_PER_PAIR, MAX_CASES, Growing, LookAhead
+from flexicase.evaluation._lookahead import MAX_CASES, BlockSizer, Growing, LookAhead
 from flexicase.evaluation._protocol import CaseEvaluator, check_block, raise_evaluation_error
 from flexicase.rng import Key
 from flexicase.selection.epsilon import MadEpsilon, median_absolute_deviation
@@ -100,7 +100,7 @@ def native_runner(settings: EventSettings, weights: CaseWeights) -> FastRun:
         settings.mad,
         code,
         min_cases,
-        settings.block_bytes // BYTES_PER_PAIR,
+        BlockSizer(lookahead, settings.block_bytes).max_pairs,
     )
 
 

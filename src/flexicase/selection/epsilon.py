@@ -99,7 +99,7 @@ def median(values: NDArray[np.float64]) -> float:
     """The median; the mean of the two middle values for an even number.
 
     ``values`` must not contain NaN (a sum of errors that is NaN counts as infinite). A median between -inf and inf
-    is inf. The native twins are native/select/median.inl and deviation.hpp.
+    is inf. The native twin is native/select/isa/median.hpp.
     """
     ordered = np.sort(values)
     k = len(ordered)

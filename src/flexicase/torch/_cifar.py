@@ -1,6 +1,6 @@
-"""CIFAR-10 from a folder that the user names: the official archives or their content.
+"""CIFAR-10 from a folder with the official archives or their content.
 
-A pickle is read only if its MD5 is the official one, and by an unpickler that knows nothing but arrays.
+A pickle is read only if its MD5 is the official one, by an unpickler that creates nothing but arrays.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PICKLES = {
     "data_batch_5": "482c414d41f54cd18b22e5b47cb7c3cb",
     "test_batch": "40351d587109b95175f43aff81a1287e",
 }
-#: MD5 of the files of the binary version: for each image its label, then its pixels.
+#: MD5 of the files of the binary version: for each image the label, then the pixels.
 RECORDS = {
     "data_batch_1": "5dd7e06a14cb22eb9f671a540d1b7c25",
     "data_batch_2": "5ea93a67294ea407fff1d09f752e9692",
@@ -39,7 +39,7 @@ RECORDS = {
     "data_batch_5": "53f37980c15c3d472c316c40844f3f0d",
     "test_batch": "803d5f7f4d78ea53de84dbe85f74fb6d",
 }
-#: What the pickles may name, under the modules of the NumPy that wrote them.
+#: Names that the pickles may use, in the modules of the NumPy that wrote them.
 PICKLED_NAMES: dict[tuple[str, str], Any] = {
     ("numpy.core.multiarray", "_reconstruct"): np.empty(0).__reduce__()[0],
     ("numpy", "ndarray"): np.ndarray,
@@ -48,7 +48,7 @@ PICKLED_NAMES: dict[tuple[str, str], Any] = {
 
 
 class Batch(NamedTuple):
-    """Some images.
+    """Images and their labels.
 
     Attributes:
         images: (n, 3, 32, 32) uint8.
@@ -64,10 +64,10 @@ def read_cifar10(directory: str | Path, names: tuple[str, ...] = BATCHES) -> lis
 
     Args:
         directory: A folder with ``cifar-10-python.tar.gz`` or ``cifar-10-binary.tar.gz``, or what is in them.
-        names: Which batches.
+        names: Batches to read.
 
     Raises:
-        FileNotFoundError: There is nothing of the kind; the message says what to download.
+        FileNotFoundError: The folder has none of them; the message says what to download.
         ValueError: A file is not the original.
     """
     folder = Path(directory)
@@ -76,7 +76,7 @@ def read_cifar10(directory: str | Path, names: tuple[str, ...] = BATCHES) -> lis
 
 
 def _reader(folder: Path) -> Callable[[str], bytes]:
-    """Something that gives the records of a batch."""
+    """A function from the name of a batch to its records."""
     for inner in (folder, folder / "cifar-10-batches-py", folder / "cifar-10-batches-bin"):
         if (inner / "data_batch_1").is_file():
             return lambda name: _records_of_pickle(name, (inner / name).read_bytes())
@@ -118,10 +118,9 @@ def _records_of_pickle(name: str, content: bytes) -> bytes:
 
 
 class _ArrayUnpickler(pickle.Unpickler):
-    """Reads plain values and NumPy arrays; any other name in the file is an error, and nothing is imported."""
+    """Reads plain values and NumPy arrays; any other name in the file is an error, and is not imported."""
 
     def find_class(self, module: str, name: str) -> Any:
-        """The object of that name, one of three."""
         if (module, name) not in PICKLED_NAMES:
             raise pickle.UnpicklingError(f"{module}.{name} must not be in a file of CIFAR-10")
         return PICKLED_NAMES[module, name]

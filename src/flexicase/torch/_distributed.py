@@ -1,4 +1,4 @@
-"""How the processes of a ``torchrun`` job meet, also when it has started them anew, and notice that one is gone."""
+"""The processes of a ``torchrun`` job: meeting, sharing results, and detecting a lost rank."""
 
 from __future__ import annotations
 
@@ -23,25 +23,20 @@ from flexicase.rng import Key, Seed, key_from_seed
 from flexicase.selection.fast_lexicase import FastLexicase
 from flexicase.torch._evaluation import CandidateErrors, RankErrors
 from flexicase.torch._fingerprint import as_bytes, checksum
-from flexicase.torch._training import TrainingError, load_unsaved_buffers, parameters_of, unsaved_buffers, unsaved_names
+from flexicase.torch._networks import load_unsaved_buffers, parameters_of, unsaved_buffers, unsaved_names
+from flexicase.torch._training import TrainingError
 
 TIMEOUT = timedelta(minutes=30)
-SECONDS_BETWEEN_LOOKS = 0.02
+POLL_SECONDS = 0.02
 
 
 class RankLostError(ConnectionError):
-    """Another rank has died, or has not answered in time.
-
-    Example:
-        >>> from flexicase.torch._distributed import RankLostError
-        >>> issubclass(RankLostError, ConnectionError)
-        True
-    """
+    """Another rank has exited, or has not answered in time."""
 
 
 @contextmanager
 def detect_lost_rank() -> Generator[None, None, None]:
-    """Turn what PyTorch raises when a rank is gone into `RankLostError`."""
+    """Raise `RankLostError` where PyTorch raises the error of a lost connection."""
     try:
         yield
     except RuntimeError as error:
@@ -50,7 +45,7 @@ def detect_lost_rank() -> Generator[None, None, None]:
 
 
 def init_process_group(backend: str) -> None:
-    """Initialise ``torch.distributed`` from what ``torchrun`` has put into the environment; left when Python ends.
+    """Initialise ``torch.distributed`` from the environment that ``torchrun`` sets, until Python exits.
 
     Args:
         backend: ``"gloo"`` or ``"nccl"``.
@@ -66,20 +61,21 @@ def init_process_group(backend: str) -> None:
 
 
 def agree_on_prefix(store: Any, rank: int, world_size: int, timeout: timedelta = TIMEOUT) -> str:
-    """A name that all ranks of this start of the job know, and none of an earlier start.
+    """A prefix for keys in the store that all ranks of this start of the job know, and none of an earlier start.
 
-    The store outlives the ranks, so that after a restart it still holds what those of the last start have left. Every
-    rank says hello with a word of its own; rank 0 welcomes these words and gives the name; who finds its own word in
-    the welcome confirms the name.
+    The store outlives the ranks: after a restart it still has the keys of the ranks before, with which
+    ``init_process_group`` fails or hangs. ``TORCHELASTIC_RESTART_COUNT`` cannot be the prefix, because the agents of a
+    job on several machines count restarts differently. So every rank writes a word of its own; rank 0 publishes all
+    words, of which its own is the prefix; a rank that finds its word among them confirms.
 
     Args:
-        store: A store of ``torch.distributed``, where all ranks of all starts read and write.
+        store: A store of ``torch.distributed`` that all ranks of all starts share.
         rank: This rank.
-        world_size: How many there are.
+        world_size: Number of ranks.
         timeout: How long to wait for the others.
 
     Raises:
-        RankLostError: Not all came.
+        RankLostError: A rank did not arrive in time.
 
     Example:
         >>> import torch.distributed as dist
@@ -87,21 +83,21 @@ def agree_on_prefix(store: Any, rank: int, world_size: int, timeout: timedelta =
         >>> len(agree_on_prefix(dist.HashStore(), rank=0, world_size=1))
         32
     """
-    own, until = uuid.uuid4().hex, time.monotonic() + timeout.total_seconds()
-    hellos = [f"hello {other}" for other in range(1, world_size)]
-    store.set(f"hello {rank}", own)
-    while time.monotonic() < until:
-        if rank == 0 and store.check(hellos):
-            store.set("welcome", " ".join([own, *(store.get(hello).decode() for hello in hellos)]))
+    own, deadline = uuid.uuid4().hex, time.monotonic() + timeout.total_seconds()
+    others = [f"word {other}" for other in range(1, world_size)]
+    store.set(f"word {rank}", own)
+    while time.monotonic() < deadline:
+        if rank == 0 and store.check(others):
+            store.set("words", " ".join([own, *(store.get(other).decode() for other in others)]))
             if store.check([f"{own} {other}" for other in range(1, world_size)]):
                 return own
-        elif rank and store.check(["welcome"]):
-            name, *welcome = store.get("welcome").decode().split()
-            if own in welcome:
-                store.set(f"{name} {rank}", "confirmed")
-                return name
-        time.sleep(SECONDS_BETWEEN_LOOKS)
-    raise RankLostError(f"not all of the {world_size} ranks came within {timeout.total_seconds():.0f} s")
+        elif rank and store.check(["words"]):
+            prefix, *words = store.get("words").decode().split()
+            if own in words:
+                store.set(f"{prefix} {rank}", "confirmed")
+                return prefix
+        time.sleep(POLL_SECONDS)
+    raise RankLostError(f"not all of the {world_size} ranks arrived within {timeout.total_seconds():.0f} s")
 
 
 def _leave() -> None:
@@ -114,104 +110,110 @@ Distributed: TypeAlias = bool | Literal["auto"]
 
 
 class RankFailedError(RuntimeError):
-    """Work has failed on another rank; the message says on which, and why.
-
-    Example:
-        >>> from flexicase.torch._distributed import RankFailedError
-        >>> str(RankFailedError("rank 1: ValueError: no such case"))
-        'rank 1: ValueError: no such case'
-    """
+    """Work has failed on another rank; the message gives the rank and the reason."""
 
 
 class SingleProcess:
-    """All candidates in this process: nothing to be told to anybody.
+    """All candidates in this process.
 
     Example:
         >>> from flexicase.torch._distributed import SingleProcess
-        >>> SingleProcess().each(3, lambda candidate: candidate / 2)
+        >>> SingleProcess().map_candidates(3, lambda candidate: candidate / 2)
         [0.0, 0.5, 1.0]
     """
 
     rank = 0
     world_size = 1
-    seconds_between_saves = 30.0
+    save_every = 30.0
 
     def key(self, seed: Seed) -> Key:
-        """The random bits that a seed stands for."""
+        """The key of a seed; without a seed, a random one."""
         return key_from_seed(seed)
 
     def device(self, device: str | torch.device) -> str | torch.device:
-        """Which device this rank uses, if so much was asked for."""
+        """The device that this rank uses."""
         return device
 
-    def each(self, candidates: int, work: Callable[[int], Result]) -> list[Result]:
-        """The results of some work for each candidate, done where it lives."""
-        return [work(candidate) for candidate in range(candidates)]
+    def map_candidates(self, n: int, work: Callable[[int], Result]) -> list[Result]:
+        """The results of some work for each of ``n`` candidates, done on the rank that owns the candidate.
+
+        Raises:
+            TrainingError: Training has diverged: the error of the first such candidate, on all ranks.
+            RankFailedError: The work has failed on another rank.
+        """
+        return [work(candidate) for candidate in range(n)]
 
     def evaluator(self, evaluate: CandidateErrors) -> CandidateErrors | RankErrors:
-        """What gives the errors of all candidates, where ``evaluate`` gives those of this rank's."""
+        """An evaluator of all candidates, from one of this rank's candidates."""
         return evaluate
 
-    def adopt(self, candidate: int, model: nn.Module, optimizer: dict[str, Any] | None) -> dict[str, Any] | None:
-        """Give the state of a candidate to all ranks.
+    def broadcast_parent(
+        self, candidate: int, model: nn.Module, optimizer: dict[str, Any] | None
+    ) -> dict[str, Any] | None:
+        """Copy the state of a candidate from the rank that owns it to all ranks.
 
         Args:
-            candidate: Which one.
-            model: Its network here, overwritten with what its rank has.
-            optimizer: State of its optimiser here, if it matters.
+            candidate: The candidate.
+            model: Its network here, which is overwritten.
+            optimizer: State of its optimiser here, or None.
 
         Returns:
-            State of its optimiser as its rank has it.
+            State of its optimiser on the rank that owns it.
         """
         return optimizer
 
-    def from_first(self, work: Callable[[], Result]) -> Result:
-        """The result of some work, done on rank 0; tensors come back on the CPU."""
-        return work()
-
-    def agree(self, facts: Callable[[], dict[str, Any]]) -> None:
-        """Refuse to go on if the ranks do not have the same facts.
-
-        Args:
-            facts: Finds them; not called where there is nobody to agree with.
+    def on_rank_zero(self, work: Callable[[], Result]) -> Result:
+        """The result of some work, done on rank 0 alone; tensors come back on the CPU.
 
         Raises:
-            ValueError: They differ; the message says in what.
+            RankFailedError: It has failed there, and this is another rank.
+        """
+        return work()
+
+    def check_same_on_all_ranks(self, settings: Callable[[], dict[str, Any]]) -> None:
+        """Refuse to continue if settings differ between ranks.
+
+        Args:
+            settings: Returns them; called only if there are other ranks.
+
+        Raises:
+            ValueError: They differ; the message names the setting.
         """
 
 
 class RankGroup(SingleProcess):
-    """The processes of a job started by ``torchrun``; needs that ``torch.distributed`` is initialised.
+    """The processes of a job started by ``torchrun``; needs an initialised ``torch.distributed``.
+
+    Candidate k belongs to rank k mod world size.
 
     Args:
-        timeout: How long to wait for a rank that is slower than this one.
+        timeout: How long to wait for a slower rank.
 
     Example:
         >>> import torch.distributed as dist
         >>> from flexicase.torch._distributed import RankGroup
         >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
-        >>> RankGroup().each(3, lambda candidate: candidate / 2)
+        >>> RankGroup().map_candidates(3, lambda candidate: candidate / 2)
         [0.0, 0.5, 1.0]
         >>> dist.destroy_process_group()
     """
 
-    seconds_between_saves = 0.0
+    save_every = 0.0
 
     def __init__(self, timeout: timedelta = TIMEOUT) -> None:
-        """Open a channel of our own on the CPU, whatever the job's backend is."""
+        """Open a gloo channel on the CPU, whatever the backend of the job is."""
         self.rank = dist.get_rank()
         self.world_size = dist.get_world_size()
         with detect_lost_rank():
             self._channel = dist.new_group(backend="gloo", timeout=timeout)
 
     def key(self, seed: Seed) -> Key:
-        """The random bits that a seed stands for; without one, those of rank 0."""
         own = key_from_seed(seed)
-        first = self.from_first(lambda: tuple(own))
+        first = self.on_rank_zero(lambda: tuple(own))
         return Key(*first) if seed is None else own
 
     def device(self, device: str | torch.device) -> str | torch.device:
-        """One GPU per rank of a machine, unless a certain one was asked for."""
+        """The device that this rank uses: one GPU per rank of a machine, unless a GPU was given."""
         found = torch.device(device)
         if found.type != "cuda" or found.index is not None:
             return device
@@ -221,60 +223,49 @@ class RankGroup(SingleProcess):
         return own
 
     def owner(self, candidate: int) -> int:
-        """The rank where a candidate lives."""
+        """The rank that owns a candidate."""
         return candidate % self.world_size
 
-    def each(self, candidates: int, work: Callable[[int], Result]) -> list[Result]:
-        """The results of some work for each candidate, done where it lives.
-
-        Raises:
-            TrainingError: A candidate's training has diverged: the first such candidate's, on all ranks.
-            RankFailedError: The work has failed for a candidate on another rank.
-        """
+    def map_candidates(self, n: int, work: Callable[[int], Result]) -> list[Result]:
         done: dict[int, Result] = {}
         failure: Exception | None = None
         at = self.rank
         try:
-            for at in range(self.rank, candidates, self.world_size):
+            for at in range(self.rank, n, self.world_size):
                 done[at] = work(at)
         except Exception as error:
             failure = error
-        told = self._gather((done, at, None if failure is None else _described(failure)))
-        failures = [(at, what) for _, at, what in told if what is not None]
+        gathered = self._gather((done, at, None if failure is None else _described(failure)))
+        failures = [(at, what) for _, at, what in gathered if what is not None]
         if failures:
             first, what = min(failures)
             if failure is not None and first == at:
                 raise failure
-            raise self._as_told(self.owner(first), what)
-        together = {which: result for results, *_ in told for which, result in results.items()}
-        return [together[which] for which in range(candidates)]
+            raise _remote_error(self.owner(first), what)
+        together = {which: result for results, *_ in gathered for which, result in results.items()}
+        return [together[which] for which in range(n)]
 
     def evaluator(self, evaluate: CandidateErrors) -> RankErrors:
-        """Each block is computed by the ranks where its candidates live, and told to all."""
         return RankErrors(evaluate, self)
 
-    def adopt(self, candidate: int, model: nn.Module, optimizer: dict[str, Any] | None) -> dict[str, Any] | None:
-        """Give the state of a candidate to all ranks; see `SingleProcess.adopt`."""
-        tensors = list(parameters_of(model).values())
+    def broadcast_parent(
+        self, candidate: int, model: nn.Module, optimizer: dict[str, Any] | None
+    ) -> dict[str, Any] | None:
+        owner, tensors = self.owner(candidate), list(parameters_of(model).values())
         content = torch.cat([as_bytes(value) for value in tensors])
         by_nccl = content.device.type == "cuda"
         content = content if by_nccl else content.cpu()
         with detect_lost_rank():
-            dist.broadcast(content, self.owner(candidate), None if by_nccl else self._channel)
-        if self.owner(candidate) != self.rank:
+            dist.broadcast(content, owner, None if by_nccl else self._channel)
+        if owner != self.rank:
             parts = content.split([value.numel() * value.element_size() for value in tensors])
             for value, part in zip(tensors, parts, strict=True):
                 value.copy_(part.clone().view(value.dtype).view(value.shape))
         if unsaved_names(model):
-            load_unsaved_buffers(model, self._tell(unsaved_buffers(model), self.owner(candidate)))
-        return None if optimizer is None else self._tell(optimizer, self.owner(candidate))
+            load_unsaved_buffers(model, self._broadcast(unsaved_buffers(model), owner))
+        return None if optimizer is None else self._broadcast(optimizer, owner)
 
-    def from_first(self, work: Callable[[], Result]) -> Result:
-        """The result of some work, done on rank 0; tensors come back on the CPU.
-
-        Raises:
-            RankFailedError: It has failed there.
-        """
+    def on_rank_zero(self, work: Callable[[], Result]) -> Result:
         result: Result | None = None
         failure: Exception | None = None
         if self.rank == 0:
@@ -282,29 +273,28 @@ class RankGroup(SingleProcess):
                 result = work()
             except Exception as error:
                 failure = error
-        what = self._tell(None if failure is None else _described(failure), 0)
+        what = self._broadcast(None if failure is None else _described(failure), 0)
         if failure is not None:
             raise failure
         if what is not None:
-            raise self._as_told(0, what)
-        return self._tell(result, 0)
+            raise _remote_error(0, what)
+        return self._broadcast(result, 0)
 
-    def agree(self, facts: Callable[[], dict[str, Any]]) -> None:
-        """Refuse to go on if the ranks do not have the same facts; see `SingleProcess.agree`."""
-        told = self._gather(facts())
-        for rank, theirs in enumerate(told):
-            for name, value in told[0].items():
+    def check_same_on_all_ranks(self, settings: Callable[[], dict[str, Any]]) -> None:
+        gathered = self._gather(settings())
+        for rank, theirs in enumerate(gathered):
+            for name, value in gathered[0].items():
                 if theirs.get(name) != value:
                     raise ValueError(
-                        f"all ranks must be started alike: rank 0 has {name}={value!r:.80}, "
+                        f"all ranks must have the same settings: rank 0 has {name}={value!r:.80}, "
                         f"rank {rank} has {name}={theirs.get(name)!r:.80}"
                     )
 
     def gather_bytes(self, content: NDArray[np.uint8]) -> list[NDArray[np.uint8]]:
-        """What each rank has, as many bytes on each.
+        """The bytes of each rank.
 
         Args:
-            content: (bytes,) what this rank has.
+            content: (n,) the bytes of this rank; ``n`` must be the same on all ranks.
         """
         sent = torch.from_numpy(content)
         found = [torch.empty_like(sent) for _ in range(self.world_size)]
@@ -312,19 +302,11 @@ class RankGroup(SingleProcess):
             dist.all_gather(found, sent, self._channel)
         return [part.numpy() for part in found]
 
-    def failures(self, failure: Exception | None) -> Exception:
-        """The failure of the first rank that has one, as an exception to raise here; asked of all ranks at once."""
-        told = self._gather(None if failure is None else _described(failure))
-        rank, what = next((rank, what) for rank, what in enumerate(told) if what is not None)
-        return failure if failure is not None and rank == self.rank else self._as_told(rank, what)
-
-    def _as_told(self, rank: int, what: tuple[str, str]) -> Exception:
-        kind, message = what
-        return (
-            TrainingError(message)
-            if kind == TrainingError.__name__
-            else RankFailedError(f"rank {rank}: {kind}: {message}")
-        )
+    def first_failure(self, failure: Exception | None) -> Exception:
+        """The failure of the first rank that has one, as an exception to raise here; called on all ranks at once."""
+        gathered = self._gather(None if failure is None else _described(failure))
+        rank, what = next((rank, what) for rank, what in enumerate(gathered) if what is not None)
+        return failure if failure is not None and rank == self.rank else _remote_error(rank, what)
 
     def _gather(self, value: Any) -> list[Any]:
         found: list[Any] = [None] * self.world_size
@@ -332,15 +314,25 @@ class RankGroup(SingleProcess):
             dist.all_gather_object(found, value, self._channel)
         return found
 
-    def _tell(self, value: Any, source: int) -> Any:
-        """A value that one rank has, on all; only what ``torch.load`` reads without trust."""
+    def _broadcast(self, value: Any, source: int) -> Any:
+        """A value of one rank, on all ranks; limited to what ``torch.load(weights_only=True)`` reads."""
         content = io.BytesIO()
         if self.rank == source:
             torch.save(value, content)
-        told = [content.getvalue()]
+        sent = [content.getvalue()]
         with detect_lost_rank():
-            dist.broadcast_object_list(told, source, self._channel, device=torch.device("cpu"))
-        return value if self.rank == source else torch.load(io.BytesIO(told[0]), map_location="cpu", weights_only=True)
+            dist.broadcast_object_list(sent, source, self._channel, device=torch.device("cpu"))
+        return value if self.rank == source else torch.load(io.BytesIO(sent[0]), map_location="cpu", weights_only=True)
+
+
+def _described(failure: Exception) -> tuple[str, str]:
+    return type(failure).__name__, str(failure)
+
+
+def _remote_error(rank: int, what: tuple[str, str]) -> Exception:
+    kind, message = what
+    is_training = kind == TrainingError.__name__
+    return TrainingError(message) if is_training else RankFailedError(f"rank {rank}: {kind}: {message}")
 
 
 def under_torchrun() -> bool:
@@ -358,12 +350,12 @@ def join(distributed: Distributed, population: int, device: str | torch.device) 
     """The ranks of this job.
 
     Args:
-        distributed: Whether there are several; ``"auto"``: if `under_torchrun`.
-        population: Candidates; at least one per rank.
-        device: What the networks will be on, which decides between gloo and NCCL.
+        distributed: Whether there are several ranks; ``"auto"``: if `under_torchrun`.
+        population: Number of candidates, at least one per rank.
+        device: Device of the networks, which decides between gloo and NCCL.
 
     Raises:
-        ImportError: This PyTorch comes without ``torch.distributed``.
+        ImportError: This build of PyTorch has no ``torch.distributed``.
         ValueError: There is no job to join, or there are more ranks than candidates.
 
     Example:
@@ -392,15 +384,11 @@ def join(distributed: Distributed, population: int, device: str | torch.device) 
     return RankGroup()
 
 
-def facts(selector: FastLexicase, key: Key, model: nn.Module) -> dict[str, Any]:
-    """What the ranks must have in common to make the same decisions, beside the settings of training."""
+def shared_settings(selector: FastLexicase, key: Key, model: nn.Module) -> dict[str, Any]:
+    """What all ranks need in common to make the same decisions, besides the settings of training."""
     return {
         **selector.state_dict()["settings"],
         "lookahead": selector.lookahead,
         "key": tuple(key),
         "checksum of the first network": checksum([*parameters_of(model).values(), *unsaved_buffers(model).values()]),
     }
-
-
-def _described(failure: Exception) -> tuple[str, str]:
-    return type(failure).__name__, str(failure)

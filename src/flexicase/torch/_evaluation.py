@@ -1,10 +1,11 @@
-"""The cases of a map-style data set, read in batches and checked."""
+"""Errors of candidates on cases: reading a data set in batches, and running the networks on them."""
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from statistics import median
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -14,27 +15,21 @@ from torch import Tensor, nn
 from torch.utils.data import TensorDataset, default_collate
 from torch.utils.flop_counter import FlopCounterMode
 
+from flexicase.evaluation._lookahead import GROWTH_DELAY, Growing
 from flexicase.torch._fingerprint import checksum, describe_tensors
 
 if TYPE_CHECKING:
     from flexicase.torch._distributed import RankGroup
 
 
-#: How much of a data set its fingerprint reads: so many bytes if it can be read in batches, otherwise so many cases.
+#: How much of a data set its fingerprint reads: bytes if it can be read in batches, cases if not.
 SAMPLED_BYTES = 2**24
 SAMPLED_CASES = 32
 
 
 @runtime_checkable
 class BatchDataset(Protocol):
-    """A data set that can be read many cases at a time.
-
-    Example:
-        >>> import flexicase.torch as ft
-        >>> from flexicase.torch._evaluation import BatchDataset
-        >>> isinstance(ft.data.load("fake", train=8, test=8).train, BatchDataset)
-        True
-    """
+    """A data set that can be read many cases at a time."""
 
     def batch(self, cases: Tensor) -> tuple[Tensor, Tensor]:
         """The inputs and targets of (b,) cases."""
@@ -46,17 +41,15 @@ class CaseLoader:
 
     Args:
         data_set: Anything with ``len`` and ``[index]`` that gives (input, target).
-        device: Where batches go.
-        channels_last: Whether images are laid out with the channels last.
-        name: What to call the data set in messages.
+        device: Device that batches are moved to.
+        name: Name of the data set in messages.
 
     Raises:
-        TypeError: It is no map-style data set.
+        TypeError: It is not a map-style data set.
         ValueError: It is empty.
     """
 
-    def __init__(self, data_set: Any, device: torch.device, *, channels_last: bool = False, name: str) -> None:
-        """Check that there is something to read."""
+    def __init__(self, data_set: Any, device: torch.device, *, name: str) -> None:
         if not hasattr(data_set, "__len__") or not hasattr(data_set, "__getitem__"):
             raise TypeError(f"{name} must be a map-style data set, with len() and [index], got {data_set!r:.80}")
         if isinstance(data_set, tuple | list) and data_set and isinstance(data_set[0], Tensor | np.ndarray):
@@ -68,14 +61,12 @@ class CaseLoader:
             raise ValueError(f"{name} must have at least one case, got an empty data set")
         self.data_set = data_set
         self.device = device
-        self.channels_last = channels_last
         self.name = name
         self.classes: int | None = None
         self._unchecked = False
         self._read = self._reader()
 
     def __len__(self) -> int:
-        """How many cases."""
         return len(self.data_set)
 
     def batch(self, cases: NDArray[np.int64] | Tensor) -> tuple[Tensor, Tensor]:
@@ -91,11 +82,9 @@ class CaseLoader:
         inputs, targets = self._pair(which)
         if self.classes is not None:
             targets = self._labels(targets, which, checked=not self._unchecked)
-        if self.channels_last and inputs.ndim == 4:
-            return inputs.to(self.device, memory_format=torch.channels_last), targets.to(self.device)
         return inputs.to(self.device), targets.to(self.device)
 
-    def expect_one_each(self, candidates: int) -> None:
+    def check_population(self, candidates: int) -> None:
         """Refuse fewer cases than candidates.
 
         Raises:
@@ -107,8 +96,8 @@ class CaseLoader:
                 "candidates"
             )
 
-    def expect_labels(self, classes: int) -> None:
-        """From now on, targets must be class labels; those that can be read at once are checked at once.
+    def check_labels(self, classes: int) -> None:
+        """Require class labels as targets from now on; those that can be read at once are checked at once.
 
         Raises:
             ValueError: A target is not a class that the network has.
@@ -121,9 +110,9 @@ class CaseLoader:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Number, types and shapes of the cases, and a checksum of a sample of them that is spread over all.
+        """Number, types and shapes of the cases, and a checksum of an evenly spaced sample of them.
 
-        The checksum is left out if the same cases differ when they are read again.
+        The checksum is left out if a case differs when it is read again.
         """
         sums = []
         with torch.random.fork_rng([]):
@@ -171,7 +160,7 @@ class CaseLoader:
             ) from error
 
     def _pair(self, which: Tensor) -> tuple[Tensor, Tensor]:
-        """Inputs and targets of some cases, as the data set gives them."""
+        """Inputs and targets of some cases, as the data set returns them."""
         read = self._read(which)
         if not isinstance(read, tuple | list) or len(read) != 2:
             found = f"{len(read)} values" if isinstance(read, tuple | list) else type(read).__name__
@@ -192,9 +181,9 @@ class CaseLoader:
                 f"shape {tuple(targets.shape)} (for anything else give error_fn and loss)"
             )
         targets = targets.to(torch.int64)
-        zero_one_error = torch.tensor(False) if checked else (targets < 0) | (targets >= self.classes)
-        if zero_one_error.any():
-            at = int(zero_one_error.int().argmax())
+        invalid = torch.tensor(False) if checked else (targets < 0) | (targets >= self.classes)
+        if invalid.any():
+            at = int(invalid.int().argmax())
             raise ValueError(
                 f"targets of {self.name} must be class labels from 0 to {self.classes - 1}, as the network has "
                 f"{self.classes} outputs, got {int(targets[at])} for case {int(which[at])}"
@@ -204,13 +193,15 @@ class CaseLoader:
 
 ErrorFunction: TypeAlias = Callable[[Tensor, Tensor], Tensor]
 Augmentation: TypeAlias = Callable[[Tensor, NDArray[np.int64]], Tensor]
-LARGEST_BATCH = 256
-BLOCKS = (16, 1024)
-WORK_PER_CALL = 10**8
+MAX_BATCH = 256
+MIN_BLOCK_CASES, MAX_BLOCK_CASES = 16, 1024
+FLOPS_PER_CALL = 10**8
+LAST_SELECTIONS = 5
+FIRST_SHARE = 4
 
 
 def zero_one_error(output: Tensor, target: Tensor) -> Tensor:
-    """1 where the largest output is not the target or an output is NaN, 0 elsewhere; of equal outputs the first counts.
+    """1 where the largest output is not the target or an output is NaN, 0 elsewhere; ties go to the first output.
 
     Args:
         output: (b, classes) one number per class.
@@ -229,45 +220,62 @@ def zero_one_error(output: Tensor, target: Tensor) -> Tensor:
 
 
 def max_block_cases(model: nn.Module, cases: CaseLoader) -> int:
-    """How many cases it makes sense to look ahead: no more than fill a call of the network with work.
+    """The most cases worth computing ahead for all candidates: as many as fill a call of the network with work.
 
-    A large network on a CPU does 16 cases at a time as fast, per case, as hundreds; more would only be more that may
-    not be needed. Small networks and graphics cards take many at once.
+    A large network on a CPU computes 16 cases at a time as fast, per case, as hundreds; more would only waste work
+    that may not be needed. Small networks and graphics cards take many at once.
 
     Args:
         model: A network in evaluation mode.
-        cases: What it is for.
+        cases: Its cases.
     """
-    fewest, most = BLOCKS
     if cases.device.type != "cpu":
-        return most
-    model = getattr(model, "_orig_mod", model)  # what torch.compile was given
+        return MAX_BLOCK_CASES
+    model = getattr(model, "_orig_mod", model)  # the network that torch.compile was called on
     with torch.inference_mode(), FlopCounterMode(display=False) as counter:
         model(cases.batch(torch.zeros(1, dtype=torch.int64))[0])
-    return min(most, max(fewest, WORK_PER_CALL // max(1, counter.get_total_flops())))
+    return min(MAX_BLOCK_CASES, max(MIN_BLOCK_CASES, FLOPS_PER_CALL // max(1, counter.get_total_flops())))
+
+
+def next_lookahead(cases_used: Sequence[int], max_pairs: int) -> Growing:
+    """Look-ahead for a selection, from the lengths of the last few.
+
+    Where a handful of cases decide, computing ahead costs more than it saves; where it takes many, a quarter of
+    the usual number is almost always needed.
+
+    Args:
+        cases_used: Cases that each selection so far used.
+        max_pairs: Pairs of a block, at most.
+
+    Example:
+        >>> from flexicase.torch._evaluation import next_lookahead
+        >>> next_lookahead([50, 3, 2], 64).delayed, next_lookahead([3, 2, 9, 60, 40, 5, 100], 64).min_cases
+        (True, 10)
+    """
+    usual = int(median(cases_used[-LAST_SELECTIONS:])) if cases_used else 0
+    is_short = usual < 2 * GROWTH_DELAY
+    return Growing(1 if is_short else usual // FIRST_SHARE, delayed=is_short, max_pairs=max_pairs)
 
 
 class CandidateErrors:
-    """Evaluates candidates on cases, as `flexicase.FastLexicase.select` asks: a `CaseEvaluator`.
+    """The errors of networks, computed on request: an evaluator for `flexicase.FastLexicase.select`.
 
-    Candidates are evaluated one after another, each on all the cases asked for.
+    Networks are evaluated one after another, each on all the requested cases.
 
     Args:
-        models: The networks; in evaluation mode while this is in use.
-        cases: The cases.
+        models: The networks, in evaluation mode and all on one device.
+        cases: A map-style data set of (input, target), or a `CaseLoader`.
         error_fn: From (b, …) outputs and (b, …) targets to (b,) errors, lower is better.
-        batch: CaseLoader per call of a network, at most.
+        batch: Cases per call of a network, at most.
         autocast: Type for mixed precision, or None.
         augment: Changes the inputs of (b,) cases, each depending on the case alone; or None.
 
     Example:
         >>> import numpy as np
         >>> import torch
-        >>> from flexicase.torch._evaluation import CaseLoader
-        >>> from flexicase.torch._evaluation import CandidateErrors
+        >>> from flexicase.torch import CandidateErrors
         >>> data = torch.utils.data.TensorDataset(torch.eye(3), torch.arange(3))
-        >>> models = [torch.nn.Identity(), torch.nn.Flatten(0, -1)]
-        >>> evaluate = CandidateErrors(models[:1], CaseLoader(data, torch.device("cpu"), name="data"))
+        >>> evaluate = CandidateErrors([torch.nn.Identity()], data)
         >>> evaluate(np.array([0]), np.array([2, 0])).tolist()
         [[0.0, 0.0]]
     """
@@ -275,16 +283,15 @@ class CandidateErrors:
     def __init__(
         self,
         models: Sequence[nn.Module],
-        cases: CaseLoader,
+        cases: Any,
         error_fn: ErrorFunction = zero_one_error,
         *,
-        batch: int = LARGEST_BATCH,
+        batch: int = MAX_BATCH,
         autocast: torch.dtype | None = None,
         augment: Augmentation | None = None,
     ) -> None:
-        """Nothing is evaluated yet."""
         self.models = models
-        self.cases = cases
+        self.cases = cases if isinstance(cases, CaseLoader) else CaseLoader(cases, _device_of(models), name="cases")
         self.error_fn = error_fn
         self.batch = batch
         self.autocast = autocast
@@ -318,33 +325,35 @@ class CandidateErrors:
         return torch.stack(errors)
 
 
-class RankErrors:
-    """Evaluates candidates that live on several ranks: a `CaseEvaluator`, called with the same blocks on all of them.
+def _device_of(models: Sequence[nn.Module]) -> torch.device:
+    parameters = (parameter for model in models for parameter in model.parameters())
+    return next((parameter.device for parameter in parameters), torch.device("cpu"))
 
-    Errors that are right or wrong travel as bits, others as float64.
+
+class RankErrors:
+    """Errors of candidates on several ranks: an evaluator that all ranks call with the same blocks.
+
+    Zero-one errors are sent as bits, others as float64.
 
     Args:
-        evaluate: Gives the errors of this rank's candidates.
-        ranks: The job.
+        evaluate: Computes the errors of this rank's candidates.
+        ranks: The ranks of the job.
 
     Example:
         >>> import numpy as np
         >>> import torch
         >>> import torch.distributed as dist
-        >>> from flexicase.torch._evaluation import CaseLoader
         >>> from flexicase.torch._distributed import RankGroup
-        >>> from flexicase.torch._evaluation import CandidateErrors
-        >>> from flexicase.torch._evaluation import RankErrors
+        >>> from flexicase.torch._evaluation import CandidateErrors, RankErrors
         >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
         >>> data = torch.utils.data.TensorDataset(torch.eye(3), torch.tensor([0, 1, 0]))
-        >>> local = CandidateErrors([torch.nn.Identity()], CaseLoader(data, torch.device("cpu"), name="data"))
+        >>> local = CandidateErrors([torch.nn.Identity()], data)
         >>> RankErrors(local, RankGroup())(np.array([0]), np.array([2, 0])).tolist()
         [[1.0, 0.0]]
         >>> dist.destroy_process_group()
     """
 
     def __init__(self, evaluate: CandidateErrors, ranks: RankGroup) -> None:
-        """Nothing is evaluated yet."""
         self.calls = 0
         self._evaluate = evaluate
         self._ranks = ranks
@@ -361,17 +370,17 @@ class RankErrors:
                 errors[: len(mine)] = self._evaluate(mine, cases)
         except Exception as error:
             failure = error
-        asked = zlib.crc32(cases.tobytes(), zlib.crc32(individuals.tobytes()))
-        header = np.array([failure is not None, asked, self._evaluate.calls - before], np.int64)
-        told = self._ranks.gather_bytes(np.concatenate([header.view(np.uint8), self._packed(errors)]))
-        headers = np.array([part[: header.nbytes].view(np.int64) for part in told])
+        requested = zlib.crc32(cases.tobytes(), zlib.crc32(individuals.tobytes()))
+        header = np.array([failure is not None, requested, self._evaluate.calls - before], np.int64)
+        gathered = self._ranks.gather_bytes(np.concatenate([header.view(np.uint8), self._packed(errors)]))
+        headers = np.array([part[: header.nbytes].view(np.int64) for part in gathered])
         if headers[:, 0].any():
-            raise self._ranks.failures(failure)
-        if (headers[:, 1] != asked).any():
-            raise RuntimeError("the ranks have come apart: selection asks for other cases on one than on another")
+            raise self._ranks.first_failure(failure)
+        if (headers[:, 1] != requested).any():
+            raise RuntimeError("ranks out of sync: they requested different cases")
         self.calls += int(headers[:, 2].sum())
         found = np.empty((len(individuals), len(cases)))
-        for rank, part in enumerate(told):
+        for rank, part in enumerate(gathered):
             here = owners == rank
             found[here] = self._unpacked(part[header.nbytes :], shape)[: here.sum()]
         return found

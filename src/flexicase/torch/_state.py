@@ -1,6 +1,6 @@
-"""The state of a training: what finished generations leave, as a dict and back.
+"""The state of a training after each generation, as a dict and back.
 
-Everything in a dict is checked before anything of it is used.
+Every entry of a dict is checked before any of it is used.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import copy
 import math
 import sys
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, fields
 from typing import Any
 
 import torch
@@ -18,39 +18,39 @@ from torch import Tensor, nn
 from flexicase._checkpoint import check_settings
 from flexicase.rng import Key
 from flexicase.selection.fast_lexicase import FastLexicase
+from flexicase.selection.protocol import Ended
 from flexicase.torch._fingerprint import describe_function, describe_network, describe_optimizer
-from flexicase.torch._training import (
-    Trainer,
+from flexicase.torch._networks import (
     check_output,
     copied,
-    copy_network,
-    load_unsaved_buffers,
+    copy_state_to,
     parameters_of,
     unsaved_buffers,
     unsaved_names,
 )
-from flexicase.torch.records import ENDINGS, TrainingRecord
+from flexicase.torch._training import Trainer
+from flexicase.torch.records import TrainingRecord
 
 ENTRIES = ("settings", "key", "generations", "parent", "buffers", "optimizer", "selector", "records")
 SELECTOR_ENTRIES = ("settings", "weights", "w_max", "key", "next_event")
-#: Settings that another run may have on request.
+#: Settings that `allow_changed` may name.
 CHANGEABLE = ("train_set", "network", "optimizer", "loss", "error_fn", "transform", "selection_transform")
-COUNTS = ("evaluations", "cases", "forward_passes", "forward_calls")
+COUNTS = ("evaluations", "cases_used", "pairs", "forward_calls")
 SECONDS = ("seconds_train", "seconds_select", "seconds_test")
-LIMIT = 2**62
+MAX_NUMBER = 2**62
 
 
 @dataclass(frozen=True)
 class TrainingState:
-    """All that the finished generations have left; replaced as a whole, so that an interrupted one leaves nothing.
+    """The result of the finished generations; replaced as a whole, so that an interrupted generation changes nothing.
 
     Attributes:
         key: Key of the random streams.
         selector: The selector, with the weights of the cases.
         records: One per generation.
         parent: The ``state_dict`` of the last parent; None before the first generation.
-        buffers: The buffers that this leaves out.
-        optimizer: TrainingState of the parent's optimiser, if the next generation inherits it.
+        buffers: The parent's buffers that ``state_dict`` leaves out.
+        optimizer: State of the parent's optimiser, if the next generation inherits it.
     """
 
     key: Key
@@ -60,38 +60,13 @@ class TrainingState:
     buffers: dict[str, Tensor] | None = None
     optimizer: dict[str, Any] | None = None
 
-    def load_parent(self, model: nn.Module) -> nn.Module:
-        """Give a network the parameters and buffers of the parent."""
+    def copy_parent_to(self, model: nn.Module) -> nn.Module:
+        """Copy the parameters and buffers of the parent to a network, which is returned."""
         assert self.parent is not None
-        model.load_state_dict(self.parent)
-        load_unsaved_buffers(model, self.buffers or {})
-        return model
-
-    def renew(self, candidates: Sequence[nn.Module], make: Callable[[Key], Sequence[nn.Module]]) -> None:
-        """Every candidate as it is before training: in the first generation as made, then like the parent."""
-        if self.parent is not None:
-            for candidate in candidates:
-                self.load_parent(candidate)
-        else:
-            for candidate, new in zip(candidates, make(self.key), strict=True):
-                copy_network(new, candidate)
-
-    def after(
-        self, selector: FastLexicase, record: TrainingRecord, parent: nn.Module, optimizer: dict[str, Any] | None
-    ) -> TrainingState:
-        """The state after one more generation.
-
-        Args:
-            selector: The selector as the generation left it.
-            record: The generation.
-            parent: The network that was selected; copied.
-            optimizer: TrainingState of its optimiser, if the next generation inherits it.
-        """
-        parameters, buffers = copied(parameters_of(parent)), copied(unsaved_buffers(parent))
-        return TrainingState(self.key, selector, (*self.records, record), parameters, buffers, optimizer)
+        return copy_state_to(model, self.parent, self.buffers or {})
 
     def as_dict(self, settings: dict[str, Any], generations: int | None) -> dict[str, Any]:
-        """Plain values and tensors, which ``torch.load`` reads without trust."""
+        """Plain values and tensors, which ``torch.load(weights_only=True)`` reads."""
         selector = self.selector.state_dict()
         return {
             "settings": settings,
@@ -106,10 +81,10 @@ class TrainingState:
 
 
 def describe_training(model: nn.Module, trainer: Trainer, error_fn: Any, selection_transform: Any) -> dict[str, str]:
-    """What training is made of besides numbers and data; taken before it starts, as objects may change when called."""
+    """Fingerprints of the parts of a training; taken before it starts, since objects may change when called."""
     return {
         "network": describe_network(model),
-        "optimizer": describe_optimizer(trainer.optimizer_for(model, 1.0, None)),
+        "optimizer": describe_optimizer(trainer.make_optimizer(model, 1.0, None)),
         "loss": describe_function(trainer.loss),
         "error_fn": describe_function(error_fn),
         "transform": describe_function(trainer.transform),
@@ -126,18 +101,18 @@ def read_state(
     *,
     allow_changed: tuple[str, ...] = (),
 ) -> tuple[TrainingState, int | None]:
-    """The state that `TrainingState.as_dict` gave, and the number of generations in it.
+    """The state that `TrainingState.as_dict` returned, and the number of generations in it.
 
     Args:
         found: The dict.
-        settings: Settings of this run.
-        new: The state that this run begins with.
-        model: A network as this run makes them; left as it is.
-        trainer: How this run trains.
+        settings: Settings of this training.
+        new: The state that this training starts from.
+        model: A network of this training; not changed.
+        trainer: The trainer of this training.
         allow_changed: Settings that may differ.
 
     Raises:
-        ValueError: It is of another run, or no such dict; the message names the entry.
+        ValueError: An entry is invalid or from another training; the message names it.
     """
     entries = _dict(found, "the state", ENTRIES)
     _check_settings(_dict(entries["settings"], "settings in the state"), settings, allow_changed)
@@ -147,7 +122,7 @@ def read_state(
     generations = entries["generations"]
     if generations is not None:
         _whole(generations, "generations in the state", 1)
-    records = _records(entries["records"], settings["population"], settings["cases"])
+    records = _records(entries["records"], settings["population"], settings["n_cases"])
     selector = _selector(entries["selector"], new.selector)
     if not records:
         for name in ("parent", "buffers", "optimizer"):
@@ -167,18 +142,18 @@ def read_state(
     state = TrainingState(key, selector, records, copied(parent, device), copied(buffers, device), optimizer)
     try:
         with torch.random.fork_rng([]):
-            check_output(state.load_parent(trial), trainer.cases, classify=trainer.cases.classes is not None)
+            check_output(state.copy_parent_to(trial), trainer.cases, classify=trainer.cases.classes is not None)
     except (ValueError, RuntimeError) as error:
         raise ValueError(f"parent and buffers in the state must fit the network: {_one_line(error)}") from error
     return state, generations
 
 
 def check_names(allow_changed: Any) -> tuple[str, ...]:
-    """Names of settings that may differ.
+    """The names of settings that may differ.
 
     Raises:
-        TypeError: They are not a sequence of names.
-        ValueError: There is another one among them.
+        TypeError: It is not a sequence of names.
+        ValueError: A name is not that of such a setting.
     """
     if isinstance(allow_changed, str) or not isinstance(allow_changed, Collection):
         raise TypeError(f"allow_changed must be a sequence of names, got {allow_changed!r:.80}")
@@ -192,14 +167,13 @@ def _check_settings(found: dict[str, Any], settings: dict[str, Any], changed: tu
     for name, value in found.items():
         if type(value) not in (type(None), int, str):
             raise ValueError(f"settings in the state: {name} must be a plain value, got {type(value).__name__}")
-    own = {name: value for name, value in settings.items() if name not in CHANGEABLE}
-    check_settings("the state", own, {name: value for name, value in found.items() if name not in CHANGEABLE})
-    for name in CHANGEABLE:
-        if name not in changed:
-            try:
-                check_settings("the state", {name: settings[name]}, {name: found.get(name)})
-            except ValueError as error:
-                raise ValueError(f"{error}; allow_changed=[{name!r}] continues anyway") from None
+    for name in settings | found:
+        try:
+            if name not in changed:
+                check_settings("the state", {name: settings.get(name)}, {name: found.get(name)})
+        except ValueError as error:
+            remedy = f"; allow_changed=[{name!r}] continues anyway" if name in CHANGEABLE else ""
+            raise ValueError(f"{error}{remedy}") from None
 
 
 def _records(found: Any, population: int, n_cases: int) -> tuple[TrainingRecord, ...]:
@@ -207,13 +181,14 @@ def _records(found: Any, population: int, n_cases: int) -> tuple[TrainingRecord,
         raise ValueError(f"records in the state must be a list, got {_shown(found)}")
     for number, record in enumerate(found):
         where = f"records[{number}] in the state"
-        _dict(record, where, TrainingRecord._fields)
+        _dict(record, where, tuple(field.name for field in fields(TrainingRecord)))
         _whole(record["generation"], f"{where}: generation", number, number)
+        _whole(record["events"], f"{where}: events", 1, 1)
         _whole(record["parent"], f"{where}: parent", 0, population - 1)
         for name in COUNTS:
-            _whole(record[name], f"{where}: {name}", 0, n_cases if name == "cases" else LIMIT)
-        if not isinstance(record["ended"], str) or record["ended"] not in ENDINGS.values():
-            raise ValueError(f"{where}: ended must be one of {', '.join(map(repr, ENDINGS.values()))}")
+            _whole(record[name], f"{where}: {name}", 0, n_cases if name == "cases_used" else MAX_NUMBER)
+        if type(record["ended"]) is not int or record["ended"] not in list(Ended):
+            raise ValueError(f"{where}: ended must be one of {', '.join(map(str, map(int, Ended)))}")
         for name in ("lr", "loss", *SECONDS):
             _number(record[name], f"{where}: {name}")
         if record["accuracy"] is not None and not isinstance(record["accuracy"], float):
@@ -226,7 +201,7 @@ def _selector(found: Any, selector: FastLexicase) -> FastLexicase:
     entries = _dict(found, where, SELECTOR_ENTRIES)
     for name, value in _dict(entries["settings"], f"{where}: settings").items():
         values = value if isinstance(value, list) else [value]
-        if not all(type(inner) in (type(None), int, float, str) for inner in values):
+        if not all(type(inner) in (type(None), bool, int, float, str) for inner in values):
             raise ValueError(f"{where}: {name} must be a plain value, got {type(value).__name__}")
     key = _key(entries["key"], f"{where}: key")
     _whole(entries["next_event"], f"{where}: next_event", 0)
@@ -245,39 +220,33 @@ def _selector(found: Any, selector: FastLexicase) -> FastLexicase:
 def _tensors(found: Any, where: str, own: dict[str, Tensor], finite: frozenset[str]) -> dict[str, Tensor]:
     entries = _dict(found, where, tuple(own))
     for name, value in entries.items():
-        _check_finite(_tensor(value, f"{where}: {name}", own[name]), f"{where}: {name}", name in finite)
+        _tensor(value, f"{where}: {name}", own[name], finite=name in finite)
     return entries
 
 
 def _buffers(found: Any, model: nn.Module, finite: frozenset[str]) -> dict[str, Tensor]:
-    """Buffers that are no part of ``state_dict``: they may appear, vanish and change their shape in training."""
+    """Buffers that ``state_dict`` leaves out: training may create, remove and resize them."""
     where, own, names = "buffers in the state", unsaved_buffers(model), unsaved_names(model)
     for name, value in _dict(found, where).items():
         if name not in names:
             raise ValueError(f"{where} must be of the network, got {name!r:.80}")
-        _tensor(value, f"{where}: {name}", own.get(name), resized=True)
-        _check_finite(value, f"{where}: {name}", name in finite)
+        _tensor(value, f"{where}: {name}", own.get(name), resized=True, finite=name in finite)
     return found  # type: ignore[no-any-return]
 
 
-def _check_finite(value: Tensor, where: str, must_be: bool) -> None:
-    if must_be and not bool(value.isfinite().all()):
-        raise ValueError(f"{where} must be finite, got NaN or infinity in it")
-
-
 def _check_optimizer(found: Any, model: nn.Module, trainer: Trainer) -> None:
-    """Refuse a state that the optimiser of a network would not have, or on which it fails; changes the network."""
+    """Refuse a state that the optimiser of a network cannot have, or fails with; changes the network."""
     where = "optimizer in the state"
     entries = _dict(found, where, ("state", "param_groups"))
     for parameter in model.parameters():
         parameter.grad = torch.zeros_like(parameter) if parameter.requires_grad else None
-    fresh = trainer.optimizer_for(model, 1.0, None)
+    new = trainer.make_optimizer(model, 1.0, None)
     try:
-        fresh.step()
+        new.step()
         can_step = True
     except RuntimeError:  # it needs sparse gradients
         can_step = False
-    usual, kind = fresh.state_dict(), type(fresh).__name__
+    usual, kind = new.state_dict(), type(new).__name__
     if not _is_like(entries["param_groups"], usual["param_groups"]) or any(
         group["params"] != own["params"]
         for group, own in zip(entries["param_groups"], usual["param_groups"], strict=True)
@@ -294,20 +263,20 @@ def _check_optimizer(found: Any, model: nn.Module, trainer: Trainer) -> None:
         ):
             raise ValueError(f"{where}: state {_shown(which)} must be that of {kind} for this network")
     try:
-        loaded = trainer.optimizer_for(model, 1.0, entries)
+        loaded = trainer.make_optimizer(model, 1.0, entries)
         if can_step:
             loaded.step()
-    except Exception as error:  # whatever an optimiser makes of it
+    except Exception as error:  # an optimiser may raise anything
         raise ValueError(f"{where} must fit {kind}: {_one_line(error)}") from error
 
 
 def _is_like(found: Any, usual: Any) -> bool:
-    """Whether a part of an optimiser's state has the form that it has for a new optimiser, and no NaN."""
+    """Whether a part of an optimiser's state has the types and shapes of a new optimiser's, and no NaN."""
     if isinstance(usual, Tensor):
         same = isinstance(found, Tensor) and _is_plain(found)
         return same and (found.shape, found.dtype) == (usual.shape, usual.dtype) and not bool(found.isnan().any())
     if type(usual) in (int, float):
-        return type(found) in (int, float) and not math.isnan(found) and abs(found) <= LIMIT
+        return type(found) in (int, float) and not math.isnan(found) and abs(found) <= MAX_NUMBER
     if type(found) is not type(usual):
         return False
     if isinstance(usual, dict):
@@ -318,7 +287,7 @@ def _is_like(found: Any, usual: Any) -> bool:
 
 
 def _dict(value: Any, where: str, names: tuple[str, ...] | None = None) -> dict[str, Any]:
-    """A dict with these names and no others; with any names if None."""
+    """A dict with exactly these names; with any names if None."""
     if not isinstance(value, dict):
         raise ValueError(f"{where} must be a dict, got {_shown(value)}")
     for name in value:
@@ -336,7 +305,7 @@ def _key(value: Any, where: str) -> Key:
     return Key(*(_whole(part, where, 0, 2**64 - 1) for part in value))
 
 
-def _whole(value: Any, where: str, least: int, most: int = LIMIT) -> int:
+def _whole(value: Any, where: str, least: int, most: int = MAX_NUMBER) -> int:
     if type(value) is not int or not least <= value <= most:
         raise ValueError(f"{where} must be a whole number from {least} to {most}, got {_shown(value)}")
     return value
@@ -348,13 +317,15 @@ def _number(value: Any, where: str) -> None:
         raise ValueError(f"{where} must be a finite number, got {_shown(value)}")
 
 
-def _tensor(value: Any, where: str, own: Tensor | None, *, resized: bool = False) -> Tensor:
+def _tensor(value: Any, where: str, own: Tensor | None, *, resized: bool = False, finite: bool = False) -> Tensor:
     if not isinstance(value, Tensor) or not _is_plain(value):
         raise ValueError(f"{where} must be a dense tensor, got {_shown(value)}")
     if own is not None and (value.dtype != own.dtype or (value.shape != own.shape and not resized)):
         raise ValueError(
             f"{where} must be {own.dtype} of shape {tuple(own.shape)}, got {value.dtype} of shape {tuple(value.shape)}"
         )
+    if finite and not bool(value.isfinite().all()):
+        raise ValueError(f"{where} must be finite, got NaN or infinity in it")
     return value
 
 
@@ -363,7 +334,7 @@ def _is_plain(tensor: Tensor) -> bool:
 
 
 def _shown(value: Any) -> str:
-    """What was found, in a few words; nothing of it is called."""
+    """A value for a message; calls none of its methods."""
     if type(value) in (type(None), bool, float, str, bytes):
         return repr(value)[:80]
     if type(value) is int:

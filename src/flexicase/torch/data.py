@@ -1,4 +1,4 @@
-"""Augmentation of whole batches, on tensors."""
+"""Image data sets, and augmentation of whole batches."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from torch import Tensor
 from flexicase._checks import check_choice, check_count, check_fraction
 from flexicase.rng import Key, Lane
 from flexicase.torch._cifar import TRAINING, read_cifar10
-from flexicase.torch._training import Transform, generator
+from flexicase.torch._training import Transform, derived_generator
 
 
 class PadCropFlip:
-    """Pads images, crops them to their size at a random place, and mirrors some: each image by draws of its own.
+    """Pads images, crops each at a random position, and mirrors some at random.
 
     Args:
         padding: Pixels added on every side.
         flip: Probability of mirroring left to right.
-        fill: Value of the added pixels, one per channel or one for all; for black borders of normalised images, what
-            black was normalised to.
+        fill: Value of the added pixels, one per channel or one for all; for black borders of normalised images, the
+            value that black is normalised to.
 
     Example:
         >>> import torch
@@ -35,7 +35,6 @@ class PadCropFlip:
     """
 
     def __init__(self, padding: int = 4, flip: float = 0.5, fill: float | Sequence[float] = 0.0) -> None:
-        """Check the amounts."""
         self.padding = check_count(padding, "padding")
         self.flip = check_fraction(flip, "flip")
         self.fill = torch.as_tensor(fill, dtype=torch.float64)
@@ -66,7 +65,7 @@ class PadCropFlip:
 
 @dataclass(frozen=True)
 class PerCase:
-    """Applies a transform case by case, with draws that depend on generation and case alone.
+    """A transform applied case by case, with draws that depend on generation and case alone.
 
     Attributes:
         transform: The transform.
@@ -80,23 +79,23 @@ class PerCase:
 
     def __call__(self, inputs: Tensor, cases: NDArray[np.int64]) -> Tensor:
         """Augment the (b, …) inputs of (b,) cases."""
-        draws = [generator(self.key, self.generation, Lane.AUGMENTATION, case) for case in cases.tolist()]
+        draws = [derived_generator(self.key, self.generation, Lane.AUGMENTATION, case) for case in cases.tolist()]
         return torch.cat([self.transform(inputs[j : j + 1], draw) for j, draw in enumerate(draws)])
 
 
-NAMES = ("digits", "cifar10", "fake")
-KEPT_AS_FLOATS = 2**26
+NAMES = ("digits", "cifar10")
+MAX_FLOAT_BYTES = 2**26
 DIGITS_TEST = 500
 CIFAR_MEAN, CIFAR_STD = (0.4914, 0.4822, 0.4465), (0.2023, 0.1994, 0.2010)
 
 
 class Images:
-    """A map-style data set of images, normalised when read, many at a time if need be.
+    """A map-style data set of normalised images that can be read in batches.
 
     Args:
         images: (n, channels, height, width) uint8.
-        labels: (n,) whole numbers.
-        mean: Mean of each channel, where pixels are from 0 to 1.
+        labels: (n,) integers.
+        mean: Mean of each channel, with pixels from 0 to 1.
         std: Standard deviation of each channel.
         white: The largest pixel value.
 
@@ -117,17 +116,15 @@ class Images:
         std: Sequence[float],
         white: float = 255.0,
     ) -> None:
-        """Small sets are normalised at once."""
         self.labels = torch.from_numpy(np.array(labels, dtype=np.int64))
         self._mean, self._std = (torch.tensor(values, dtype=torch.float32).view(-1, 1, 1) for values in (mean, std))
         self._white = white
         self._pixels = torch.from_numpy(np.array(images, dtype=np.uint8))
-        self._is_normal = self._pixels.numel() * 4 <= KEPT_AS_FLOATS
+        self._is_normal = self._pixels.numel() * 4 <= MAX_FLOAT_BYTES
         if self._is_normal:
             self._pixels = self._normalised(self._pixels)
 
     def __len__(self) -> int:
-        """How many images."""
         return len(self.labels)
 
     def __getitem__(self, case: int) -> tuple[Tensor, int]:
@@ -150,15 +147,15 @@ class Images:
 
 @dataclass(frozen=True)
 class ImageData:
-    """A data set, and what a network and its training need to know about it.
+    """A data set with the facts that a network and its training need.
 
     Attributes:
         train: The training cases.
         test: The test cases.
-        transform: The augmentation that goes with it.
-        channels: Channels of the images.
-        size: Their height and width.
-        classes: How many classes.
+        transform: The usual augmentation, or None.
+        channels: Number of channels of the images.
+        size: Height and width of the images.
+        classes: Number of classes.
     """
 
     train: Images
@@ -170,22 +167,26 @@ class ImageData:
 
 
 def load(
-    name: str, directory: str | Path | None = None, *, train: int | None = None, test: int | None = None
+    dataset: str,
+    cifar_dir: str | Path | None = None,
+    *,
+    train_cases: int | None = None,
+    test_cases: int | None = None,
 ) -> ImageData:
-    """Load a data set.
+    """Load a data set of images.
 
     Args:
-        name: ``"digits"``: 1,797 handwritten digits of 8 × 8 pixels, from scikit-learn, 500 of them for the test;
-            ``"cifar10"``: 60,000 photographs of 32 × 32 pixels, 10,000 of them for the test; ``"fake"``: noise with a
-            faint pattern for each of 10 classes.
-        directory: For ``"cifar10"``: the folder that it lies in, see `flexicase.torch._cifar.read_cifar10`.
-        train: How many training cases, the first ones; all if None.
-        test: How many test cases.
+        dataset: ``"digits"``: 1,797 handwritten digits of 8 × 8 pixels, from scikit-learn, 500 of them for testing;
+            ``"cifar10"``: 60,000 photographs of 32 × 32 pixels, 10,000 of them for testing.
+        cifar_dir: For ``"cifar10"``: folder with ``cifar-10-python.tar.gz`` or ``cifar-10-binary.tar.gz``, or with the
+            files in them.
+        train_cases: Number of training cases, the first ones; all if None.
+        test_cases: Number of test cases.
 
     Raises:
-        FileNotFoundError: CIFAR-10 is not there; the message says what to download.
+        FileNotFoundError: CIFAR-10 is not in the folder; the message says what to download.
         ImportError: scikit-learn is not installed.
-        ValueError: There is no such data set, it has fewer cases, or a file is damaged.
+        ValueError: The data set is unknown or has fewer cases, or a file is damaged.
 
     Example:
         >>> import flexicase.torch as ft
@@ -193,13 +194,11 @@ def load(
         >>> len(digits.train), len(digits.test)
         (1297, 500)
     """
-    check_choice(name, "name", NAMES)
-    for limit, argument in ((train, "train"), (test, "test")):
+    check_choice(dataset, "dataset", NAMES)
+    for limit, name in ((train_cases, "train_cases"), (test_cases, "test_cases")):
         if limit is not None:
-            check_count(limit, argument, 1)
-    if name == "cifar10":
-        return _cifar10(directory, train, test)
-    return _digits(train, test) if name == "digits" else _fake(train or 256, test or 128)
+            check_count(limit, name, 1)
+    return _digits(train_cases, test_cases) if dataset == "digits" else _cifar10(cifar_dir, train_cases, test_cases)
 
 
 def _digits(train: int | None, test: int | None) -> ImageData:
@@ -217,8 +216,8 @@ def _digits(train: int | None, test: int | None) -> ImageData:
         return Images(*_limited(pixels, targets, limit, what), mean=[mean], std=[std], white=16.0)
 
     return ImageData(
-        part(first, labels[:-DIGITS_TEST], train, "train"),
-        part(last, labels[-DIGITS_TEST:], test, "test"),
+        part(first, labels[:-DIGITS_TEST], train, "train_cases"),
+        part(last, labels[-DIGITS_TEST:], test, "test_cases"),
         PadCropFlip(padding=1, flip=0.0, fill=-mean / std),
         channels=1,
         size=8,
@@ -226,15 +225,15 @@ def _digits(train: int | None, test: int | None) -> ImageData:
     )
 
 
-def _cifar10(directory: str | Path | None, train: int | None, test: int | None) -> ImageData:
-    if directory is None:
-        raise ValueError("directory must name the folder with CIFAR-10, got None")
-    batches = read_cifar10(directory)
+def _cifar10(cifar_dir: str | Path | None, train: int | None, test: int | None) -> ImageData:
+    if cifar_dir is None:
+        raise ValueError("cifar_dir must be the folder with CIFAR-10, got None")
+    batches = read_cifar10(cifar_dir)
     first = batches[: len(TRAINING)]
     images, labels = np.concatenate([b.images for b in first]), np.concatenate([b.labels for b in first])
     return ImageData(
-        Images(*_limited(images, labels, train, "train"), mean=CIFAR_MEAN, std=CIFAR_STD),
-        Images(*_limited(batches[-1].images, batches[-1].labels, test, "test"), mean=CIFAR_MEAN, std=CIFAR_STD),
+        Images(*_limited(images, labels, train, "train_cases"), mean=CIFAR_MEAN, std=CIFAR_STD),
+        Images(*_limited(batches[-1].images, batches[-1].labels, test, "test_cases"), mean=CIFAR_MEAN, std=CIFAR_STD),
         PadCropFlip(fill=[-mean / std for mean, std in zip(CIFAR_MEAN, CIFAR_STD, strict=True)]),
         channels=3,
         size=32,
@@ -243,6 +242,7 @@ def _cifar10(directory: str | Path | None, train: int | None, test: int | None) 
 
 
 def _fake(train: int, test: int) -> ImageData:
+    """Noise with a faint pattern for each of 10 classes, for tests."""
     rng = np.random.default_rng(0)
     patterns = rng.integers(0, 120, (10, 1, 8, 8))
 

@@ -1,4 +1,4 @@
-"""VGG networks with batch normalisation, in the form used for small images: one linear layer at the end."""
+"""VGG networks with batch normalisation for small images: one linear layer at the end."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FEW_PIXELS = 4096
 
 
 class MaxPool(nn.MaxPool2d):
-    """The largest of each 2 × 2 pixels; on the CPU, outside training, up to ten times as fast as PyTorch's own.
+    """2 × 2 max-pooling; on a CPU in evaluation mode up to ten times as fast as PyTorch's.
 
     Example:
         >>> import torch
@@ -35,11 +35,10 @@ class MaxPool(nn.MaxPool2d):
     """
 
     def __init__(self) -> None:
-        """No choices."""
         super().__init__(2)
 
     def forward(self, images: Tensor) -> Tensor:
-        """Halve the (…, height, width) of images; of an odd number the last one is left out."""
+        """Halve the (…, height, width) of images; the last of an odd number of rows or columns is dropped."""
         if self.training or images.numel() < FEW_PIXELS or images.device.type != "cpu":
             return super().forward(images)
         height, width = (side - side % 2 for side in images.shape[-2:])
@@ -53,12 +52,12 @@ def vgg(depth: int | str = 16, *, channels: int = 3, size: int = 32, classes: in
     Args:
         depth: 11, 13, 16 or 19; or a layout's name: ``"small"``, 71 thousand parameters for 32 × 32 images, and
             ``"digits"``, 2 thousand for 8 × 8 (with ``channels=1, size=8``).
-        channels: Channels of the images.
-        size: Their height and width.
-        classes: How many outputs.
+        channels: Number of channels of the images.
+        size: Height and width of the images.
+        classes: Number of outputs.
 
     Raises:
-        ValueError: There is no such layout, or the images are too small for it.
+        ValueError: The layout is unknown, or the images are too small for it.
 
     Example:
         >>> import flexicase.torch as ft

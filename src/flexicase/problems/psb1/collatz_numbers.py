@@ -1,13 +1,9 @@
 """Collatz Numbers: how long is the sequence from n to 1?"""
 
-from __future__ import annotations
-
-from flexicase.problems.cases import FixedCases, RandomCases, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, ProblemSettings
+from flexicase.problems import ErrorMeasure, Problem, RandomCases
+from flexicase.problems.psb1._suite import carried, fixed, inputs, suite_settings, tags
 from flexicase.problems.random_inputs import integer
-from flexicase.push.genome import RandomInteger, RandomTag, RandomTagged
-from flexicase.push.measures import ErrorMeasure
-from flexicase.push.program import Symbol
+from flexicase.push import RandomInteger
 
 
 def answer(n: int) -> int:
@@ -23,20 +19,13 @@ PROBLEM = Problem(
     name="collatz-numbers",
     description="Given an integer n from 1 to 10000, return the number of terms of its Collatz sequence down to 1.",
     answer=answer,
-    domains=(
-        FixedCases(carried_inputs("collatz-numbers")),
+    sources=(
+        fixed("collatz-numbers"),
         RandomCases(lambda rng: (integer(rng, 11, 9998),), train=184, test=2000),
     ),
     measures=(ErrorMeasure("integer", "absolute", penalty=1_000_000),),
     stacks=("exec", "integer", "float", "boolean"),
-    generators=(
-        0,
-        1,
-        RandomInteger(-100, 100),
-        RandomTag(("integer", "float", "boolean", "exec")),
-        RandomTagged(),
-        Symbol("in1"),
-    ),
-    settings=ProblemSettings(max_points=2400, max_initial_genome=300, steps=15000),
-    edge=carried_reader("collatz-numbers"),
+    generators=(0, 1, RandomInteger(-100, 100), *tags("integer", "float", "boolean", "exec"), *inputs(1)),
+    settings=suite_settings(max_points=2400, steps=15000),
+    carried_cases=carried("collatz-numbers"),
 )

@@ -1,13 +1,9 @@
 """Compare String Lengths: are three strings each longer than the one before?"""
 
-from __future__ import annotations
-
-from flexicase.problems.cases import FixedCases, Inputs, RandomCases, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, ProblemSettings
-from flexicase.problems.random_inputs import Rng, string
-from flexicase.push.genome import RandomBoolean, RandomString, RandomTag, RandomTagged
-from flexicase.push.measures import ErrorMeasure
-from flexicase.push.program import Symbol
+from flexicase.problems import ErrorMeasure, Problem, RandomCases
+from flexicase.problems.psb1._suite import Inputs, Rng, carried, fixed, inputs, suite_settings, tags
+from flexicase.problems.random_inputs import string
+from flexicase.push import RandomBoolean, RandomString
 
 
 def answer(first: str, second: str, third: str) -> bool:
@@ -45,8 +41,8 @@ PROBLEM = Problem(
     name="compare-string-lengths",
     description="Given three strings, return true if length(in1) < length(in2) < length(in3).",
     answer=answer,
-    domains=(
-        FixedCases(carried_inputs("compare-string-lengths", 0, 7)),
+    sources=(
+        fixed("compare-string-lengths", 0, 7),
         RandomCases(lambda rng: arrangements("", not_empty(rng)), train=6),
         RandomCases(lambda rng: arrangements(not_empty(rng), not_empty(rng)), train=9),
         RandomCases(equal, train=3, test=100),
@@ -55,14 +51,7 @@ PROBLEM = Problem(
     ),
     measures=(ErrorMeasure("boolean", "mismatch"),),
     stacks=("exec", "integer", "boolean", "string"),
-    generators=(
-        RandomBoolean(),
-        RandomTag(("integer", "boolean", "string", "exec")),
-        RandomTagged(),
-        Symbol("in1"),
-        Symbol("in2"),
-        Symbol("in3"),
-    ),
-    settings=ProblemSettings(max_points=1600, max_initial_genome=200, steps=600),
-    edge=carried_reader("compare-string-lengths"),
+    generators=(RandomBoolean(), *tags("integer", "boolean", "string", "exec"), *inputs(3)),
+    settings=suite_settings(max_points=1600, steps=600),
+    carried_cases=carried("compare-string-lengths"),
 )

@@ -1,13 +1,9 @@
 """Digits: the digits of an integer, one per line, the last digit first."""
 
-from __future__ import annotations
-
-from flexicase.problems.cases import FixedCases, Inputs, RandomCases, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, ProblemSettings
-from flexicase.problems.random_inputs import Rng, chance, integer
-from flexicase.push.genome import RandomInteger, RandomTag, RandomTagged
-from flexicase.push.measures import ErrorMeasure
-from flexicase.push.program import Char, Symbol
+from flexicase.problems import ErrorMeasure, Problem, RandomCases
+from flexicase.problems.psb1._suite import Inputs, Rng, carried, fixed, inputs, suite_settings, tags
+from flexicase.problems.random_inputs import chance, integer
+from flexicase.push import Char, RandomInteger
 
 
 def answer(n: int) -> str:
@@ -30,16 +26,10 @@ PROBLEM = Problem(
     description="Print the digits of an integer, least significant first, one per line; a minus sign goes directly "
     "before the most significant digit; no final newline.",
     answer=answer,
-    domains=(FixedCases(carried_inputs("digits")), RandomCases(any_size, train=85, test=1000)),
+    sources=(fixed("digits"), RandomCases(any_size, train=85, test=1000)),
     measures=(ErrorMeasure("output", "levenshtein"),),
     stacks=("exec", "integer", "boolean", "string", "char", "print"),
-    generators=(
-        Char("\n"),
-        RandomInteger(-10, 10),
-        RandomTag(("integer", "boolean", "string", "char", "exec")),
-        RandomTagged(),
-        Symbol("in1"),
-    ),
-    settings=ProblemSettings(max_points=1200, max_initial_genome=150, steps=600),
-    edge=carried_reader("digits"),
+    generators=(Char("\n"), RandomInteger(-10, 10), *tags("integer", "boolean", "string", "char", "exec"), *inputs(1)),
+    settings=suite_settings(max_points=1200, steps=600),
+    carried_cases=carried("digits"),
 )

@@ -1,13 +1,8 @@
 """Even Squares: the even squares below a number, one per line."""
 
-from __future__ import annotations
-
-from flexicase.problems.cases import FixedCases, RandomCases, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, ProblemSettings
+from flexicase.problems import ErrorMeasure, Problem, RandomCases
+from flexicase.problems.psb1._suite import carried, fixed, inputs, suite_settings, tags
 from flexicase.problems.random_inputs import integer
-from flexicase.push.genome import RandomTag, RandomTagged
-from flexicase.push.measures import ErrorMeasure
-from flexicase.push.program import Symbol
 
 
 def squares(n: int) -> list[int]:
@@ -19,8 +14,8 @@ PROBLEM = Problem(
     name="even-squares",
     description="Print all positive even perfect squares below n, one per line, no final newline.",
     answer=lambda n: "\n".join(map(str, squares(n))),
-    domains=(
-        FixedCases(carried_inputs("even-squares")),
+    sources=(
+        fixed("even-squares"),
         RandomCases(lambda rng: (integer(rng, 20, 9999),), train=83, test=1000),
     ),
     measures=(
@@ -29,7 +24,7 @@ PROBLEM = Problem(
         ErrorMeasure("output", "integer_line_values", penalty=100, target=lambda inputs, _: squares(*inputs)),
     ),
     stacks=("exec", "integer", "boolean", "print"),
-    generators=(RandomTag(("integer", "boolean", "exec")), RandomTagged(), Symbol("in1")),
-    settings=ProblemSettings(max_points=1600, max_initial_genome=200, steps=2000),
-    edge=carried_reader("even-squares"),
+    generators=(*tags("integer", "boolean", "exec"), *inputs(1)),
+    settings=suite_settings(max_points=1600, steps=2000),
+    carried_cases=carried("even-squares"),
 )

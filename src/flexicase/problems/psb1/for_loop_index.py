@@ -1,13 +1,8 @@
 """For Loop Index: the values a loop variable takes."""
 
-from __future__ import annotations
-
-from flexicase.problems.cases import Inputs, RandomCases, carried_reader
-from flexicase.problems.problem import Problem, ProblemSettings
-from flexicase.problems.random_inputs import Rng, integer
-from flexicase.push.genome import RandomTag, RandomTagged
-from flexicase.push.measures import ErrorMeasure
-from flexicase.push.program import Symbol
+from flexicase.problems import ErrorMeasure, Problem, RandomCases
+from flexicase.problems.psb1._suite import Inputs, Rng, carried, inputs, suite_settings, tags
+from flexicase.problems.random_inputs import integer
 
 
 def crossing_zero(rng: Rng) -> Inputs:
@@ -28,16 +23,10 @@ PROBLEM = Problem(
     description="Given integers start, finish and step, print start, start + step, … as long as they are below finish, "
     "one per line, no final newline.",
     answer=lambda start, finish, step: "\n".join(map(str, range(start, finish, step))),
-    domains=(RandomCases(crossing_zero, train=10, test=100), RandomCases(anywhere, train=90, test=900)),
+    sources=(RandomCases(crossing_zero, train=10, test=100), RandomCases(anywhere, train=90, test=900)),
     measures=(ErrorMeasure("output", "levenshtein"),),
     stacks=("exec", "integer", "boolean", "print"),
-    generators=(
-        RandomTag(("integer", "boolean", "exec")),
-        RandomTagged(),
-        Symbol("in1"),
-        Symbol("in2"),
-        Symbol("in3"),
-    ),
-    settings=ProblemSettings(max_points=1200, max_initial_genome=150, steps=600),
-    edge=carried_reader("for-loop-index"),
+    generators=(*tags("integer", "boolean", "exec"), *inputs(3)),
+    settings=suite_settings(max_points=1200, steps=600),
+    carried_cases=carried("for-loop-index"),
 )

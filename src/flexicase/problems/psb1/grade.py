@@ -1,13 +1,9 @@
 """Grade: the letter that a score earns."""
 
-from __future__ import annotations
-
-from flexicase.problems.cases import FixedCases, Inputs, RandomCases, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, ProblemSettings
-from flexicase.problems.random_inputs import Rng, integer, integers
-from flexicase.push.genome import RandomInteger, RandomTag, RandomTagged
-from flexicase.push.measures import ErrorMeasure
-from flexicase.push.program import Symbol
+from flexicase.problems import ErrorMeasure, Problem, RandomCases
+from flexicase.problems.psb1._suite import Inputs, Rng, carried, fixed, inputs, suite_settings, tags
+from flexicase.problems.random_inputs import integer, integers
+from flexicase.push import RandomInteger
 
 
 def letter(a: int, b: int, c: int, d: int, score: int) -> str:
@@ -28,7 +24,7 @@ PROBLEM = Problem(
     description="Given the least scores of the grades A, B, C and D, descending, and a score, print "
     "`Student has a X grade.`, where X is A, B, C, D or F.",
     answer=lambda *inputs: f"Student has a {letter(*inputs)} grade.",
-    domains=(FixedCases(carried_inputs("grade")), RandomCases(thresholds_and_score, train=159, test=2000)),
+    sources=(fixed("grade"), RandomCases(thresholds_and_score, train=159, test=2000)),
     measures=(
         ErrorMeasure("output", "levenshtein"),
         ErrorMeasure(
@@ -43,20 +39,11 @@ PROBLEM = Problem(
     generators=(
         "Student has a ",
         " grade.",
-        "A",
-        "B",
-        "C",
-        "D",
-        "F",
+        *"ABCDF",
         RandomInteger(0, 100),
-        RandomTag(("exec", "integer", "string", "boolean")),
-        RandomTagged(),
-        Symbol("in1"),
-        Symbol("in2"),
-        Symbol("in3"),
-        Symbol("in4"),
-        Symbol("in5"),
+        *tags("exec", "integer", "string", "boolean"),
+        *inputs(5),
     ),
-    settings=ProblemSettings(max_points=1600, max_initial_genome=200, steps=800),
-    edge=carried_reader("grade"),
+    settings=suite_settings(max_points=1600, steps=800),
+    carried_cases=carried("grade"),
 )

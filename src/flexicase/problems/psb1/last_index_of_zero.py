@@ -1,15 +1,11 @@
 """Last Index of Zero: where is the last 0 of a vector?"""
 
-from __future__ import annotations
-
 from itertools import permutations
 
-from flexicase.problems.cases import FixedCases, Inputs, RandomCases, SplitCases, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, ProblemSettings
-from flexicase.problems.random_inputs import Rng, integer, integers, shuffled
-from flexicase.push.genome import RandomInteger, RandomTag, RandomTagged
-from flexicase.push.measures import ErrorMeasure
-from flexicase.push.program import Symbol
+from flexicase.problems import ErrorMeasure, FixedCases, Problem, RandomCases, SplitCases
+from flexicase.problems.psb1._suite import Inputs, Rng, carried, fixed, inputs, suite_settings, tags
+from flexicase.problems.random_inputs import integer, integers, shuffled
+from flexicase.push import RandomInteger
 
 
 def answer(vector: list[int]) -> int:
@@ -34,8 +30,8 @@ PROBLEM = Problem(
     title="Last Index of Zero",
     description="Given an integer vector with at least one 0, return the index (from 0) of the last 0.",
     answer=answer,
-    domains=(
-        FixedCases(carried_inputs("last-index-of-zero", 0, 8)),
+    sources=(
+        fixed("last-index-of-zero", 0, 8),
         SplitCases([([0] * length,) for length in range(1, 51)], train=30, test=20),
         SplitCases(orders(0, 5, -8, 9), train=20, test=4),
         SplitCases(orders(0, 0, -8, 9), train=10, test=2),
@@ -44,12 +40,7 @@ PROBLEM = Problem(
     ),
     measures=(ErrorMeasure("integer", "absolute", penalty=1_000_000),),
     stacks=("exec", "integer", "boolean", "vector_integer"),
-    generators=(
-        RandomInteger(-50, 50),
-        RandomTag(("integer", "boolean", "vector_integer", "exec")),
-        RandomTagged(),
-        Symbol("in1"),
-    ),
-    settings=ProblemSettings(max_points=1200, max_initial_genome=150, steps=600),
-    edge=carried_reader("last-index-of-zero"),
+    generators=(RandomInteger(-50, 50), *tags("integer", "boolean", "vector_integer", "exec"), *inputs(1)),
+    settings=suite_settings(max_points=1200, steps=600),
+    carried_cases=carried("last-index-of-zero"),
 )

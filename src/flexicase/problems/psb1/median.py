@@ -1,13 +1,9 @@
 """Median: the middle one of three integers."""
 
-from __future__ import annotations
-
-from flexicase.problems.cases import Inputs, RandomCases, carried_reader
-from flexicase.problems.problem import Problem, ProblemSettings
-from flexicase.problems.random_inputs import Rng, integer, integers, shuffled
-from flexicase.push.genome import RandomInteger, RandomTag, RandomTagged
-from flexicase.push.measures import ErrorMeasure
-from flexicase.push.program import Symbol
+from flexicase.problems import ErrorMeasure, Problem, RandomCases
+from flexicase.problems.psb1._suite import Inputs, Rng, carried, inputs, suite_settings, tags
+from flexicase.problems.random_inputs import integer, integers, shuffled
+from flexicase.push import RandomInteger
 
 
 def any_three(rng: Rng) -> Inputs:
@@ -30,21 +26,14 @@ PROBLEM = Problem(
     name="median",
     description="Print the median of three integers.",
     answer=lambda *three: sorted(three)[1],
-    domains=(
+    sources=(
         RandomCases(any_three, train=60, test=600),
         RandomCases(two_equal, train=30, test=300),
         RandomCases(all_equal, train=10, test=100),
     ),
     measures=(ErrorMeasure("output", "mismatch", target=lambda _, median: str(median)),),
     stacks=("exec", "integer", "boolean", "print"),
-    generators=(
-        RandomInteger(-100, 100),
-        RandomTag(("exec", "integer", "boolean")),
-        RandomTagged(),
-        Symbol("in1"),
-        Symbol("in2"),
-        Symbol("in3"),
-    ),
-    settings=ProblemSettings(max_points=800, max_initial_genome=100, steps=200, generations=200, alignment_deviation=5),
-    edge=carried_reader("median"),
+    generators=(RandomInteger(-100, 100), *tags("exec", "integer", "boolean"), *inputs(3)),
+    settings=suite_settings(max_points=800, steps=200, generations=200, alignment_deviation=5),
+    carried_cases=carried("median"),
 )

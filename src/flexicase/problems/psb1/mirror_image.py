@@ -1,13 +1,9 @@
 """Mirror Image: is one vector the reverse of the other?"""
 
-from __future__ import annotations
-
-from flexicase.problems.cases import FixedCases, Inputs, RandomCases, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, ProblemSettings
-from flexicase.problems.random_inputs import Rng, integer, integers
-from flexicase.push.genome import RandomBoolean, RandomTag, RandomTagged
-from flexicase.push.measures import ErrorMeasure
-from flexicase.push.program import Symbol
+from flexicase.problems import ErrorMeasure, Problem, RandomCases
+from flexicase.problems.psb1._suite import Inputs, Rng, carried, fixed, inputs, suite_settings, tags
+from flexicase.problems.random_inputs import integer, integers
+from flexicase.push import RandomBoolean
 
 
 def answer(first: list[int], second: list[int]) -> bool:
@@ -51,8 +47,8 @@ PROBLEM = Problem(
     name="mirror-image",
     description="Given two integer vectors of equal length, return true if one is the reverse of the other.",
     answer=answer,
-    domains=(
-        FixedCases(carried_inputs("mirror-image")),
+    sources=(
+        fixed("mirror-image"),
         RandomCases(mirrored, train=37, test=500),
         RandomCases(equal, train=10, test=100),
         RandomCases(close_call, train=20, test=200),
@@ -60,13 +56,7 @@ PROBLEM = Problem(
     ),
     measures=(ErrorMeasure("boolean", "mismatch", penalty=1.0),),
     stacks=("exec", "integer", "boolean", "vector_integer"),
-    generators=(
-        RandomBoolean(),
-        RandomTag(("integer", "boolean", "vector_integer", "exec")),
-        RandomTagged(),
-        Symbol("in1"),
-        Symbol("in2"),
-    ),
-    settings=ProblemSettings(max_points=1200, max_initial_genome=150, steps=600),
-    edge=carried_reader("mirror-image"),
+    generators=(RandomBoolean(), *tags("integer", "boolean", "vector_integer", "exec"), *inputs(2)),
+    settings=suite_settings(max_points=1200, steps=600),
+    carried_cases=carried("mirror-image"),
 )

@@ -1,15 +1,11 @@
 """Pig Latin: words with their first consonant moved to the end, and -ay."""
 
-from __future__ import annotations
-
 import string as letters
 
-from flexicase.problems.cases import FixedCases, RandomCases, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, ProblemSettings
+from flexicase.problems import ErrorMeasure, Problem, RandomCases
+from flexicase.problems.psb1._suite import carried, fixed, inputs, suite_settings, tags
 from flexicase.problems.random_inputs import string
-from flexicase.push.genome import RandomChar, RandomString, RandomTag, RandomTagged
-from flexicase.push.measures import ErrorMeasure
-from flexicase.push.program import Char, Symbol
+from flexicase.push import Char, RandomChar, RandomString
 
 GROUPS = ((0.2, " "), (0.8, letters.ascii_lowercase))
 
@@ -24,27 +20,21 @@ PROBLEM = Problem(
     description="Given lower-case words separated by single spaces, print each in pig Latin, separated by single "
     "spaces: a word that begins with a vowel gets `ay`, another one first moves its first letter to the end.",
     answer=lambda words: " ".join(map(latin, words.split())),
-    domains=(
-        FixedCases(carried_inputs("pig-latin")),
+    sources=(
+        fixed("pig-latin"),
         RandomCases(lambda rng: (string(rng, RandomString(3, 50, GROUPS, words=True)),), train=167, test=1000),
     ),
     measures=(ErrorMeasure("output", "levenshtein"),),
     stacks=("exec", "integer", "boolean", "string", "char", "print"),
     generators=(
         "ay",
-        Char(" "),
-        Char("a"),
-        Char("e"),
-        Char("i"),
-        Char("o"),
-        Char("u"),
+        *map(Char, " aeiou"),
         "aeiou",
         RandomChar(),
         RandomString(0, 20, GROUPS, words=True),
-        RandomTag(("string", "char", "integer", "boolean", "exec")),
-        RandomTagged(),
-        Symbol("in1"),
+        *tags("string", "char", "integer", "boolean", "exec"),
+        *inputs(1),
     ),
-    settings=ProblemSettings(max_points=4000, max_initial_genome=500, steps=2000),
-    edge=carried_reader("pig-latin"),
+    settings=suite_settings(max_points=4000, steps=2000),
+    carried_cases=carried("pig-latin"),
 )

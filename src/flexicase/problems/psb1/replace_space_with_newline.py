@@ -1,13 +1,9 @@
 """Replace Space with Newline: print one, count the other characters."""
 
-from __future__ import annotations
-
-from flexicase.problems.cases import FixedCases, RandomCases, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, ProblemSettings
+from flexicase.problems import ErrorMeasure, Problem, RandomCases
+from flexicase.problems.psb1._suite import carried, fixed, inputs, suite_settings, tags
 from flexicase.problems.random_inputs import string
-from flexicase.push.genome import RandomChar, RandomString, RandomTag, RandomTagged
-from flexicase.push.measures import ErrorMeasure
-from flexicase.push.program import Char, Symbol
+from flexicase.push import Char, RandomChar, RandomString
 
 GROUPS = ((0.2, " "), (0.8, "".join(map(chr, range(32, 127)))))
 
@@ -22,8 +18,8 @@ PROBLEM = Problem(
     title="Replace Space with Newline",
     description="Print a string with spaces turned into newlines, and return the number of its other characters.",
     answer=answer,
-    domains=(
-        FixedCases(carried_inputs("replace-space-with-newline")),
+    sources=(
+        fixed("replace-space-with-newline"),
         RandomCases(lambda rng: (string(rng, RandomString(2, 20, GROUPS)),), train=70, test=1000),
     ),
     measures=(
@@ -32,14 +28,12 @@ PROBLEM = Problem(
     ),
     stacks=("exec", "integer", "boolean", "string", "char", "print"),
     generators=(
-        Char(" "),
-        Char("\n"),
+        *map(Char, " \n"),
         RandomChar(),
         RandomString(0, 20, GROUPS),
-        RandomTag(("exec", "integer", "boolean", "string", "char")),
-        RandomTagged(),
-        Symbol("in1"),
+        *tags("exec", "integer", "boolean", "string", "char"),
+        *inputs(1),
     ),
-    settings=ProblemSettings(max_points=3200, max_initial_genome=400, steps=1600),
-    edge=carried_reader("replace-space-with-newline"),
+    settings=suite_settings(max_points=3200, steps=1600),
+    carried_cases=carried("replace-space-with-newline"),
 )

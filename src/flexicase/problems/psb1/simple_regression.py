@@ -4,25 +4,21 @@ It is not part of the benchmark suite. Training cases are the integers −10 …
 programs have integer arithmetic and the control of exec, small integer constants and no tags.
 """
 
-from __future__ import annotations
-
-from flexicase.problems.cases import FixedCases, RandomCases
-from flexicase.problems.problem import Problem, ProblemSettings
+from flexicase.problems import ErrorMeasure, FixedCases, Problem, RandomCases
+from flexicase.problems.psb1._suite import inputs, suite_settings
 from flexicase.problems.random_inputs import integer
-from flexicase.push.genome import RandomInteger
-from flexicase.push.measures import ErrorMeasure
-from flexicase.push.program import Symbol
+from flexicase.push import RandomInteger
 
 PROBLEM = Problem(
     name="simple-regression",
     description="Given an integer x, return x^3 - 2x^2 - x.",
     answer=lambda x: x**3 - 2 * x**2 - x,
-    domains=(
+    sources=(
         FixedCases([(x,) for x in range(-10, 11)]),
         RandomCases(lambda rng: (integer(rng, -1000, 1000),), train=0, test=100),
     ),
     measures=(ErrorMeasure("integer", "absolute", penalty=1_000_000),),
     stacks=("exec", "integer"),
-    generators=(RandomInteger(-10, 10), Symbol("in1")),
-    settings=ProblemSettings(max_points=400, max_initial_genome=50, steps=200, generations=100),
+    generators=(RandomInteger(-10, 10), *inputs(1)),
+    settings=suite_settings(max_points=400, steps=200, generations=100),
 )

@@ -1,13 +1,10 @@
 """Small or Large: a word for a number."""
 
-from __future__ import annotations
-
-from flexicase.problems.cases import FixedCases, RandomCases, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, ProblemSettings
+from flexicase.problems import ErrorMeasure, FixedCases, Problem, RandomCases
+from flexicase.problems.psb1._suite import carried, fixed, inputs, suite_settings, tags
 from flexicase.problems.random_inputs import integer
-from flexicase.push.genome import Generator, RandomInteger, RandomTag, RandomTagged
-from flexicase.push.measures import ErrorMeasure
-from flexicase.push.program import Symbol
+from flexicase.push import RandomInteger
+from flexicase.push.genome import Generator
 
 
 def answer(n: int) -> str:
@@ -17,7 +14,7 @@ def answer(n: int) -> str:
 
 def generators(*tagged: str) -> tuple[Generator, ...]:
     """What genes are made of, besides instructions, when these stacks can be tagged."""
-    return "small", "large", RandomInteger(-10000, 10000), RandomTag(tagged), RandomTagged(), Symbol("in1")
+    return "small", "large", RandomInteger(-10000, 10000), *tags(*tagged), *inputs(1)
 
 
 PROBLEM = Problem(
@@ -25,15 +22,15 @@ PROBLEM = Problem(
     title="Small or Large",
     description="Print `small` if n < 1000, `large` if n >= 2000, and nothing otherwise.",
     answer=answer,
-    domains=(
-        FixedCases(carried_inputs("small-or-large")),
+    sources=(
+        fixed("small-or-large"),
         FixedCases([(n,) for n in (*range(980, 1020), *range(1980, 2020))], test=True),
         RandomCases(lambda rng: (integer(rng, -10000, 10000),), train=73, test=920),
     ),
     measures=(ErrorMeasure("output", "levenshtein"),),
     stacks=("exec", "integer", "boolean", "string", "print"),
     generators=generators("integer", "boolean", "exec"),
-    other_generators=dict.fromkeys(("M", "L"), generators("integer", "boolean", "string", "exec")),
-    settings=ProblemSettings(max_points=800, max_initial_genome=100, steps=300, alignment_deviation=5),
-    edge=carried_reader("small-or-large"),
+    generators_by_list=dict.fromkeys(("2021", "2023"), generators("integer", "boolean", "string", "exec")),
+    settings=suite_settings(max_points=800, steps=300, alignment_deviation=5),
+    carried_cases=carried("small-or-large"),
 )

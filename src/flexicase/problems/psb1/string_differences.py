@@ -1,13 +1,9 @@
 """String Differences: where two strings differ."""
 
-from __future__ import annotations
-
-from flexicase.problems.cases import FixedCases, Inputs, RandomCases, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, ProblemSettings
-from flexicase.problems.random_inputs import Rng, chance, integer, pick, string
-from flexicase.push.genome import RandomInteger, RandomString, RandomTag, RandomTagged
-from flexicase.push.measures import ErrorMeasure
-from flexicase.push.program import Char, Symbol
+from flexicase.problems import ErrorMeasure, Problem, RandomCases
+from flexicase.problems.psb1._suite import Inputs, Rng, carried, fixed, inputs, suite_settings, tags
+from flexicase.problems.random_inputs import chance, integer, pick, string
+from flexicase.push import Char, RandomInteger, RandomString
 
 NO_SPACE = "".join(map(chr, range(33, 127)))
 
@@ -31,8 +27,8 @@ PROBLEM = Problem(
     description="Given two strings without white space, print a line `index c1 c2` for each index below both lengths "
     "where they differ; no final newline.",
     answer=lambda first, second: "\n".join(differences(first, second)),
-    domains=(
-        FixedCases(carried_inputs("string-differences")),
+    sources=(
+        fixed("string-differences"),
         RandomCases(lambda rng: related(rng, 2), train=170, test=0),
         RandomCases(lambda rng: related(rng, 1), train=0, test=2000),
     ),
@@ -42,14 +38,11 @@ PROBLEM = Problem(
     ),
     stacks=("exec", "integer", "boolean", "string", "char", "print"),
     generators=(
-        Char(" "),
-        Char("\n"),
+        *map(Char, " \n"),
         RandomInteger(-10, 10),
-        RandomTag(("integer", "boolean", "string", "char", "exec")),
-        RandomTagged(),
-        Symbol("in1"),
-        Symbol("in2"),
+        *tags("integer", "boolean", "string", "char", "exec"),
+        *inputs(2),
     ),
-    settings=ProblemSettings(max_points=4000, max_initial_genome=500, steps=2000),
-    edge=carried_reader("string-differences"),
+    settings=suite_settings(max_points=4000, steps=2000),
+    carried_cases=carried("string-differences"),
 )

@@ -1,16 +1,12 @@
 """Super Anagrams: are the letters of one string among those of the other?"""
 
-from __future__ import annotations
-
 import string as letters
 from collections import Counter
 
-from flexicase.problems.cases import FixedCases, Inputs, RandomCases, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, ProblemSettings
-from flexicase.problems.random_inputs import Rng, chance, integer, pick, shuffled, string
-from flexicase.push.genome import RandomBoolean, RandomChar, RandomInteger, RandomString, RandomTag, RandomTagged
-from flexicase.push.measures import ErrorMeasure
-from flexicase.push.program import Symbol
+from flexicase.problems import ErrorMeasure, Problem, RandomCases
+from flexicase.problems.psb1._suite import Inputs, Rng, carried, fixed, inputs, suite_settings, tags
+from flexicase.problems.random_inputs import chance, integer, pick, shuffled, string
+from flexicase.push import RandomBoolean, RandomChar, RandomInteger, RandomString
 
 
 def answer(first: str, second: str) -> bool:
@@ -31,18 +27,16 @@ PROBLEM = Problem(
     description="Given two lower-case strings x and y, return true if every character of x occurs in y at least as "
     "often as in x.",
     answer=answer,
-    domains=(FixedCases(carried_inputs("super-anagrams")), RandomCases(related, train=170, test=2000)),
+    sources=(fixed("super-anagrams"), RandomCases(related, train=170, test=2000)),
     measures=(ErrorMeasure("boolean", "mismatch"),),
     stacks=("exec", "integer", "boolean", "string", "char"),
     generators=(
         RandomBoolean(),
         RandomInteger(-1000, 1000),
         RandomChar(),
-        RandomTag(("string", "char", "integer", "boolean", "exec")),
-        RandomTagged(),
-        Symbol("in1"),
-        Symbol("in2"),
+        *tags("string", "char", "integer", "boolean", "exec"),
+        *inputs(2),
     ),
-    settings=ProblemSettings(max_points=3200, max_initial_genome=400, steps=1600),
-    edge=carried_reader("super-anagrams"),
+    settings=suite_settings(max_points=3200, steps=1600),
+    carried_cases=carried("super-anagrams"),
 )

@@ -1,16 +1,11 @@
 """Vector Average: the mean of a vector of floats."""
 
-from __future__ import annotations
-
 from functools import reduce
 from operator import add
 
-from flexicase.problems.cases import FixedCases, Inputs, RandomCases, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, ProblemSettings
-from flexicase.problems.random_inputs import Rng, floats, integer
-from flexicase.push.genome import RandomTag, RandomTagged
-from flexicase.push.measures import ErrorMeasure
-from flexicase.push.program import Symbol
+from flexicase.problems import ErrorMeasure, Problem, RandomCases
+from flexicase.problems.psb1._suite import Inputs, Rng, carried, fixed, inputs, suite_settings, tags
+from flexicase.problems.random_inputs import floats, integer
 
 
 def mean(vector: list[float]) -> float:
@@ -27,10 +22,10 @@ PROBLEM = Problem(
     name="vector-average",
     description="Given a vector of floats, return their mean.",
     answer=mean,
-    domains=(
-        FixedCases(carried_inputs("vector-average", 0, 5)),
+    sources=(
+        fixed("vector-average", 0, 5),
         RandomCases(lambda rng: of_length(rng, 1, 1), train=45, test=500),
-        FixedCases(carried_inputs("vector-average", 5)),
+        fixed("vector-average", 5),
         RandomCases(lambda rng: of_length(rng, 2, 2), train=45, test=500),
         RandomCases(lambda rng: of_length(rng, 3, 5), train=50, test=500),
         RandomCases(lambda rng: of_length(rng, 50, 50), train=5, test=50),
@@ -38,7 +33,7 @@ PROBLEM = Problem(
     ),
     measures=(ErrorMeasure("float", "rounded", penalty=1_000_000, decimals=4),),
     stacks=("exec", "integer", "float", "vector_float"),
-    generators=(RandomTag(("vector_float", "float", "integer", "exec")), RandomTagged(), Symbol("in1")),
-    settings=ProblemSettings(max_points=1600, max_initial_genome=200, steps=800, error_threshold=1e-3),
-    edge=carried_reader("vector-average"),
+    generators=(*tags("vector_float", "float", "integer", "exec"), *inputs(1)),
+    settings=suite_settings(max_points=1600, steps=800, error_threshold=1e-3),
+    carried_cases=carried("vector-average"),
 )

@@ -1,13 +1,8 @@
 """Wallis Pi: the first factors of the Wallis product."""
 
-from __future__ import annotations
-
-from flexicase.problems.cases import FixedCases, SplitCases, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, ProblemSettings
-from flexicase.problems.psb1._text import float_text, rounded
-from flexicase.push.genome import RandomFloat, RandomInteger, RandomTag, RandomTagged
-from flexicase.push.measures import ErrorMeasure
-from flexicase.push.program import Symbol
+from flexicase.problems import ErrorMeasure, Problem, SplitCases
+from flexicase.problems.psb1._suite import carried, fixed, inputs, rounded, suite_settings, tags
+from flexicase.push import RandomFloat, RandomInteger, to_text
 
 
 def answer(n: int) -> float:
@@ -23,13 +18,13 @@ PROBLEM = Problem(
     description="Given an integer n from 1 to 200, return the product of the first n factors of "
     "2/3 · 4/3 · 4/5 · 6/5 · 6/7 · …, rounded to 5 decimals.",
     answer=answer,
-    domains=(
-        FixedCases(carried_inputs("wallis-pi")),
+    sources=(
+        fixed("wallis-pi"),
         SplitCases([(n,) for n in range(13, 198)], train=135, test=50),
     ),
     measures=(
         ErrorMeasure("float", "rounded_answer", penalty=1_000_000, decimals=5),
-        ErrorMeasure("float", "rounded_text", decimals=5, target=lambda _, expected: float_text(expected)),
+        ErrorMeasure("float", "rounded_text", decimals=5, target=lambda _, expected: to_text(expected)),
     ),
     stacks=("exec", "integer", "float", "boolean"),
     generators=(
@@ -37,12 +32,9 @@ PROBLEM = Problem(
         RandomInteger(-10, 10),
         RandomFloat(-500.0, 500.0),
         RandomFloat(0.0, 1.0),
-        RandomTag(("integer", "float", "boolean", "exec")),
-        RandomTagged(),
-        Symbol("in1"),
+        *tags("integer", "float", "boolean", "exec"),
+        *inputs(1),
     ),
-    settings=ProblemSettings(
-        max_points=2400, max_initial_genome=300, steps=8000, constant_tweak_rate=0.9, error_threshold=1e-3
-    ),
-    edge=carried_reader("wallis-pi"),
+    settings=suite_settings(max_points=2400, steps=8000, constant_tweak_rate=0.9, error_threshold=1e-3),
+    carried_cases=carried("wallis-pi"),
 )

@@ -5,19 +5,15 @@ original that `file_begin` goes back to. Three of the four are registered for th
 each is drawn twice as often as another instruction.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np
 
-from flexicase.problems.cases import Cases, FixedCases, Inputs, RandomCases, read_carried
-from flexicase.problems.problem import Problem, ProblemSettings
-from flexicase.problems.psb1._text import float_text, rounded
-from flexicase.problems.random_inputs import Rng, integer, pick
-from flexicase.push.genome import RandomInteger, RandomTag, RandomTagged
-from flexicase.push.measures import ErrorMeasure
-from flexicase.push.program import Char, Symbol
+from flexicase.problems import Cases, ErrorMeasure, FixedCases, Problem, RandomCases
+from flexicase.problems.cases import read_carried
+from flexicase.problems.psb1._suite import Inputs, Rng, rounded, suite_settings, tags
+from flexicase.problems.random_inputs import integer, pick
+from flexicase.push import Char, RandomInteger, Symbol, to_text
 
 ENDS = ".!?"
 #: What a random text is made of; the probabilities of all but the last are drawn anew for each character.
@@ -41,7 +37,7 @@ def answer(given: str, _original: str) -> str:
     lengths = Counter(map(len, given.split()))
     lines = [f"words of length {k}: {lengths[k]}" for k in range(1, max(lengths) + 1)]
     lines.append(f"number of sentences: {sentences(given)}")
-    lines.append(f"average sentence length: {float_text(average(given))}")
+    lines.append(f"average sentence length: {to_text(average(given))}")
     return "\n".join(lines)
 
 
@@ -56,7 +52,7 @@ def passage(rng: Rng) -> Inputs:
     return ("".join(characters),) * 2
 
 
-def edge_cases() -> Cases:
+def fixed_cases() -> Cases:
     """The fixed cases, with a working copy of each text."""
     carried = read_carried("word-stats")
     return Cases([(given, given) for (given,) in carried.inputs], carried.expected)
@@ -68,7 +64,7 @@ PROBLEM = Problem(
     "`number of sentences: s`, then `average sentence length: a`, each on a line of its own, no final newline; words "
     "are separated by white space, sentences end with . ! or ?.",
     answer=answer,
-    domains=(FixedCases(edge_cases().inputs), RandomCases(passage, train=64, test=1000)),
+    sources=(FixedCases(fixed_cases().inputs), RandomCases(passage, train=64, test=1000)),
     measures=(
         ErrorMeasure("output", "levenshtein"),
         ErrorMeasure(
@@ -88,38 +84,18 @@ PROBLEM = Problem(
         ),
     ),
     stacks=(
-        "exec",
-        "integer",
-        "boolean",
-        "float",
-        "char",
-        "string",
-        "vector_integer",
-        "vector_float",
-        "vector_string",
-        "print",
+        *("exec", "integer", "boolean", "float", "char", "string"),
+        *("vector_integer", "vector_float", "vector_string", "print"),
     ),
     generators=(
-        Char("."),
-        Char("?"),
-        Char("!"),
-        Char(" "),
-        Char("\t"),
-        Char("\n"),
+        *map(Char, ".?! \t\n"),
         [],
-        "words of length ",
-        ": ",
-        "number of sentences: ",
-        "average sentence length: ",
+        *("words of length ", ": ", "number of sentences: ", "average sentence length: "),
         RandomInteger(-100, 100),
-        RandomTag(("string", "char", "integer", "boolean", "exec")),
-        RandomTagged(),
-        Symbol("file_readchar"),
-        Symbol("file_readline"),
-        Symbol("file_EOF"),
-        Symbol("file_begin"),
+        *tags("string", "char", "integer", "boolean", "exec"),
+        *map(Symbol, ("file_readchar", "file_readline", "file_EOF", "file_begin")),
     ),
     extra_instructions=("file_readchar", "file_readline", "file_EOF"),
-    settings=ProblemSettings(max_points=3200, max_initial_genome=400, steps=6000, error_threshold=0.02),
-    edge=edge_cases,
+    settings=suite_settings(max_points=3200, steps=6000, error_threshold=0.02),
+    carried_cases=fixed_cases,
 )

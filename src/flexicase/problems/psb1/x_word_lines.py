@@ -1,15 +1,12 @@
 """X-Word Lines: words, so many on each line."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
-from flexicase.problems.cases import FixedCases, RandomCases, carried_inputs, carried_reader
-from flexicase.problems.problem import Problem, ProblemSettings
+from flexicase.problems import ErrorMeasure, Problem, RandomCases
+from flexicase.problems.psb1._suite import carried, fixed, inputs, suite_settings, tags
 from flexicase.problems.random_inputs import pick, string
-from flexicase.push.genome import RandomString, RandomTag, RandomTagged
-from flexicase.push.measures import ErrorMeasure
-from flexicase.push.program import Char, Symbol, Value
+from flexicase.push import Char, RandomString
+from flexicase.push.program import Value
 
 GROUPS = ((0.15, " "), (0.05, "\n"), (0.80, "".join(map(chr, range(32, 127)))))
 #: The number of words per line, each as often as it is listed.
@@ -33,8 +30,8 @@ PROBLEM = Problem(
     description="Given a text and an integer X, print the words of the text, X per line, single spaces between them; "
     "the last line may be shorter; no final newline.",
     answer=answer,
-    domains=(
-        FixedCases(carried_inputs("x-word-lines")),
+    sources=(
+        fixed("x-word-lines"),
         RandomCases(lambda rng: (string(rng, RandomString(1, 100, GROUPS)), pick(rng, COUNTS)), train=104, test=2000),
     ),
     measures=(
@@ -43,14 +40,7 @@ PROBLEM = Problem(
         ErrorMeasure("output", "words_per_line", target=words_on_lines),
     ),
     stacks=("exec", "integer", "boolean", "string", "char", "print"),
-    generators=(
-        Char(" "),
-        Char("\n"),
-        RandomTag(("exec", "integer", "boolean", "string", "char")),
-        RandomTagged(),
-        Symbol("in1"),
-        Symbol("in2"),
-    ),
-    settings=ProblemSettings(max_points=3200, max_initial_genome=400, steps=1600),
-    edge=carried_reader("x-word-lines"),
+    generators=(*map(Char, " \n"), *tags("exec", "integer", "boolean", "string", "char"), *inputs(2)),
+    settings=suite_settings(max_points=3200, steps=1600),
+    carried_cases=carried("x-word-lines"),
 )

@@ -1,0 +1,2 @@
+#define FX_ISA avx2
+#include "select/isa/table.hpp"

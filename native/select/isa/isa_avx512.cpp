@@ -1,0 +1,2 @@
+#define FX_ISA avx512
+#include "select/isa/table.hpp"

@@ -1,0 +1,2 @@
+#define FX_ISA base
+#include "select/isa/table.hpp"

@@ -1,0 +1,94 @@
+"""Records of generations: one line of numbers for each, as plain values or as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from enum import IntEnum
+from types import UnionType
+from typing import Any, TypeVar, get_args, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Fields that start so hold times, which differ from run to run; all others must not.
+TIMING = "seconds"
+RecordType = TypeVar("RecordType", bound="Record")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """One generation of a run: the fields that programs and networks share.
+
+    Fields are numbers; None stands for a number that the method does not count. Times do not take part in comparisons.
+
+    Attributes:
+        generation: Its number, from 0.
+        events: Selection events.
+        evaluations: The paper's measure, summed over all events.
+        pairs: (individual, error) pairs that were computed.
+
+    Example:
+        >>> from flexicase.records import Record
+        >>> Record.to_columns([Record(generation=0), Record(generation=1, evaluations=7)])["evaluations"]
+        masked_array(data=[--, 7],
+                     mask=[ True, False],
+               fill_value=999999)
+    """
+
+    generation: int
+    events: int = 0
+    evaluations: int | None = None
+    pairs: int = 0
+
+    @property
+    def seconds(self) -> float:
+        """Time of the generation."""
+        return float(sum(getattr(self, name) for name in _types(type(self)) if name.startswith(TIMING)))
+
+    def as_dict(self) -> dict[str, Any]:
+        """All fields as plain values."""
+        values = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return {name: int(value) if isinstance(value, IntEnum) else value for name, value in values}
+
+    @classmethod
+    def from_dict(cls: type[RecordType], values: dict[str, Any]) -> RecordType:
+        """The record that `as_dict` was called on.
+
+        Raises:
+            TypeError: A field is missing or unknown, or not a number.
+            ValueError: A number is not one of those that its field allows.
+        """
+        types = _types(cls)
+        found: dict[str, Any] = {}
+        for name, value in values.items():
+            kind, optional = types.get(name, (float, True))
+            expected = int | float if kind is float else int
+            if not (optional and value is None) and (isinstance(value, bool) or not isinstance(value, expected)):
+                raise TypeError(f"{name} must be {'a number' if kind is float else 'an integer'}, got {value!r:.80}")
+            found[name] = kind(value) if issubclass(kind, IntEnum) else value
+        return cls(**found)
+
+    @classmethod
+    def to_columns(cls, records: Sequence[Record]) -> dict[str, NDArray[Any]]:
+        """One array for each field, (n_records,): int64 or float64, masked where a record has None."""
+        columns: dict[str, NDArray[Any]] = {}
+        for name, (kind, _) in _types(cls).items():
+            values = [getattr(record, name) for record in records]
+            filled = np.array([0 if value is None else value for value in values], "f8" if kind is float else "i8")
+            missing = [value is None for value in values]
+            columns[name] = np.ma.array(filled, mask=missing) if any(missing) else filled
+        return columns
+
+
+def _types(cls: Any) -> dict[str, tuple[Any, bool]]:
+    """The type of each field, and whether it may be None."""
+    hints = get_type_hints(cls)
+    found = {}
+    for field in fields(cls):
+        hint = hints[field.name]
+        kinds = [
+            kind for kind in (get_args(hint) if isinstance(hint, UnionType) else (hint,)) if kind is not type(None)
+        ]
+        found[field.name] = kinds[0], isinstance(hint, UnionType)
+    return found
