@@ -104,12 +104,20 @@ def native_runner(settings: EventSettings, weights: CaseWeights) -> FastRun:
     )
 
 
-def run_natively(native: FastRun, batch: EventBatch) -> None:
+def run_natively(  # noqa: PLR0917 - an object for the arguments would cost a tenth of a short call
+    native: FastRun,
+    weights: CaseWeights,
+    cache: ErrorCache,
+    evaluate: CaseEvaluator,
+    key: Key,
+    first: int,
+    counts: NDArray[np.int64],
+    ended: NDArray[np.uint8],
+) -> None:
     """Run events natively: also the calls of the evaluator, and the checks of the errors it returns.
 
-    The weights are updated after the last event.
+    The arguments are those of an `EventBatch`. The weights are updated after the last event.
     """
-    _, weights, cache, evaluate, key, first, counts, ended = batch
     assert weights.w_max is not None
     weights.revision = native.select(
         cache.store,

@@ -65,7 +65,8 @@ class FastSelection(Selection):
             counts: (5, n) parents, evaluations, cases used, pairs, unused pairs.
             ended: (n,) why each event ended.
         """
-        super().__init__(counts[0], counts[1], None, counts[2], ended)
+        self.indices, self._evaluations, self._cases_used = counts[0], counts[1], counts[2]
+        self._evaluations_distinct, self._ended = None, ended
         self.pairs: Counts = counts[3]
         self.pairs_unused: Counts = counts[4]
 
@@ -296,14 +297,13 @@ class FastLexicase:
         known = self._cache_is_valid(token, n_individuals)
         cache = self._cache if known and self._cache is not None else self._empty_cache(n_individuals)
         counts, ended = room_for((5, n), np.int64, "n"), np.empty(n, np.uint8)
-        batch = EventBatch(self._settings, weights, cache, evaluate, key, first, counts, ended)
         try:
             with cache.transaction():
                 if backend == "native":
                     self._native = self._native or native_runner(self._settings, weights)
-                    run_natively(self._native, batch)
+                    run_natively(self._native, weights, cache, evaluate, key, first, counts, ended)
                 else:
-                    run_in_python(batch)
+                    run_in_python(EventBatch(self._settings, weights, cache, evaluate, key, first, counts, ended))
         except MemoryError:
             raise MemoryError(
                 f"n_individuals and n_cases must fit into memory, got {n_individuals} and {self.n_cases}"
