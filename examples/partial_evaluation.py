@@ -45,10 +45,10 @@ def main() -> None:
         predictions = np.array([models[i].predict(x[cases]) for i in individuals])
         return np.abs(predictions - y[cases]) > 0.3
 
-    fast = fx.FastLexicase(ROWS, order="weighted", bias="num_nonzeros", default="max", seed=1)
+    fast = fx.FastLexicase(ROWS, "weighted-num-nonzeros", default_weight="max", seed=1)
     s = fast.select(evaluate, MODELS, n=ENSEMBLE)
     print(f"models chosen: {s.indices.tolist()}")
-    computed = int(s.pairs_evaluated.sum())
+    computed = int(s.pairs.sum())
     print(f"computed {computed:,} of {MODELS * ROWS:,} predictions ({computed / MODELS / ROWS:.2%})")
     print(f"cases looked at per selection: {s.cases_used.tolist()}")
 

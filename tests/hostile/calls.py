@@ -153,9 +153,9 @@ def _methods() -> Iterator[Call]:
     yield Call("bias returns", _use(lambda bias: fx.Lexicase(order=fx.Ranked(lambda s: bias))), {"bias": [1, 2, 3]})
     yield Call("Mad", _use(lambda mode: fx.Lexicase(epsilon=fx.MadEpsilon(mode))), {"mode": "static"})
     yield Call("DownSample", _use(lambda size: fx.Lexicase(sampling=fx.DownSample(size))), {"size": 0.5})
-    informed = {"size": 0.5, "parents": 2}
+    informed = {"size": 0.5, "parent_rate": 2}
     yield Call("InformedDownSample", _use(lambda **a: fx.Lexicase(sampling=fx.InformedDownSample(**a))), informed)
-    yield Call("Cohorts", _use(lambda n: fx.Lexicase(sampling=fx.Cohorts(n))), {"n": 2})
+    yield Call("Cohorts", _use(lambda n_cohorts: fx.Lexicase(sampling=fx.Cohorts(n_cohorts))), {"n_cohorts": 2})
     yield Call("Tournament", _use(fx.Tournament), {"size": 2})
     yield Call("BatchTournament", _use(fx.BatchTournament), {"size": 2, "batch_size": 2})
     yield Call("Plexicase", _use(fx.Plexicase), {"alpha": 1.0})

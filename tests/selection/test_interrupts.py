@@ -53,7 +53,7 @@ CALLS = {  # what to set up, and the call
     ),
     "informed": (
         "e = rng.integers(0, 2, (2000, 3000))",
-        "[fx.Selector(e, fx.Lexicase(sampling=fx.InformedDownSample(0.9, parents=1.0))) for _ in range(99)]",
+        "[fx.Selector(e, fx.Lexicase(sampling=fx.InformedDownSample(0.9, parent_rate=1.0))) for _ in range(99)]",
     ),
     "fast": (
         "e = rng.integers(0, 2, (300, 200)).astype(float)",

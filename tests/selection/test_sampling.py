@@ -39,7 +39,7 @@ def test_informed_down_sample_takes_one_case_of_every_kind(backend):
     errors = synonymous_cases(copies=7, n_kinds=5)
     seen = set()
     for seed in range(30):
-        (part,) = parts(fx.InformedDownSample(5, parents=1.0), errors, seed, backend)
+        (part,) = parts(fx.InformedDownSample(5, parent_rate=1.0), errors, seed, backend)
         assert sorted((part.cases // 7).tolist()) == [0, 1, 2, 3, 4]
         seen |= set(part.cases.tolist())
     assert len(seen) > 20, "ties among synonymous cases must be decided at random"
@@ -49,7 +49,7 @@ def test_informed_down_sample_takes_one_case_of_every_kind(backend):
 def test_informed_down_sample_takes_the_case_farthest_from_the_first(backend):
     """Solved by nobody, by one, by two and by all five: every case but the last is farthest from the last."""
     solved = np.array([[0, 1, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 0, 1]])
-    pairs = {tuple(parts(fx.InformedDownSample(2, parents=5), 1 - solved, s, backend)[0].cases) for s in range(60)}
+    pairs = {tuple(parts(fx.InformedDownSample(2, parent_rate=5), 1 - solved, s, backend)[0].cases) for s in range(60)}
     assert pairs == {(0, 3), (1, 3), (2, 3)}
 
 
@@ -78,7 +78,7 @@ def test_informed_down_sample_asks_only_the_parents():
     errors = np.random.default_rng(1).integers(0, 2, (1, 30)).repeat(9, axis=0)
     errors[:, :2] = [0, 1]
     for seed in range(20):
-        (part,) = parts(fx.InformedDownSample(2, parents=1), errors, seed)
+        (part,) = parts(fx.InformedDownSample(2, parent_rate=1), errors, seed)
         assert sorted(errors[0, part.cases].tolist()) == [0, 1]
 
 
@@ -133,10 +133,10 @@ def test_registered_methods_agree_on_both_back_ends(method, name):
         (lambda: fx.DownSample(0.0), ValueError, "size must be above 0, got 0.0"),
         (lambda: fx.DownSample(1.5), ValueError, "size must be between 0 and 1, got 1.5"),
         (lambda: fx.InformedDownSample("all"), TypeError, "size must be an integer, got 'all'"),
-        (lambda: fx.InformedDownSample(0.1, parents=0.0), ValueError, "parents must be above 0, got 0.0"),
-        (lambda: fx.InformedDownSample(0.1, parents=-3), ValueError, "parents must be at least 1, got -3"),
-        (lambda: fx.Cohorts(0), ValueError, "n must be at least 1, got 0"),
-        (lambda: fx.Cohorts(2.0), TypeError, "n must be an integer, got 2.0"),
+        (lambda: fx.InformedDownSample(0.1, parent_rate=0.0), ValueError, "parent_rate must be above 0, got 0.0"),
+        (lambda: fx.InformedDownSample(0.1, parent_rate=-3), ValueError, "parent_rate must be at least 1, got -3"),
+        (lambda: fx.Cohorts(0), ValueError, "n_cohorts must be at least 1, got 0"),
+        (lambda: fx.Cohorts(2.0), TypeError, "n_cohorts must be an integer, got 2.0"),
     ],
 )
 def test_bad_arguments_are_refused_by_name(make, error, message):

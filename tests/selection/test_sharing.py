@@ -176,7 +176,7 @@ SCRIBBLE = """
         fx.Lexicase(epsilon="mad"), fx.Lexicase(epsilon="mad-dynamic"), fx.Lexicase(epsilon="mad-static"),
         fx.Lexicase(batch_size=3), fx.Lexicase(batch_size=3, epsilon="mad-dynamic"),
         fx.Lexicase(max_cases=3, slippage=0.1),
-        fx.Lexicase(sampling=fx.InformedDownSample(5, parents=1.0)), fx.Lexicase(elitism=2), fx.Tournament(),
+        fx.Lexicase(sampling=fx.InformedDownSample(5, parent_rate=1.0)), fx.Lexicase(elitism=2), fx.Tournament(),
         fx.BatchTournament(batch_size=2), fx.DALex(std=3.0), "plexicase",
     ]
     def values(rng, dtype):

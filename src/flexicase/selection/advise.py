@@ -1,9 +1,9 @@
 """`advise`: whether partial evaluation pays, from a cheap simulation.
 
-In one selection event a case is looked at while an individual is still in the pool with some
-probability p, so after n events the pair has been computed with probability 1 - (1 - p)^n. The
-simulation finds how long each individual stays in the pool; which cases come early follows from
-the order and the weights, averaged over the simulated events.
+In one selection event a pair of an individual and a case is used with some probability p, so after
+n events it has been computed with probability 1 - (1 - p)^n. The simulation finds how long each
+individual stays in the pool; which cases come early follows from the order and the weights,
+averaged over the simulated events.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from flexicase.selection.orders import first_case_probabilities
 from flexicase.selection.protocol import Ended, Method
 from flexicase.selection.weights import DefaultWeight
 
-WORTH_IT = 0.5  # of the pairs; beyond, whole batches and native selection make up for the rest
-MOST_INDIVIDUALS = 1000
-MOST_CASES = 1000
-MOST_EVENTS = 200
-MOST_LOOKS = 6_000  # cases looked at, over all simulated events
+WORTH_IT = 0.5  # of the pairs; beyond that, evaluating whole batches is faster
+MAX_INDIVIDUALS = 1000
+MAX_CASES = 1000
+MAX_EVENTS = 200
+MAX_LOOKS = 6_000  # cases used, over all simulated events
 
 Evaluate = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[Any]]
 
@@ -68,11 +68,11 @@ def advise(
     errors: ArrayLike | None = None,
     seed: Seed = 0,
 ) -> Advice:
-    """Say which share of all evaluations partial evaluation would need, and whether to use it.
+    """Estimate the share of all evaluations that partial evaluation needs, and whether to use it.
 
     At most 200 events of `FastLexicase` are simulated, on at most 1000 individuals and 1000 cases
     of the problem. Fewer cases leave more individuals tied, so for more cases than that the share
-    comes out rather too large than too small.
+    is an overestimate.
 
     Args:
         n_individuals: Size of the population.
@@ -81,7 +81,7 @@ def advise(
         method: As for `FastLexicase`; an epsilon must be the same for all cases.
         default_weight: As for `FastLexicase`.
         errors: (n_individuals, n_cases) errors of a typical generation, lower is better. Without
-            them, a `flexicase.data.SyntheticPopulation` stands in: pass/fail cases and many copies.
+            them, a `flexicase.data.SyntheticPopulation` is used: pass/fail cases and many copies.
         seed: Fixes the simulation.
 
     Returns:
@@ -105,7 +105,7 @@ def advise(
     n_cases = check_count(n_cases, "n_cases", 1)
     n = check_count(n, "n", 1)
     rng = np.random.default_rng(check_seed(seed))
-    sample = (min(n_individuals, MOST_INDIVIDUALS), min(n_cases, MOST_CASES))
+    sample = (min(n_individuals, MAX_INDIVIDUALS), min(n_cases, MAX_CASES))
     if errors is None:
         evaluate: Evaluate = SyntheticPopulation(*sample, seed=int(rng.integers(2**63)))
     else:
@@ -126,14 +126,14 @@ def _sampled(errors: ArrayLike, shape: tuple[int, int], sample: tuple[int, int],
 
 
 class _Looks:
-    """What events look at, watched through the evaluator.
+    """The pairs that events use, recorded by the evaluator.
 
     Attributes:
-        filtered: (n_individuals,) cases looked at while in a pool that still shrank later.
+        filtered: (n_individuals,) cases used while in a pool that still shrank later.
         stuck: (n_individuals,) events in which they were left in a pool that no case could split.
-        first: (n_cases,) chances of each case to be the first of an event's order, summed over the events.
-        events: Events watched.
-        looks: Cases looked at in all of them.
+        first: (n_cases,) probabilities of each case to be first in an event's order, summed over the events.
+        events: Events recorded.
+        looks: Cases used in all of them.
     """
 
     def __init__(self, evaluate: Evaluate, n_individuals: int, n_cases: int) -> None:
@@ -164,8 +164,8 @@ class _Looks:
 
 def _simulate(fast: FastLexicase, evaluate: Evaluate, n_individuals: int, rng: np.random.Generator) -> _Looks:
     looks = _Looks(evaluate, n_individuals, fast.n_cases)
-    while looks.events < MOST_EVENTS and looks.looks < MOST_LOOKS:
-        fast.clear_cache()  # every look is then a call of the evaluator
+    while looks.events < MAX_EVENTS and looks.looks < MAX_LOOKS:
+        fast.clear_cache()  # every case used is then a call of the evaluator
         outcome = fast.select(looks, n_individuals, 1, seed=int(rng.integers(2**63)))
         looks.first += first_case_probabilities(fast.method.order.kind, fast.weights)
         looks.end_of_event(outcome.ended[0] == Ended.CASES_EXHAUSTED)
@@ -173,7 +173,7 @@ def _simulate(fast: FastLexicase, evaluate: Evaluate, n_individuals: int, rng: n
 
 
 def _share(looks: _Looks, n: int, n_cases: int) -> float:
-    """The mean over all pairs of the probability that one of n events looks at it."""
+    """The mean over all pairs of the probability that one of n events uses it."""
     filtered, stuck, first = (counts / looks.events for counts in (looks.filtered, looks.stuck, looks.first))
     stays = filtered * (len(first) / n_cases)
     each = np.minimum(1.0, stuck[:, None] + stays[:, None] * first)

@@ -1,4 +1,4 @@
-"""A roulette wheel: individuals drawn with fixed probabilities."""
+"""Methods to compare with: tournaments, fitness-proportionate and random selection."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ class RouletteKernel:
     """A kernel whose events are independent spins of one wheel."""
 
     def __init__(self, probabilities: NDArray[np.float64], backend: Backend) -> None:
-        """Lay out the wheel.
+        """Make the wheel.
 
         Args:
             probabilities: (n_individuals,) not negative, at least one of them positive.
-            backend: Who spins it.
+            backend: Backend to use.
         """
         self.wheel = np.cumsum(probabilities)
         self.backend = backend
 
     def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
-        """Run the events with these numbers; there is nothing to count."""
+        """Run the events with these numbers."""
         out = Selection.empty(len(events), counts=False)
         if self.backend == "native":
             _native.draw_wheel(self.wheel, key.k0, key.k1, events.start, events.step, threads, out.indices)
@@ -43,7 +43,7 @@ class RouletteKernel:
         return out
 
 
-MOST_BATCHES = 100_000
+MAX_POSSIBLE_BATCHES = 100_000
 MAX_ENTRANTS = 2**20
 
 
@@ -86,8 +86,8 @@ class Tournament:
 class BatchTournament:
     """Batch tournament selection (de Melo, Vargas and Banzhaf, GECCO 2019).
 
-    The cases are shuffled once per selector and dealt into batches; tournament number e is judged
-    on the mean error on batch e modulo the number of batches. The last batch is smaller when the
+    The cases are shuffled once per selector and split into batches; tournament number e compares
+    the mean error on batch e modulo the number of batches. The last batch is smaller when the
     cases do not divide evenly. Entrants and ties are as in `Tournament`.
 
     Attributes:
@@ -139,10 +139,10 @@ class BatchTournament:
 
     def _mean_over_batches(self, matrix: ErrorMatrix, size: int) -> NDArray[np.float64]:
         possible = math.comb(matrix.n_cases, size)
-        if possible > MOST_BATCHES:
+        if possible > MAX_POSSIBLE_BATCHES:
             raise ValueError(
                 f"exact probabilities need a pass over every possible batch: {size} of {matrix.n_cases} cases make "
-                f"{possible:.3g} batches, at most {MOST_BATCHES} are feasible"
+                f"{possible:.3g} batches, at most {MAX_POSSIBLE_BATCHES} are feasible"
             )
         mean = np.zeros(matrix.n_individuals)
         for cases in itertools.combinations(range(matrix.n_cases), size):
@@ -186,7 +186,7 @@ class FitnessProportionate:
 
 @dataclass(frozen=True, slots=True)
 class RandomSelection:
-    """Uniformly random selection: errors are ignored. What remains of any method without pressure.
+    """Uniformly random selection: errors are ignored.
 
     Example:
         >>> import flexicase as fx
@@ -211,34 +211,34 @@ class RandomSelection:
 class TournamentKernel:
     """A kernel whose events are tournaments.
 
-    The first drawn of equals wins: as the entrants are independent and alike, that is a random one.
+    Of equal entrants the first drawn wins, which is a random one of them.
     """
 
     def __init__(self, scores: NDArray[np.float64], size: int, backend: Backend) -> None:
-        """Take the scores.
+        """Keep the scores.
 
         Args:
-            scores: (n_judges, n_individuals) lower is better; event e is judged on row e modulo n_judges.
+            scores: (n_batches, n_individuals) lower is better; event e uses row e modulo n_batches.
             size: Entrants per tournament.
-            backend: Who runs them.
+            backend: Backend to use.
         """
         self.scores = scores
         self.size = size
         self.backend = backend
 
     def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
-        """Run the events with these numbers; no case is looked at, so there is nothing to count."""
+        """Run the events with these numbers."""
         out = Selection.empty(len(events), counts=False)
         if self.backend == "native":
             _native.draw_tournaments(
                 self.scores, self.size, key.k0, key.k1, events.start, events.step, threads, out.indices
             )
             return out
-        n_judges, n_individuals = self.scores.shape
+        n_batches, n_individuals = self.scores.shape
         for i, event in enumerate(events):
             stream = Stream.of(key, event, Lane.BASELINE)
             entrants = [stream.bounded(n_individuals) for _ in range(self.size)]
-            out.indices[i] = entrants[np.argmin(self.scores[event % n_judges, entrants])]
+            out.indices[i] = entrants[np.argmin(self.scores[event % n_batches, entrants])]
         return out
 
 

@@ -22,9 +22,9 @@ class DALex:
     standard deviation ``std``, turns the importances into weights by a softmax, and selects the
     individual with the lowest weighted sum of errors; equal sums are decided at random.
 
-    All arithmetic is float64. What is the same for all individuals is left out: the softmax's
+    All arithmetic is float64. Terms that are equal for all individuals are left out: the softmax's
     denominator, and the best error of every case, which is subtracted first so that the sums keep
-    as many digits as they can. A case that is more than about 745 below the heaviest in importance
+    as many digits as possible. A case that is more than about 745 below the heaviest in importance
     has weight 0 and cannot matter, and a term below 2⁻⁵³ of the rest of its sum is lost:
     individuals that differ only there tie.
 
@@ -59,19 +59,19 @@ class DALexKernel:
     """A kernel that draws a weight for every case and takes the lowest weighted sum."""
 
     def __init__(self, columns: NDArray[np.float64], std: float, backend: Backend) -> None:
-        """Take the errors.
+        """Keep the errors.
 
         Args:
             columns: (n_cases, n_individuals) errors above the best of each case.
             std: Standard deviation of the importances.
-            backend: Who sums.
+            backend: Backend to use.
         """
         self.columns = columns
         self.std = std
         self.backend = backend
 
     def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
-        """Run the events with these numbers; all cases are used at once, so there is nothing to count."""
+        """Run the events with these numbers."""
         out = Selection.empty(len(events), counts=False)
         if self.backend == "native":
             _native.draw_aggregates(

@@ -215,7 +215,7 @@ class FastLexicase:
 
     def cache_info(self) -> CacheInfo:
         """What the error cache holds, and whether it ran out of memory."""
-        budget = self._cache_bytes - self._settings.block_bytes
+        budget = self._cache_bytes - self._cache_bytes // BLOCK_SHARE
         if self._cache is None:
             return CacheInfo(0, 0, budget, 0)
         store = self._cache.store
@@ -320,8 +320,8 @@ class FastLexicase:
         if spare is not None and spare.n_individuals == n_individuals:
             spare.clear()
             return spare
-        block_bytes = self._settings.block_bytes
-        return ErrorCache(n_individuals, self.n_cases, self._cache_bytes - block_bytes, reuse_limit=block_bytes)
+        reuse_limit = self._cache_bytes // BLOCK_SHARE
+        return ErrorCache(n_individuals, self.n_cases, self._cache_bytes - reuse_limit, reuse_limit)
 
     def _recycle_cache(self) -> None:
         """Keep the memory of the cache for the next one, unless it is large or still in use."""

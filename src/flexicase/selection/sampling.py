@@ -1,4 +1,4 @@
-"""Samples: which part of the error matrix a generation's selection uses."""
+"""Sampling: which part of the error matrix a generation's selection uses."""
 
 from __future__ import annotations
 
@@ -38,10 +38,9 @@ class Sample(Protocol):
 
 
 class PartitionKernel:
-    """A kernel that deals the events out to the parts of a matrix, in turn."""
+    """A kernel that assigns the events to the parts of a matrix in turn."""
 
     def __init__(self, parts: Sequence[Partition], kernels: Sequence[Kernel]) -> None:
-        """Pair each part with the kernel that selects from it."""
         self.parts = parts
         self.kernels = kernels
 
@@ -84,7 +83,6 @@ class DownSample:
     size: float | int = 0.1
 
     def __post_init__(self) -> None:
-        """Check the size."""
         object.__setattr__(self, "size", check_sample_size(self.size, "size"))
 
     def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Partition]:
@@ -97,13 +95,13 @@ class DownSample:
 class Cohorts:
     """Cohort lexicase selection (Hernandez, Lalejini, Dolson and Ofria, GECCO 2019 Companion).
 
-    Individuals and cases are each dealt at random into ``n`` cohorts of as equal size as can be,
-    once per selector. Cohort k of the individuals is judged on cohort k of the cases only, and
-    event number e selects from cohort e modulo ``n``.
+    Individuals and cases are each split at random into ``n_cohorts`` cohorts of nearly equal size,
+    once per selector. Cohort k of the individuals uses cohort k of the cases only, and
+    event number e selects from cohort e modulo ``n_cohorts``.
 
     Attributes:
-        n: How many cohorts; at most as many are made as there are individuals, and as there are
-            cases (but always one).
+        n_cohorts: Number of cohorts, reduced to the number of individuals or of cases if there are fewer
+            (but at least one).
 
     Example:
         >>> import flexicase as fx
@@ -112,15 +110,14 @@ class Cohorts:
         [0, 1]
     """
 
-    n: int = 10
+    n_cohorts: int = 10
 
     def __post_init__(self) -> None:
-        """Check the number."""
-        object.__setattr__(self, "n", check_count(self.n, "n", 1))
+        object.__setattr__(self, "n_cohorts", check_count(self.n_cohorts, "n_cohorts", 1))
 
     def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Partition]:
         """One part per cohort."""
-        n = min(self.n, matrix.n_individuals, max(1, matrix.n_cases))
+        n = min(self.n_cohorts, matrix.n_individuals, max(1, matrix.n_cases))
         stream = Stream.of(key, 0, Lane.SAMPLE)
         individuals = np.array_split(random_permutation(matrix.n_individuals, stream), n)
         cases = np.array_split(random_permutation(matrix.n_cases, stream), n)
@@ -157,7 +154,7 @@ def sample_size(size: float | int, n: int) -> int:
 class InformedDownSample:
     """Informed down-sampling (Boldi et al., "Informed Down-Sampled Lexicase Selection", ECJ 2024).
 
-    Some individuals are drawn at random. The distance of two cases is the number of these that
+    Some individuals are drawn at random. The distance of two cases is the number of them that
     solve (error 0) exactly one of the two. The sample starts with a random case and grows by
     farthest-first traversal: always the case whose nearest neighbour in the sample is farthest,
     ties decided at random. Cases that all individuals treat alike have distance 0, so where no
@@ -165,29 +162,28 @@ class InformedDownSample:
 
     Attributes:
         size: A fraction of the cases (0 < size ≤ 1, a float), or how many (an integer).
-        parents: Individuals whose results tell the distances: a fraction of all (a float), or how
+        parent_rate: Individuals whose results give the distances: a fraction of all (a float), or how
             many. The paper's rate ρ; 1.0 is full information.
 
     Example:
         >>> import flexicase as fx
         >>> errors = [[0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 0, 0]]  # cases 0, 1 and 2 are synonymous
-        >>> method = fx.Lexicase(sampling=fx.InformedDownSample(2, parents=1.0))
+        >>> method = fx.Lexicase(sampling=fx.InformedDownSample(2, parent_rate=1.0))
         >>> set(fx.select(errors, 20, method, seed=1).indices.tolist())
         {2}
     """
 
     size: float | int = 0.1
-    parents: float | int = 0.01
+    parent_rate: float | int = 0.01
 
     def __post_init__(self) -> None:
-        """Check both sizes."""
         object.__setattr__(self, "size", check_sample_size(self.size, "size"))
-        object.__setattr__(self, "parents", check_sample_size(self.parents, "parents"))
+        object.__setattr__(self, "parent_rate", check_sample_size(self.parent_rate, "parent_rate"))
 
     def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Partition]:
         """One part: every individual, some cases."""
         stream = Stream.of(key, 0, Lane.SAMPLE)
-        asked = random_permutation(matrix.n_individuals, stream)[: sample_size(self.parents, matrix.n_individuals)]
+        asked = random_permutation(matrix.n_individuals, stream)[: sample_size(self.parent_rate, matrix.n_individuals)]
         solved = np.empty((len(asked), matrix.n_cases), dtype=np.bool_)
         for block in row_blocks(*solved.shape):
             solved[block] = matrix.values[asked[block]] == 0
@@ -204,7 +200,7 @@ def farthest_first(solved: NDArray[np.bool_], size: int, stream: Stream) -> NDAr
     """Choose cases by farthest-first traversal, in the Hamming distance of their columns.
 
     Args:
-        solved: (n_parents, n_cases) who solves what.
+        solved: (n_parents, n_cases) whether each solves each case.
         size: How many cases to choose.
         stream: Decides ties; the first case is a tie among all.
 
