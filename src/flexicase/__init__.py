@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from flexicase.evaluation._cache import CacheInfo
     from flexicase.evaluation._protocol import EvaluationError
+    from flexicase.records import Record
+    from flexicase.rng import Key
     from flexicase.selection.advise import Advice, advise
     from flexicase.selection.baselines import BatchTournament, FitnessProportionate, RandomSelection, Tournament
     from flexicase.selection.dalex import DALex
@@ -49,6 +51,7 @@ __all__ = [
     "FastSelection",
     "FitnessProportionate",
     "InformedDownSample",
+    "Key",
     "Lexicase",
     "MadEpsilon",
     "Method",
@@ -56,6 +59,7 @@ __all__ = [
     "ProbabilityEstimate",
     "RandomSelection",
     "Ranked",
+    "Record",
     "Selection",
     "Selector",
     "TooManyStatesError",
@@ -75,6 +79,8 @@ __all__ = [
 ]
 
 _MODULES = {
+    "records": "Record",
+    "rng": "Key",
     "selection.advise": "Advice advise",
     "evaluation._cache": "CacheInfo",
     "evaluation._protocol": "EvaluationError",

@@ -28,6 +28,8 @@ from flexicase.selection.methods import resolve_method
 from flexicase.selection.protocol import Method
 from flexicase.selection.select import MAX_EVENTS, select_indices
 
+__all__ = ["selAutomaticEpsilonLexicase", "selEpsilonLexicase", "selFastLexicase", "selLexicase"]
+
 Individual = TypeVar("Individual")
 
 

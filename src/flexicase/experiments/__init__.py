@@ -4,17 +4,26 @@ from flexicase._checks import require_package
 
 require_package("studies need", "pydantic", "pyarrow")
 
+from flexicase.experiments.executors import ExecutorFactory, open_cluster
 from flexicase.experiments.export import export_study, import_study
+from flexicase.experiments.gp_job import GpJob
+from flexicase.experiments.image_job import ImageJob
 from flexicase.experiments.jobs import Job, JobResult, Progress, RunSpec
+from flexicase.experiments.ledger import Ledger
 from flexicase.experiments.presets import preset_path
+from flexicase.experiments.rerun import find_run, rerun
 from flexicase.experiments.results import read_results
 from flexicase.experiments.runner import Monitor, StudyOptions, run_study
 from flexicase.experiments.spec import SpecError, StudySpec, load_spec, parse_spec
 from flexicase.experiments.study import Study
 
 __all__ = [
+    "ExecutorFactory",
+    "GpJob",
+    "ImageJob",
     "Job",
     "JobResult",
+    "Ledger",
     "Monitor",
     "Progress",
     "RunSpec",
@@ -23,10 +32,14 @@ __all__ = [
     "StudyOptions",
     "StudySpec",
     "export_study",
+    "find_run",
     "import_study",
     "load_spec",
+    "open_cluster",
     "parse_spec",
     "preset_path",
+    "pydantic",
     "read_results",
+    "rerun",
     "run_study",
 ]

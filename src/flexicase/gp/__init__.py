@@ -2,6 +2,7 @@
 
 from flexicase._checkpoint import CheckpointError
 from flexicase.gp.evolve import Callback, evolve
+from flexicase.gp.parents import ParentSelection
 from flexicase.gp.population import Population
 from flexicase.gp.records import EvolutionResult, GenerationRecord
 from flexicase.gp.simplify import simplify
@@ -15,6 +16,7 @@ __all__ = [
     "GenerationRecord",
     "OffspringGenerator",
     "OffspringPlan",
+    "ParentSelection",
     "Population",
     "Variation",
     "evolve",

@@ -1,4 +1,4 @@
-"""Short texts that tell data and functions apart, so that training is not resumed with other ones by mistake."""
+"""Fingerprints of data, networks and functions, so that training is not resumed with other ones by mistake."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def as_bytes(tensor: Tensor) -> Tensor:
 
 
 def checksum(tensors: Iterable[Tensor]) -> str:
-    """A few hexadecimal digits that depend on all bits of some tensors.
+    """12 hexadecimal digits that depend on every bit of some tensors.
 
     Example:
         >>> import torch
@@ -56,7 +56,7 @@ def describe_function(function: Any) -> str:
     """The qualified name of a function or callable object, with a checksum of its settings if it has any.
 
     Settings are the attributes of an object, the arguments of a `functools.partial`, and the code and variables of a
-    function without a name to import it by.
+    function that cannot be imported by name.
 
     Example:
         >>> import flexicase.torch as ft
@@ -77,7 +77,7 @@ def describe_network(model: nn.Module) -> str:
 
 
 def describe_optimizer(optimizer: Optimizer) -> str:
-    """The class of an optimiser and its settings other than the class's own; the learning rate is left out.
+    """The class of an optimiser and its settings that are not defaults, without the learning rate.
 
     Example:
         >>> import torch
@@ -130,7 +130,7 @@ def _details(value: Any, depth: int) -> str:
 
 
 def _parts(value: Any) -> Any:  # noqa: PLR0911 - one for each kind of callable
-    """What tells a callable from others of the same name; nothing if the name says it all."""
+    """The parts that distinguish a callable from others of the same name; empty if the name is enough."""
     if isinstance(value, functools.partial):
         return (value.func, value.args, value.keywords)
     if isinstance(value, types.MethodType):

@@ -1,0 +1,84 @@
+"""The map in CONTRIBUTING is true, and every public name is defined once."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import flexicase
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src" / "flexicase"
+ROW = re.compile(r"^\| [^|]+ \| `(\w+)` \| `([\w./]+)` \|$", re.M)
+#: Packages whose `__all__` is the public API, beside that of `flexicase` itself.
+PACKAGES = ("adapters.deap", "data", "evaluation", "experiments", "gp", "plot", "problems", "push", "report", "torch")
+
+
+@cache
+def defined(path: Path) -> set[str]:
+    """The names that a module defines at its top level, imports left out."""
+    names: set[str] = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names.update(target.id for target in targets if isinstance(target, ast.Name))
+    return names
+
+
+def concepts() -> list[tuple[str, str]]:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    return ROW.findall(text.partition("<!-- concepts -->")[2].partition("<!-- /concepts -->")[0])
+
+
+def public_names() -> dict[str, set[str]]:
+    """The public names of each package."""
+    found = {"flexicase": set(flexicase.__all__)}
+    for name in PACKAGES:
+        module = importlib.import_module(f"flexicase.{name}")
+        found[name] = set(getattr(module, "__all__", ()))
+    return found
+
+
+def modules() -> list[Path]:
+    return sorted(path for path in SOURCE.rglob("*.py") if path.name not in ("__init__.py", "__main__.py"))
+
+
+@pytest.mark.skipif(not (ROOT / "CONTRIBUTING.md").is_file(), reason="not in the sources")
+def test_the_map_names_at_least_25_concepts_and_where_they_are_defined() -> None:
+    assert len(concepts()) >= 25
+    for name, path in concepts():
+        assert name in defined(ROOT / path), f"{path} does not define {name}"
+
+
+def test_a_public_name_is_defined_in_one_module() -> None:
+    for package, names in public_names().items():
+        folder = SOURCE if package == "flexicase" else SOURCE / package.split(".")[0]
+        commands = SOURCE / "cli"
+        for name in names - {"__version__"}:
+            where = [path for path in folder.rglob("*.py") if name in defined(path) and commands not in path.parents]
+            assert len(where) <= 1, f"{package}.{name} is defined in {where}"
+
+
+def test_a_module_without_a_public_name_has_an_underscore() -> None:
+    public = set().union(*public_names().values())
+    commands = SOURCE / "cli"
+    hidden = [
+        path.relative_to(SOURCE)
+        for path in modules()
+        if not path.name.startswith("_") and path.parent != commands and path.parent.name not in ("psb1", "psb2")
+        if path.stem not in public and not defined(path) & public
+    ]
+    assert hidden == []
+
+
+def test_modules_are_of_readable_size() -> None:
+    assert [path.name for path in modules() if len(path.read_text(encoding="utf-8").splitlines()) > 400] == []
+    folders = {path.parent for path in modules()} - {SOURCE / "problems" / "psb1", SOURCE / "problems" / "psb2"}
+    assert [folder.name for folder in folders if len(list(folder.glob("*.py"))) > 21] == []
