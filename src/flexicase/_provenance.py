@@ -80,8 +80,7 @@ def machine() -> str:
     """Host, processor, system, Python and NumPy in one line.
 
     Example:
-        >>> import os
-    import platform
+        >>> import platform
         >>> from flexicase._provenance import machine
         >>> platform.python_version() in machine()
         True

@@ -65,6 +65,12 @@ class ProbabilityEstimate:
         low: (n_individuals,) float64, lower end of each one's 95 % confidence interval (Wilson).
         high: (n_individuals,) float64, upper end.
         n_draws: How many selection events were drawn.
+
+    Example:
+        >>> import flexicase as fx
+        >>> estimate = fx.estimate_probabilities([[0, 1], [1, 0]], n_draws=1000, seed=1)
+        >>> bool((estimate.low < 0.5).all() and (estimate.high > 0.5).all())
+        True
     """
 
     probabilities: NDArray[np.float64]
