@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import ast
+import inspect
+import re
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import flexicase as fx
+from flexicase import adapters, data, evaluation, plot
+from flexicase.adapters import deap
 
 
 def test_every_public_name_is_there() -> None:
@@ -37,3 +43,110 @@ def test_importing_is_light_and_names_are_no_modules(use: str) -> None:
     code = f"import sys, flexicase as fx; print('numpy' in sys.modules)\n{use}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+PARTS_OF_A_METHOD = {fx.Lexicase, fx.Weighted, fx.Ranked}
+SELECTS = (
+    *(fx.select, fx.select_indices, fx.Selector, fx.FastLexicase, fx.trace, fx.advise),
+    *(fx.probabilities, fx.estimate_probabilities, deap.selLexicase, deap.selFastLexicase, plot.case_weights),
+)
+README = Path(__file__).parent.parent / "README.md"
+
+
+def public_callables() -> Iterator[tuple[str, Callable]]:
+    """Every public function, class and method, beside the parts of a method."""
+    for module in (fx, evaluation, plot, data, deap, adapters):
+        for name in getattr(module, "__all__", [n for n in vars(module) if not n.startswith("_")]):
+            found = getattr(module, name)
+            if not getattr(found, "__module__", "").startswith("flexicase"):
+                continue
+            if not callable(found) or found in PARTS_OF_A_METHOD:
+                continue
+            yield f"{module.__name__}.{name}", found
+            if inspect.isclass(found):
+                for member, function in inspect.getmembers(found, inspect.isfunction):
+                    if not member.startswith("_"):
+                        yield f"{module.__name__}.{name}.{member}", function
+
+
+def test_orders_and_biases_are_given_inside_a_method_only() -> None:
+    checked = 0
+    for name, function in public_callables():
+        try:
+            parameters = set(inspect.signature(function).parameters)
+        except (TypeError, ValueError):
+            continue
+        assert not parameters & {"order", "bias"}, name
+        checked += 1
+    assert checked > 60
+
+
+@pytest.mark.parametrize("function", SELECTS, ids=lambda function: function.__name__)
+def test_whatever_selects_takes_a_method(function: Callable) -> None:
+    assert "method" in inspect.signature(function).parameters
+
+
+@pytest.mark.slow
+def test_the_examples_of_the_readme_pass_strict_type_checking(tmp_path: Path) -> None:
+    """A user with a strict checker must not need a cast: `s.evaluations.mean()` is a number."""
+    pytest.importorskip("mypy")
+    blocks = re.findall(r"^```python\n(.*?)^```", README.read_text(), re.MULTILINE | re.DOTALL)
+    blocks = [block for block in blocks if "torch" not in block and ">>>" not in block]
+    code = "\n".join(blocks)
+    assert "s.evaluations.mean()" in code
+    untyped, typed = "def evaluate(individuals, cases):", "def evaluate(individuals: Indices, cases: Indices) -> Any:"
+    assert untyped in code
+    script = tmp_path / "user.py"
+    script.write_text(
+        "from typing import Any\nimport numpy as np\nfrom numpy.typing import NDArray\nIndices = NDArray[np.int64]\n"
+        + code.replace(untyped, typed)
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--allow-redefinition", "--cache-dir", str(tmp_path), str(script)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=README.parent,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_snippets_run_in_one_namespace_and_print_what_they_say(capsys):
+    mpl = pytest.importorskip("matplotlib")
+    mpl.use("Agg")
+    snippets = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    assert len(snippets) >= 4
+    namespace: dict[str, object] = {}
+    for snippet in snippets:
+        exec(compile(snippet, "README.md", "exec"), namespace)
+    assert "[1] [13] [2]\n" in capsys.readouterr().out
+    ten = namespace["fx"].select(namespace["ten"], 1, namespace["in_order"])
+    np.testing.assert_array_equal(ten.evaluations_distinct, [5])
+
+
+def test_files_that_the_readme_links_to_exist():
+    links = re.findall(r"\]\(([\w/.-]+)\)", README.read_text(encoding="utf-8"))
+    assert links
+    assert [link for link in links if not (README.parent / link).exists()] == []
+
+
+def test_benchmark_markers_stand_once_and_in_order():
+    text = (README.parent / "docs" / "comparison.md").read_text(encoding="utf-8")
+    assert text.count("<!-- benchmark:begin -->") == text.count("<!-- benchmark:end -->") == 1
+    assert text.index("<!-- benchmark:begin -->") < text.index("<!-- benchmark:end -->")
+
+
+def test_what_is_said_of_the_papers_study_follows_from_its_runs():
+    pytest.importorskip("scipy", reason="scipy is not installed (the report extra)")
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed (the report extra)")
+    from flexicase.experiments.results import read_results
+    from flexicase.report.claims import claims
+
+    results = read_results(README.parent / "results" / "gp-paper")
+    found = {claim.statement: claim.verdict for claim in claims(results)}
+    agree = sum(verdict in ("agrees", "reproduced") for verdict in found.values())
+    assert len(results.runs) == 500
+    assert found["The success counts of the paper's table."] in ("agrees", "reproduced")
+    text = " ".join(README.read_text(encoding="utf-8").split())
+    assert f"{agree} of the paper's {len(found)} tested claims were reproduced" in text

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from flexicase.selection.baselines import BatchTournament, FitnessProportionate, RandomSelection, Tournament
     from flexicase.selection.dalex import DALex
     from flexicase.selection.epsilon import MadEpsilon
-    from flexicase.selection.fast_lexicase import FastLexicase, FastSelection
+    from flexicase.selection.fast_lexicase import FastLexicase
     from flexicase.selection.lexicase import Lexicase
     from flexicase.selection.matrix import CaseStatistics
     from flexicase.selection.methods import methods, register
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         estimate_probabilities,
         probabilities,
     )
-    from flexicase.selection.protocol import Ended, Method, Selection
+    from flexicase.selection.protocol import Ended, FastSelection, Method, Selection
     from flexicase.selection.sampling import Cohorts, DownSample, InformedDownSample
     from flexicase.selection.select import Selector, select, select_indices
     from flexicase.selection.trace import Trace, trace
@@ -84,7 +84,7 @@ _MODULES = {
     "selection.advise": "Advice advise",
     "evaluation._cache": "CacheInfo",
     "evaluation._protocol": "EvaluationError",
-    "selection.protocol": "Ended Method Selection",
+    "selection.protocol": "Ended FastSelection Method Selection",
     "selection.select": "Selector select select_indices",
     "selection.baselines": "BatchTournament FitnessProportionate RandomSelection Tournament",
     "selection.weights": "biases",
@@ -93,7 +93,7 @@ _MODULES = {
     "selection.trace": "Trace trace",
     "selection.epsilon": "MadEpsilon",
     "selection.probabilities": "ProbabilityEstimate TooManyStatesError estimate_probabilities probabilities",
-    "selection.fast_lexicase": "FastLexicase FastSelection",
+    "selection.fast_lexicase": "FastLexicase",
     "selection.lexicase": "Lexicase",
     "selection.orders": "Ranked Uniform Weighted",
     "selection.plexicase": "Plexicase",

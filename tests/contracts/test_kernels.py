@@ -12,7 +12,7 @@ import pytest
 
 import flexicase as fx
 from flexicase.selection.matrix import ErrorMatrix
-from tests.selection.matrices import KINDS, LAYOUTS
+from tests.selection._helpers import KINDS, LAYOUTS
 
 COUNTS = ("indices", "evaluations", "evaluations_distinct", "cases_used", "ended")
 
@@ -229,7 +229,7 @@ import numpy as np
 import flexicase as fx
 from flexicase import _native
 from tests.contracts.test_kernels import COUNTS, method_for
-from tests.selection.matrices import KINDS
+from tests.selection._helpers import KINDS
 
 digest = hashlib.sha256()
 rng = np.random.default_rng(17)

@@ -12,8 +12,7 @@ import flexicase as fx
 from flexicase.rng import Key
 from flexicase.selection.lexicase import normalize_weights
 from flexicase.selection.orders import ranked_order, uniform_order, weighted_order
-from tests.selection.agreement import LEAST_P, chi_square_p, marginal, tally
-from tests.selection.variants import Variant
+from tests.selection._helpers import LEAST_P, Variant, chi_square_p, marginal, tally
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ import flexicase as fx
 from flexicase.rng import key_from_seed
 from flexicase.selection.baselines import tournament_probabilities
 from flexicase.selection.matrix import ErrorMatrix
-from tests.selection.baseline_checks import (
+from tests.selection._helpers import (
     DRAWS,
     MATRICES,
     assert_backends_agree,

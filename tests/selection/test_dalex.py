@@ -7,7 +7,7 @@ import flexicase as fx
 from flexicase.rng import Lane, Stream, key_from_seed, normals
 from flexicase.selection import dalex
 from flexicase.selection.matrix import ErrorMatrix
-from tests.selection.baseline_checks import DRAWS, MATRICES, assert_backends_agree, assert_follows, assert_no_counts
+from tests.selection._helpers import DRAWS, MATRICES, assert_backends_agree, assert_follows, assert_no_counts
 
 
 def importances(seed, n_events, n_cases, std):

@@ -13,7 +13,7 @@ from flexicase.selection.epsilon import median, median_absolute_deviation, resol
 from flexicase.selection.lexicase import static_epsilon_matrix
 from flexicase.selection.matrix import ErrorMatrix
 from tests.selection import oracle
-from tests.selection.matrices import small_matrices
+from tests.selection._helpers import small_matrices
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 import flexicase as fx
 from flexicase.evaluation._lookahead import Growing
-from tests.selection.recording import Evaluator, method_of, outcome
+from tests.selection._helpers import Evaluator, method_of, outcome
 
 N_INDIVIDUALS, N_CASES = 30, 2300
 

@@ -9,7 +9,7 @@ import pytest
 
 import flexicase as fx
 from flexicase.selection.matrix import ErrorMatrix
-from tests.selection.matrices import KINDS, LAYOUTS
+from tests.selection._helpers import KINDS, LAYOUTS
 
 GRID = np.array([[0, 2, 1], [1, 0, 2], [2, 1, 0], [1, 1, 1]])
 

@@ -11,7 +11,7 @@ import pytest
 from flexicase.rng import Key
 from flexicase.selection.orders import ranked_order, uniform_order, weighted_order
 from tests.selection import oracle
-from tests.selection.agreement import LEAST_P, chi_square_p
+from tests.selection._helpers import LEAST_P, chi_square_p
 
 DRAWS = 4000
 

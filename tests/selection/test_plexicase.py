@@ -5,7 +5,7 @@ import pytest
 
 import flexicase as fx
 from flexicase.selection.matrix import ErrorMatrix
-from tests.selection.baseline_checks import DRAWS, MATRICES, assert_backends_agree, assert_follows, assert_no_counts
+from tests.selection._helpers import DRAWS, MATRICES, assert_backends_agree, assert_follows, assert_no_counts
 
 
 def by_definition(errors, alpha=1.0):

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 import flexicase as fx
-from tests.selection.agreement import assert_agrees
-from tests.selection.matrices import small_matrices
-from tests.selection.variants import Variant
+from tests.selection._helpers import Variant, assert_agrees, small_matrices
 
 SMALL = small_matrices()
 DRAWS = 3000

@@ -7,7 +7,7 @@ import flexicase as fx
 from flexicase.rng import Stream, key_from_seed
 from flexicase.selection.matrix import ErrorMatrix
 from flexicase.selection.sampling import farthest_first
-from tests.selection.baseline_checks import MATRICES
+from tests.selection._helpers import MATRICES
 
 
 def parts(sample, errors, seed=0, backend="native"):

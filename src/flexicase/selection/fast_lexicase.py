@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,47 +32,9 @@ from flexicase.selection._reference import survivors
 from flexicase.selection.epsilon import MadEpsilon
 from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.orders import Uniform, draw_order
-from flexicase.selection.protocol import Backend, Counts, Ended, Method, Selection, resolve_backend
+from flexicase.selection.protocol import Backend, Ended, FastSelection, Method, resolve_backend
 from flexicase.selection.select import MAX_EVENTS
 from flexicase.selection.weights import CaseWeights, DefaultWeight
-
-
-class FastSelection(Selection):
-    """The result of ``n`` selection events with partial evaluation.
-
-    ``evaluations_distinct`` raises ValueError: whole error vectors are not known.
-
-    Attributes:
-        indices: (n,) int64, the selected parents.
-        pairs: (n,) int64, (individual, case) pairs computed for each event.
-        pairs_unused: (n,) int64, those of them that the event did not use.
-
-    Example:
-        >>> import numpy as np
-        >>> import flexicase as fx
-        >>> errors = np.array([[0, 1], [1, 0], [1, 1]])
-        >>> s = fx.FastLexicase(2, seed=1).select(lambda i, c: errors[np.ix_(i, c)], 3)
-        >>> s.evaluations.tolist(), s.pairs.tolist(), s.pairs_unused.tolist()
-        ([3], [3], [0])
-    """
-
-    __slots__ = ("pairs", "pairs_unused")
-
-    def __init__(self, counts: Counts, ended: NDArray[np.uint8]) -> None:
-        """Wrap the columns that the events filled.
-
-        Args:
-            counts: (5, n) parents, evaluations, cases used, pairs, unused pairs.
-            ended: (n,) why each event ended.
-        """
-        self.indices, self._evaluations, self._cases_used = counts[0], counts[1], counts[2]
-        self._evaluations_distinct, self._ended = None, ended
-        self.pairs: Counts = counts[3]
-        self.pairs_unused: Counts = counts[4]
-
-    def _not_counted(self, name: str) -> NoReturn:
-        raise ValueError(f"{name} is unknown under partial evaluation, which knows no whole error vectors; use select")
-
 
 CACHE_BYTES = 256 * 2**20
 BLOCK_SHARE = 8

@@ -147,6 +147,43 @@ class Selection:
         return f"{type(self).__name__}(n={len(self)}, counted={self.counted})"
 
 
+class FastSelection(Selection):
+    """The result of ``n`` selection events with partial evaluation.
+
+    ``evaluations_distinct`` raises ValueError: whole error vectors are not known.
+
+    Attributes:
+        indices: (n,) int64, the selected parents.
+        pairs: (n,) int64, (individual, case) pairs computed for each event.
+        pairs_unused: (n,) int64, those of them that the event did not use.
+
+    Example:
+        >>> import numpy as np
+        >>> import flexicase as fx
+        >>> errors = np.array([[0, 1], [1, 0], [1, 1]])
+        >>> s = fx.FastLexicase(2, seed=1).select(lambda i, c: errors[np.ix_(i, c)], 3)
+        >>> s.evaluations.tolist(), s.pairs.tolist(), s.pairs_unused.tolist()
+        ([3], [3], [0])
+    """
+
+    __slots__ = ("pairs", "pairs_unused")
+
+    def __init__(self, counts: Counts, ended: NDArray[np.uint8]) -> None:
+        """Wrap the columns that the events filled.
+
+        Args:
+            counts: (5, n) parents, evaluations, cases used, pairs, unused pairs.
+            ended: (n,) why each event ended.
+        """
+        self.indices, self._evaluations, self._cases_used = counts[0], counts[1], counts[2]
+        self._evaluations_distinct, self._ended = None, ended
+        self.pairs: Counts = counts[3]
+        self.pairs_unused: Counts = counts[4]
+
+    def _not_counted(self, name: str) -> NoReturn:
+        raise ValueError(f"{name} is unknown under partial evaluation, which knows no whole error vectors; use select")
+
+
 class Kernel(Protocol):
     """Draws selection events from one error matrix."""
 

@@ -9,7 +9,7 @@ import pytest
 import flexicase as fx
 from flexicase.selection import methods as registry
 from flexicase.selection.protocol import Selection
-from tests.test_files import BROKEN
+from tests.cli.test_error_files import BROKEN
 
 ERRORS = [[0, 1, 2], [1, 0, 2], [2, 2, 0], [1, 1, 1]]
 
