@@ -17,8 +17,8 @@ def main(path: str) -> None:
     errors = example_errors()
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(19, 4.4), layout="constrained")
     plot.funnel(errors, ax=left)
-    plot.case_weights(errors, "num_nonzeros", ax=middle)
-    plot.evaluations({name: fx.select(errors, 1000, name, seed=0) for name in plot.PAPER_METHODS}, ax=right)
+    plot.case_weights(errors, "weighted-num-nonzeros", ax=middle)
+    plot.evaluations({name: fx.select(errors, 1000, name, seed=0) for name in fx.methods()[:5]}, ax=right)
     figure.savefig(path, dpi=120)
     print(f"wrote {path}")
 

@@ -119,7 +119,7 @@ def test_a_worker_that_was_started_again_unnoticed_is_given_the_population() -> 
     """It travels with the first piece of a generation only."""
     population = np.arange(30) * 1.5
     with RayEvaluator(lingering.weigh, population, workers=1) as evaluate:
-        evaluate._started()._knows[0] = evaluate.generation  # as if it had been sent to one that died while idle
+        evaluate._started()._sent_generation[0] = evaluate.generation  # as if sent to one that died while idle
         found = evaluate([1, 2], [3, 4])
     assert found.tolist() == lingering.weigh(population, np.array([1, 2]), np.array([3, 4])).tolist()
 

@@ -124,7 +124,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("flexicase.cli.demo.TIMING_SECONDS", 0.0)
     monkeypatch.setattr("flexicase.cli.demo.draw", lambda *_: [])
-    monkeypatch.setattr("flexicase.cli.reproduce.conduct", lambda *_, **__: 130)  # no study is run
+    monkeypatch.setattr("flexicase.cli.reproduce.run_with_display", lambda *_, **__: 130)  # no study is run
     return tmp_path
 
 

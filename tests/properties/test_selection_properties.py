@@ -46,7 +46,7 @@ def same_counts(a: fx.Selection, b: fx.Selection) -> bool:
 
 def readable_by(method: fx.Lexicase, errors: np.ndarray) -> np.ndarray:
     """The errors, rounded if the method computes with float64 and refuses integers that are not exactly that."""
-    computes = method.batch > 1 or method.epsilon is not None
+    computes = method.batch_size > 1 or method.epsilon is not None
     return errors.astype(np.float64) if computes and errors.dtype in (np.int64, np.uint64) else errors
 
 
@@ -132,6 +132,7 @@ def test_adding_duplicates_changes_neither_vectors_nor_distinct_counts(errors: n
 def test_neither_threads_nor_counts_nor_layout_change_the_parents(
     errors: np.ndarray, method: fx.Lexicase, seed: int, threads: int
 ) -> None:
+    errors = readable_by(method, errors)
     expected = fx.select(errors, 13, method, seed=seed)
     threaded = fx.select(errors, 13, method, seed=seed, threads=threads)
     assert np.array_equal(threaded.indices, expected.indices)
