@@ -362,11 +362,11 @@ def refusal(found: Any, individual: int, case: int, hint: str = "") -> str:
     )
 
 
-def require_package(who: str, *packages: str, extra: str = "report") -> None:
+def require_package(purpose: str, *packages: str, extra: str = "report") -> None:
     """Raise an ImportError that says what to install if a package is missing.
 
     Args:
-        who: Who needs them, with the verb: ``"pictures need"``.
+        purpose: What needs them, with the verb: ``"pictures need"``.
         packages: Names to import them by.
         extra: The extra of flexicase that brings them.
 
@@ -377,4 +377,4 @@ def require_package(who: str, *packages: str, extra: str = "report") -> None:
     """
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
-        raise ImportError(f"{who} {' and '.join(missing)}: pip install 'flexicase[{extra}]'")
+        raise ImportError(f"{purpose} {' and '.join(missing)}: pip install 'flexicase[{extra}]'")

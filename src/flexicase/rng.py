@@ -38,7 +38,7 @@ class Lane(IntEnum):
     KEYS = 3  # the keys that order the cases after them
     LOW_BITS = 4  # further bits of those keys, for weighted orders
     RANKED = 5  # upper bounds, positions and ties of a ranked order
-    DEPTH = 6  # how many cases a randomly truncated event looks at
+    DEPTH = 6  # how many cases a randomly truncated event uses
     SLIPPAGE = 7  # whether an event ends early
     SAMPLE = 8  # down-samples, cohorts: drawn once per selector
     BASELINE = 9  # tournaments, roulette wheels and the like
@@ -51,7 +51,7 @@ class Lane(IntEnum):
     NETWORKS = 16  # the initial parameters of networks
     DEALING = 17  # which network is trained on which cases
     TRAINING = 18  # augmentation and dropout while training
-    AUGMENTATION = 19  # augmentation of a case that selection looks at
+    AUGMENTATION = 19  # augmentation of a case that selection uses
     PARENTS = 20  # which of a generation's few winners are the parents of a child
 
 

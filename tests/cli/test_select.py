@@ -167,7 +167,7 @@ def test_methods_without_counts(run, errors_csv, monkeypatch):
     assert json.loads(run("select", errors_csv, "--method", "blind", "--json").stdout)["counts"] is None
     refused = run("select", errors_csv, "--method", "blind", "--counts")
     assert refused.exit_code == 2
-    assert "does not look at case after case" in refused.stderr
+    assert "uses all cases at once" in refused.stderr
     refused = run("select", errors_csv, "--method", "blind", "--epsilon", "mad")
     assert refused.exit_code == 2
     assert "is not a lexicase method" in refused.stderr

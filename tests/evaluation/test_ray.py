@@ -116,7 +116,7 @@ def test_a_new_population_is_noticed_by_actors_and_selector() -> None:
 
 @pytest.mark.usefixtures("local_ray")
 def test_a_worker_that_was_started_again_unnoticed_is_given_the_population() -> None:
-    """It travels with the first piece of a generation only."""
+    """It is sent with the first batch of a generation only."""
     population = np.arange(30) * 1.5
     with RayEvaluator(lingering.weigh, population, workers=1) as evaluate:
         evaluate._started()._sent_generation[0] = evaluate.generation  # as if sent to one that died while idle

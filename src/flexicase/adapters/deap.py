@@ -150,7 +150,7 @@ def selFastLexicase(
     mapping: Callable[..., Iterable[Any]] = map,
     seed: Seed = None,
 ) -> list[Individual]:
-    """Select ``k`` individuals, evaluating only the cases that selection looks at.
+    """Select ``k`` individuals, evaluating only the pairs that selection uses.
 
     The individuals need no fitness. Every call is a generation of its own: nothing that was
     computed for an earlier one is used again, except the case weights that ``fast`` has learnt.
@@ -218,7 +218,7 @@ def _seed(seed: Seed) -> Seed:
 def errors_of(individuals: Sequence[Any], solved: ArrayLike = 0.0) -> NDArray[np.float64]:
     """The error matrix of evaluated individuals: how far each fitness value is from a solved case's, lower is better.
 
-    A case of weight 0 has error 0 for everybody.
+    On a case of weight 0 every individual has error 0.
 
     Args:
         individuals: As for `selLexicase`.

@@ -138,7 +138,7 @@ def _count_table(outcome: Selection, method: str) -> str:
     columns = _counts(outcome)
     if columns is None:
         raise typer.BadParameter(
-            f"method {method!r} does not look at case after case and has none", param_hint="--counts"
+            f"method {method!r} uses all cases at once and has none", param_hint="--counts"
         )
     rows = list(zip(outcome.indices.tolist(), *columns.values(), strict=True))
     return (aligned if sys.stdout is not None and sys.stdout.isatty() else tab_separated)(("index", *columns), rows)

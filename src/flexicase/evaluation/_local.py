@@ -67,7 +67,7 @@ BlockFunction: TypeAlias = Callable[[NDArray[np.int64], NDArray[np.int64]], Arra
 
 
 class PoolEvaluator(ClosingEvaluator):
-    """Calls a vectorised function on pieces of the block, one per worker.
+    """Calls a vectorised function on batches of the block, one per worker.
 
     What the workers are is up to `_start` and `_submit`.
 
@@ -112,7 +112,7 @@ class PoolEvaluator(ClosingEvaluator):
     def _submit(
         self, pool: Executor, individuals: NDArray[np.int64], cases: NDArray[np.int64]
     ) -> Future[NDArray[np.float64]]:
-        """Have a worker evaluate a piece, and check it.
+        """Have a worker evaluate a batch, and check it.
 
         Args:
             pool: The workers.
@@ -129,7 +129,7 @@ class PoolEvaluator(ClosingEvaluator):
 
 
 def split_block(m: int, b: int, parts: int) -> list[tuple[slice, slice]]:
-    """Cut an (m, b) block into at most ``parts`` pieces of about the same size, along its longer side.
+    """Cut an (m, b) block into at most ``parts`` batches of about the same size, along its longer side.
 
     Returns:
         Slices of rows and of columns.
@@ -142,10 +142,10 @@ def split_block(m: int, b: int, parts: int) -> list[tuple[slice, slice]]:
 
 
 class ThreadEvaluator(PoolEvaluator):
-    """Calls a vectorised function on pieces of the block, one per thread.
+    """Calls a vectorised function on batches of the block, one per thread.
 
     Pays when the function releases the interpreter lock: NumPy on large arrays, compiled code,
-    files and networks. A call that is interrupted does not wait for the pieces at work; a thread
+    files and networks. A call that is interrupted does not wait for pending batches; a thread
     cannot be stopped from outside.
 
     Args:
@@ -177,7 +177,7 @@ _function: BlockFunction | None = None
 
 def _start_worker(pickled: bytes) -> None:
     global _function  # noqa: PLW0603
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches everybody; the caller stops its workers
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the caller stops its workers
     _function = pickle.loads(pickled)
 
 
@@ -187,7 +187,7 @@ def _work(individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[n
 
 
 class ProcessEvaluator(PoolEvaluator):
-    """Calls a picklable vectorised function on pieces of the block, one per process.
+    """Calls a picklable vectorised function on batches of the block, one per process.
 
     The function travels to each process once, when it starts; what it closes over should be small
     or loaded there. Processes are started afresh, not forked, so the function must be importable:
@@ -247,8 +247,8 @@ class ProcessEvaluator(PoolEvaluator):
         return pool.submit(_work, individuals, cases)
 
     def _stop(self) -> None:
-        """End the processes without waiting for the pieces they are at work on."""
-        # Before Python 3.14, executors have no public way to say who works for them.
+        """End the processes without waiting for their batches."""
+        # Before Python 3.14, executors have no public list of their processes.
         processes = dict(getattr(self._pool, "_processes", None) or {}).values()
         for process in processes:
             process.terminate()

@@ -1,4 +1,4 @@
-"""The contract between selection and whoever evaluates (individual, case) pairs."""
+"""The contract between selection and the evaluators of (individual, case) pairs."""
 
 from __future__ import annotations
 

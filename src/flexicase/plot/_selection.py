@@ -43,7 +43,7 @@ def funnel(
     log: bool = True,
     distinct: bool = False,
 ) -> Axes:
-    """Draw the mean size of the pool against the number of cases looked at.
+    """Draw the mean size of the pool against the number of cases used.
 
     Args:
         errors: (n_individuals, n_cases) numbers, lower is better.
@@ -62,7 +62,7 @@ def funnel(
         >>> from flexicase.data import example_errors
         >>> ax = plot.funnel(example_errors(), ["lexicase", "ranked-num-nonzeros"], n=20)
         >>> ax.get_xlabel()
-        'cases looked at'
+        'cases used'
     """
     n, log, distinct = check_count(n, "n", 1), check_flag(log, "log"), check_flag(distinct, "distinct")
     labelled, matrix, key = _labelled(methods), ErrorMatrix.from_array(errors).values, check_seed(seed)
@@ -77,7 +77,7 @@ def funnel(
         ax.set_yscale("log")
         _label_log(ax.yaxis)
     ax.set_ylim(bottom=0.9 if log else 0)
-    ax.set_xlabel("cases looked at")
+    ax.set_xlabel("cases used")
     ax.set_ylabel("distinct error vectors left, mean" if distinct else "candidates left, mean")
     ax.legend(frameon=False, loc="upper right")
     return _tidy(ax)
@@ -208,7 +208,7 @@ def _labelled(methods: Methods) -> dict[str, str | Method]:
         raise TypeError(f"methods must be names, or a mapping from labels to methods, got {shown(methods)}") from None
     for label, method in labelled.items():
         if not isinstance(resolve_method(method), Lexicase):
-            raise TypeError(f"methods must be lexicase methods, which look at case after case, got {shown(label)}")
+            raise TypeError(f"methods must be lexicase methods, which use one case after another, got {shown(label)}")
     return labelled
 
 

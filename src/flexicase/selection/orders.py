@@ -48,7 +48,7 @@ class Weighted:
             `CaseStatistics` to (n_cases,) weights, or the weights themselves.
 
     Example:
-        The first case has all the weight, so it is always looked at first:
+        The first case has all the weight, so it always comes first:
 
         >>> import flexicase as fx
         >>> method = fx.Lexicase(order=fx.Weighted([1.0, 0.0]))

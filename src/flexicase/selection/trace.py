@@ -30,7 +30,7 @@ class Trace:
     Attributes:
         indices: (n,) int64, the chosen parents: those of `select` with the same arguments.
         pools: One (cases_used + 1,) int64 array per event: the size of the pool before each case
-            looked at, and at the end. All but the last entry add up to the event's evaluations.
+            used, and at the end. All but the last entry add up to the event's evaluations.
         pools_distinct: The same with one individual per distinct error vector.
 
     Example:
@@ -87,7 +87,7 @@ def trace(
     """
     chosen = resolve_method(method)
     if not isinstance(chosen, Lexicase):
-        raise TypeError(f"method must be a lexicase method, which looks at case after case, got {shown(method)}")
+        raise TypeError(f"method must be a lexicase method, which uses one case after another, got {shown(method)}")
     n = check_count(n, "n", 0, MAX_TRACED_EVENTS)
     key = key_from_seed(seed)
     matrix = ErrorMatrix.from_array(errors, nan)
