@@ -137,9 +137,7 @@ def _as_dict(outcome: Selection, method: str, seed: int) -> dict[str, Any]:
 def _count_table(outcome: Selection, method: str) -> str:
     columns = _counts(outcome)
     if columns is None:
-        raise typer.BadParameter(
-            f"method {method!r} uses all cases at once and has none", param_hint="--counts"
-        )
+        raise typer.BadParameter(f"method {method!r} uses all cases at once and has none", param_hint="--counts")
     rows = list(zip(outcome.indices.tolist(), *columns.values(), strict=True))
     return (aligned if sys.stdout is not None and sys.stdout.isatty() else tab_separated)(("index", *columns), rows)
 
