@@ -78,8 +78,7 @@ def test_a_group_without_a_command_shows_its_help_and_exits_2():
 def test_a_second_signal_does_not_disturb_the_saving_after_the_first():
     """Closing a terminal sends SIGHUP, and often SIGTERM right after it."""
     saved = []
-    hang_up = signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    before = signal.getsignal(signal.SIGTERM)
+    handlers = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGHUP, signal.SIGTERM)}
 
     @terminations_as_interrupts()
     def work():
@@ -92,10 +91,11 @@ def test_a_second_signal_does_not_disturb_the_saving_after_the_first():
     try:
         with pytest.raises(typer.Exit) as left:
             work()
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     finally:
-        signal.signal(signal.SIGHUP, hang_up)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
     assert (left.value.exit_code, saved) == (129, [True])
-    assert signal.getsignal(signal.SIGTERM) is before
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")

@@ -12,7 +12,7 @@ from flexicase._provenance import usable_cores
 from flexicase.experiments import Study, StudyOptions, parse_spec, run_study
 from flexicase.experiments._ray import RayExecutor, RemoteRun, read_files
 from flexicase.experiments._slurm import SlurmExecutor
-from flexicase.experiments.executors import open_cluster
+from flexicase.experiments.executors import Progressed, open_cluster
 from flexicase.experiments.spec import plan
 from tests.processes import wait_until
 
@@ -112,7 +112,7 @@ def test_what_a_run_saves_travels_both_ways(tmp_path):
     """Contents, names of folders and the lock that must stay behind."""
     task = plan(parse_spec(study_text(length=3), allow_code=True))[0]
     run, events, saves = RemoteRun(task, {"deep/down": b"kept"}, save_seconds=0.0), [], []
-    while not events or type(events[-1]).__name__ == "Moved":
+    while not events or isinstance(events[-1], Progressed):
         news = run.news()
         events += news.events
         saves += [] if news.save is None else [news.save]
