@@ -26,7 +26,7 @@ help: ## list these targets
 venv: .venv/.built ## set up .venv and build the native kernels
 
 demo: .venv/.built ## the paper's study at its smallest size: five methods, two problems, one report
-	@$(WITH_VENV) flexicase reproduce --preset smoke --dir out
+	@$(WITH_VENV) flexicase reproduce --preset smoke --studies out
 
 test: ## everything that must pass: lint, types, native tests, pytest
 	@$(MAKE) --no-print-directory lint
