@@ -8,9 +8,10 @@ import re
 from functools import cache
 from pathlib import Path
 
-import pytest
+from typer.testing import CliRunner
 
 import flexicase
+from flexicase.cli import app
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "flexicase"
@@ -50,7 +51,6 @@ def modules() -> list[Path]:
     return sorted(path for path in SOURCE.rglob("*.py") if path.name not in ("__init__.py", "__main__.py"))
 
 
-@pytest.mark.skipif(not (ROOT / "CONTRIBUTING.md").is_file(), reason="not in the sources")
 def test_the_map_names_at_least_25_concepts_and_where_they_are_defined() -> None:
     assert len(concepts()) >= 25
     for name, path in concepts():
@@ -82,3 +82,11 @@ def test_modules_are_of_readable_size() -> None:
     assert [path.name for path in modules() if len(path.read_text(encoding="utf-8").splitlines()) > 400] == []
     folders = {path.parent for path in modules()} - {SOURCE / "problems" / "psb1", SOURCE / "problems" / "psb2"}
     assert [folder.name for folder in folders if len(list(folder.glob("*.py"))) > 21] == []
+
+
+def test_make_calls_commands_with_options_that_exist() -> None:
+    commands = re.findall(r"flexicase ((?:reproduce|demo)\b[^\n]*)", (ROOT / "Makefile").read_text(encoding="utf-8"))
+    assert commands
+    for command in commands:
+        done = CliRunner().invoke(app, [*command.split(), "--help"])  # an unknown option comes before --help
+        assert done.exit_code == 0, done.output
