@@ -184,6 +184,13 @@ def test_tampered_states_are_refused_in_one_sentence_and_change_nothing(state, u
     assert refused > MUTATIONS * 0.7
 
 
+def test_numbers_that_no_float_can_hold_are_refused(state, used):
+    """An int of 400 digits in an optimiser's settings ended in OverflowError."""
+    path = ("optimizer", "param_groups", 0, "weight_decay")
+    with pytest.raises(ValueError, match="optimizer in the state: param_groups"):
+        used.load_state_dict(replaced(state, path, lambda _: 10**400))
+
+
 def problems_of(accepted: Any) -> list[str]:
     """What goes wrong in training from a state that was accepted: it may diverge, but nothing else."""
     search = make_search()
