@@ -63,6 +63,7 @@ std::int64_t Recurrence::skip(Machine& m, std::int64_t step) {
     bool same = copied_ && now_.size() == before_.size();
     for (std::size_t i = 0; same && i < now_.size(); ++i) same = identical(now_[i], before_[i], m.pairs, budget);
     if (!same) return 0;
+    waiting_ = wait_ = 0;
     const std::int64_t period = step - step_, rounds = (m.limits.steps - step) / period;
     return m.arena.has_room_for(m.arena.taken() - taken_, rounds + 1) ? rounds * period : 0;
   }

@@ -232,6 +232,7 @@ int main(int argc, char** argv) {
                                    : written_program(kRepeating[below(random, std::size(kRepeating))], arena, bytes);
     const bool output = below(random, 8) != 0;
     outside.calls = 0;
+    if (below(random, 4)) machine.recurrence.begin_program();
     start(machine, program, inputs, limits, output);
     const Status status = machine.run();
     check(machine, p, text);
