@@ -18,7 +18,11 @@ from flexicase._checkpoint import CheckpointError
 from flexicase._checks import did_you_mean
 
 Scalar: TypeAlias = str | int | float | bool | None
-KINDS = {"gp": "flexicase.experiments.gp_job:GpJob", "image": "flexicase.experiments.image_job:ImageJob"}
+KINDS = {
+    "gp": "flexicase.experiments.gp_job:GpJob",
+    "image": "flexicase.experiments.image_job:ImageJob",
+    "same-populations": "flexicase.experiments.same_populations_job:SamePopulationsJob",
+}
 
 
 @dataclass(frozen=True)
