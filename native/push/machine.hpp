@@ -91,6 +91,7 @@ class Machine {
   std::vector<Item> inputs;                         // in1 first
   std::vector<char16_t> output;
   bool has_output = false;
+  Item slots[kSlots];  // nil: nothing was written
   std::int64_t steps = 0;
   std::vector<std::pair<Item, Item>> pairs;  // work still to do of a walk over trees
   std::vector<Item> pending, built;

@@ -55,7 +55,7 @@ def evolve(
     n_selections: int | None = None,
     variation: Variation | None = None,
     simplification_steps: int = 5000,
-    instruction_set: InstructionSetName = "2019",
+    instruction_set: InstructionSetName | None = None,
     threads: int | None = None,
     callback: Callback | None = None,
     save: str | Path | None = None,
@@ -80,7 +80,7 @@ def evolve(
             at random. None selects each parent by an event of its own.
         variation: How children are made; the problem's setting if None.
         simplification_steps: Number of attempts to make the program of a solution smaller.
-        instruction_set: The instruction list that genes are drawn from.
+        instruction_set: The instruction list that genes are drawn from; the problem's setting if None.
         threads: Threads to use; all processors if None.
         callback: Called with the record of each generation.
         save: Folder for checkpoints. They are written every ``save_every`` seconds, on Ctrl-C or another exception, and

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flexicase._checks import check_choice, check_count, check_function, check_text, shown
+from flexicase._checks import check_choice, check_count, check_fraction, check_function, check_text, shown
 from flexicase.problems.cases import MAX_CASES, Cases, CaseSource, Inputs, as_tuple
 from flexicase.problems.random_inputs import generator
 from flexicase.problems.settings import ProblemSettings
 from flexicase.push.evaluator import Evaluator
-from flexicase.push.genome import RANDOM_DRAWS, Generator
+from flexicase.push.genome import RANDOM_DRAWS, Generator, RandomTag, RandomTagged
 from flexicase.push.instructions import (
     INSTRUCTION_SETS,
     InstructionSet,
@@ -26,6 +28,8 @@ from flexicase.push.interpreter import Limits
 from flexicase.push.measures import ErrorMeasure
 from flexicase.push.program import Program, Symbol, Value
 from flexicase.rng import Seed
+
+_INPUT = re.compile(r"in[1-9][0-9]*")
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,8 @@ class Problem:
         extra_instructions: Further instructions that programs may use.
         settings: What a run uses unless told otherwise.
         generators_by_list: Generators for the instruction lists where they differ.
+        gene_shares: Shares of the inputs and of the constants among random genes: each list is repeated until it has
+            its share. If None, each entry counts once.
         carried_cases: Gives the fixed cases to try a program on; the cases of the fixed sources if None.
         title: Its name for people.
 
@@ -72,6 +78,7 @@ class Problem:
     extra_instructions: Sequence[str] = ()
     settings: ProblemSettings = field(default_factory=ProblemSettings)
     generators_by_list: Mapping[InstructionSetName, Sequence[Generator]] = field(default_factory=dict, hash=False)
+    gene_shares: tuple[float, float] | None = None
     carried_cases: Callable[[], Cases] | None = None
     title: str = ""
 
@@ -115,29 +122,49 @@ class Problem:
         for name, generators in self.generators_by_list.items():
             check_choice(name, "a key of generators_by_list", INSTRUCTION_SETS)
             _check_generators(as_tuple(generators, "generators_by_list"), "generators_by_list")
+        if self.gene_shares is not None:
+            shares = as_tuple(self.gene_shares, "gene_shares")
+            if len(shares) != 2 or sum(check_fraction(share, "gene_shares") for share in shares) >= 1:
+                raise ValueError(f"gene_shares must be two that sum to less than 1, got {shown(self.gene_shares)}")
+            self._set("gene_shares", shares)
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
 
-    def genes(self, instruction_set: InstructionSetName = "2019") -> tuple[Generator, ...]:
+    @property
+    def errors_per_case(self) -> int:
+        """Number of errors of a case."""
+        return len(self.measures)
+
+    def genes(self, instruction_set: InstructionSetName | None = None) -> tuple[Generator, ...]:
         """What random genes are drawn from: the generators, then each instruction.
+
+        Args:
+            instruction_set: The instruction list; by default, that of the settings.
 
         >>> from flexicase import problems
         >>> len(problems.load("mirror-image").genes())
         110
         """
-        registered = InstructionSet.from_stacks(*self.stacks, instruction_set=instruction_set)
-        generators = self.generators_by_list.get(instruction_set, self.generators)
-        return (*generators, *registered, *map(Symbol, self.extra_instructions))
+        chosen = instruction_set or self.settings.instruction_set
+        registered = InstructionSet.from_stacks(*self.stacks, instruction_set=chosen)
+        generators = self.generators_by_list.get(chosen, self.generators)
+        instructions = (*registered, *map(Symbol, self.extra_instructions))
+        if self.gene_shares is None:
+            return (*generators, *instructions)
+        return (*_shared(generators, len(instructions), self.gene_shares), *instructions)
 
-    def limits(self, instruction_set: InstructionSetName = "2019") -> Limits:
+    def limits(self, instruction_set: InstructionSetName | None = None) -> Limits:
         """The limits of a run of a program.
+
+        Args:
+            instruction_set: The instruction list; by default, that of the settings.
 
         >>> from flexicase import problems
         >>> problems.load("mirror-image").limits().steps
         600
         """
-        keep_nan = check_instruction_set(instruction_set) == "2019"
+        keep_nan = check_instruction_set(instruction_set or self.settings.instruction_set) == "2019"
         return Limits(steps=self.settings.steps, points=self.settings.variation.max_points, keep_nan=keep_nan)
 
     def cases(self, inputs: Iterable[Inputs]) -> Cases:
@@ -212,7 +239,7 @@ class Problem:
         chosen = np.searchsorted(bounds, rng.random(n), side="right")
         return self.cases(sources[i].draw_case(rng) for i in chosen)
 
-    def evaluator(self, cases: Cases, instruction_set: InstructionSetName = "2019") -> Evaluator:
+    def evaluator(self, cases: Cases, instruction_set: InstructionSetName | None = None) -> Evaluator:
         """An evaluator that runs programs on the cases and measures their errors.
 
         >>> from flexicase import problems
@@ -244,6 +271,26 @@ class Problem:
         except Exception:
             raise TypeError(f"errors must be numbers, got {shown(errors)}") from None
         return bool(total <= self.settings.error_threshold) if values else None
+
+
+def _shared(generators: Sequence[Generator], n_instructions: int, shares: tuple[float, float]) -> tuple[Generator, ...]:
+    """The generators, with the whole lists of inputs and of constants repeated until they have their shares."""
+    inputs, constants, once = [], [], []
+    for entry in generators:
+        if isinstance(entry, Symbol) and _INPUT.fullmatch(entry):
+            inputs.append(entry)
+        else:
+            (once if isinstance(entry, Symbol | RandomTag | RandomTagged) else constants).append(entry)
+    total = (len(once) + n_instructions) / (1 - sum(shares))
+    return (
+        *_repeated(inputs, int(shares[0] * total)),
+        *_repeated(constants, int(shares[1] * total)),
+        *once,
+    )
+
+
+def _repeated(entries: list[Generator], n: int) -> list[Generator]:
+    return entries * math.ceil(n / len(entries)) if entries else []
 
 
 def _check_generators(generators: Sequence[Generator], name: str) -> None:

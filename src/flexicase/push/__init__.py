@@ -12,6 +12,8 @@ from flexicase.push.genome import (
     RandomString,
     RandomTag,
     RandomTagged,
+    RandomVector,
+    RandomWords,
 )
 from flexicase.push.instructions import Instruction, InstructionSet, instruction, instruction_table, remove_instruction
 from flexicase.push.interpreter import Limits, ProgramTrace, RunState, Step, run, trace_program
@@ -40,6 +42,8 @@ __all__ = [
     "RandomString",
     "RandomTag",
     "RandomTagged",
+    "RandomVector",
+    "RandomWords",
     "RunState",
     "Step",
     "Symbol",

@@ -13,17 +13,19 @@ from flexicase._checks import check_choice, check_count, check_flag, check_text,
 from flexicase.push.program import Symbol, check_sequence, parse
 
 #: Instruction lists of Clojush: the branch with weighted shuffles (the default), the main line at the time of the
-#: paper, and a later version.
-InstructionSetName = Literal["2019", "2021", "2023"]
+#: paper, a later version, and the branch of the second benchmark suite.
+InstructionSetName = Literal["2019", "2021", "2023", "psb2"]
 INSTRUCTION_SETS = get_args(InstructionSetName)
 #: The engine's letter of each list.
-_LETTERS = dict(zip("WML", INSTRUCTION_SETS, strict=True))
+_LETTERS = dict(zip("WMLP", INSTRUCTION_SETS, strict=True))
 
 #: The stacks that programs work on.
 STACKS = (
     *("exec", "code", "integer", "float", "boolean", "char", "string"),
     *("vector_integer", "vector_float", "vector_boolean", "vector_string"),
 )
+#: Slots for answers that instructions such as ``output_integer1`` write to.
+SLOTS = ("output1", "output2", "output3", "output4")
 #: The stacks that a section of descriptions.txt holds for.
 _FAMILIES = {
     "every stack": STACKS,
@@ -62,7 +64,7 @@ class Instruction(NamedTuple):
 
     >>> row = instruction_table()["exec_if"]
     >>> row.takes, row.gives, row.blocks, row.instruction_sets
-    (('exec', 'exec', 'boolean'), ('exec',), 2, ('2019', '2021', '2023'))
+    (('exec', 'exec', 'boolean'), ('exec',), 2, ('2019', '2021', '2023', 'psb2'))
     >>> row.description
     'Runs the first block if the boolean is true, else the second.'
     """
