@@ -275,7 +275,9 @@ class Problem:
 
 def _shared(generators: Sequence[Generator], n_instructions: int, shares: tuple[float, float]) -> tuple[Generator, ...]:
     """The generators, with the whole lists of inputs and of constants repeated until they have their shares."""
-    inputs, constants, once = [], [], []
+    inputs: list[Generator] = []
+    constants: list[Generator] = []
+    once: list[Generator] = []
     for entry in generators:
         if isinstance(entry, Symbol) and _INPUT.fullmatch(entry):
             inputs.append(entry)
