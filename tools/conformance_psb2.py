@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -65,12 +64,12 @@ def check_case(record: Record, path: Path) -> str:
 def _evaluators(name: str, folder: Path) -> dict[str, Evaluator]:
     """Evaluators of the fixed cases, and of the random cases that programs were run on."""
     problem = problems.load(name)
-    settings = json.loads((folder / "problems.json").read_text(encoding="utf-8"))[name]
+    rows = {record["problem"]: record["random_rows"] for record in records(next(folder.glob("problems.json*")))}
     found = {}
     for kind in ("edge", "random"):
         cases = [case_of(record, name) for record in records(folder / f"{name}-{kind}.json.gz")]
         if kind == "random":
-            cases = [cases[row] for row in settings["random_rows"]]
+            cases = [cases[row] for row in rows[name]]
         found[kind] = problem.evaluator(Cases([given for given, _ in cases], [answer for _, answer in cases]), "2023")
     return found
 

@@ -125,12 +125,12 @@ def difference(expected: Mapping[str, list[Value]], found: Mapping[str, list[Val
 
 def records(path: Path) -> Iterator[Record]:
     """The records of a file: one a line, or the settings of one problem each in problems.json."""
-    if path.name == "problems.json":
-        for name, record in json.loads(path.read_text(encoding="utf-8")).items():
-            yield {"problem": name, **record}
-        return
     opener = gzip.open if path.suffix == ".gz" else open
     with opener(path, "rt", encoding="utf-8") as lines:
+        if path.name.startswith("problems.json"):
+            for name, record in json.load(lines).items():
+                yield {"problem": name, **record}
+            return
         for line in lines:
             if line.strip():
                 yield json.loads(line)
