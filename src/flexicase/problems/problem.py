@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,8 +15,10 @@ from flexicase.problems.cases import MAX_CASES, Cases, CaseSource, Inputs, as_tu
 from flexicase.problems.random_inputs import generator
 from flexicase.problems.settings import ProblemSettings
 from flexicase.push.evaluator import Evaluator
+from flexicase.push.function import FunctionEvaluator, ProgramFunction, check_outputs
 from flexicase.push.genome import RANDOM_DRAWS, Generator, RandomTag, RandomTagged
 from flexicase.push.instructions import (
+    INPUT,
     INSTRUCTION_SETS,
     InstructionSet,
     InstructionSetName,
@@ -29,19 +30,21 @@ from flexicase.push.measures import ErrorMeasure
 from flexicase.push.program import Program, Symbol, Value
 from flexicase.rng import Seed
 
-_INPUT = re.compile(r"in[1-9][0-9]*")
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Problem:
     """A task for programs: cases, errors, and what programs are made of.
 
     Attributes:
         name: Its name, in lower case with hyphens.
         description: What a program must do.
-        answer: Gives the right answer, called with the inputs of a case; a tuple if there are several answers.
+        answer: Gives the right answer, called with the inputs of a case; a tuple if there are several answers. None if
+            no answer is known to be right: then each measure is a function of the program's answer and the inputs.
         sources: Where its cases come from.
         measures: The errors of each case.
+        evaluate: Gives the error of a case instead of ``answer`` and ``measures``, called with the program, as a Python
+            function, and the inputs.
+        outputs: Stacks whose tops the program returns as a Python function; by default, those of the measures.
         stacks: Stacks whose instructions programs may use.
         generators: What else random genes are made of: constants, random constants, inputs, tags.
         extra_instructions: Further instructions that programs may use.
@@ -70,9 +73,11 @@ class Problem:
 
     name: str
     description: str
-    answer: Callable[..., Value]
+    answer: Callable[..., Value] | None = None
     sources: Sequence[CaseSource]
-    measures: Sequence[ErrorMeasure]
+    measures: Sequence[ErrorMeasure] = ()
+    evaluate: Callable[..., float] | None = None
+    outputs: Sequence[str] = ()
     stacks: Sequence[str]
     generators: Sequence[Generator]
     extra_instructions: Sequence[str] = ()
@@ -87,19 +92,17 @@ class Problem:
             check_text(getattr(self, name), name)
         if not self.name:
             raise ValueError("name must not be empty")
-        if not callable(self.answer):
+        if self.answer is not None and not callable(self.answer):
             raise TypeError(f"answer must be a function of the inputs, got {shown(self.answer)}")
-        for name in ("sources", "measures", "stacks", "generators", "extra_instructions"):
+        for name in ("sources", "measures", "outputs", "stacks", "generators", "extra_instructions"):
             self._set(name, as_tuple(getattr(self, name), name))
         self._check_parts("sources", CaseSource, "case sources such as RandomCases")
-        self._check_parts("measures", ErrorMeasure, "ErrorMeasure objects")
+        self._check_errors()
         self._check_parts("stacks", str, "names of stacks")
         if not isinstance(self.settings, ProblemSettings):
             raise TypeError(f"settings must be ProblemSettings, got {shown(self.settings)}")
         if self.carried_cases is not None:
             check_function(self.carried_cases, "carried_cases", 0)
-        for measure in self.measures:
-            measure.native()
         self._check_genes()
         self._set("title", self.title or self.name.replace("-", " ").title())
 
@@ -110,6 +113,21 @@ class Problem:
         for part in parts:
             if not isinstance(part, kind):
                 raise TypeError(f"{name} must be {expected}, got {shown(part)}")
+
+    def _check_errors(self) -> None:
+        if self.evaluate is not None:
+            if not callable(self.evaluate):
+                raise TypeError(f"evaluate must be a function of a program and the inputs, got {shown(self.evaluate)}")
+            if self.answer is not None or self.measures:
+                raise ValueError("evaluate must be given alone, without answer and measures")
+        else:
+            self._check_parts("measures", ErrorMeasure, "ErrorMeasure objects")
+        for measure in self.measures:
+            measure.native()
+            if self.answer is None and measure.target is None and isinstance(measure.error, str):
+                raise ValueError(f"measures must be functions if answer is None, got {measure.error!r}")
+        stacks = self.outputs or tuple(dict.fromkeys(measure.stack for measure in self.measures))
+        self._set("outputs", check_outputs(stacks))
 
     def _check_genes(self) -> None:
         InstructionSet.from_stacks(*self.stacks)
@@ -134,7 +152,7 @@ class Problem:
     @property
     def errors_per_case(self) -> int:
         """Number of errors of a case."""
-        return len(self.measures)
+        return len(self.measures) or 1
 
     def genes(self, instruction_set: InstructionSetName | None = None) -> tuple[Generator, ...]:
         """What random genes are drawn from: the generators, then each instruction.
@@ -186,6 +204,8 @@ class Problem:
         return Cases(all_inputs, [self._answer(case) for case in all_inputs])
 
     def _answer(self, inputs: Inputs) -> Value:
+        if self.answer is None:
+            return None
         try:
             return self.answer(*inputs)
         except Exception as error:
@@ -253,7 +273,21 @@ class Problem:
             raise TypeError(f"cases must be Cases, got {shown(cases)}")
         if not len(cases):
             raise ValueError(f"cases must not be empty ({self.name})")
-        return Evaluator(cases.inputs, cases.expected, measures=self.measures, limits=self.limits(instruction_set))
+        limits = self.limits(instruction_set)
+        if self.evaluate is not None:
+            return FunctionEvaluator(cases.inputs, self.evaluate, self.outputs, limits)
+        expected: list[Value] = cases.expected if self.answer is not None else list(cases.inputs)
+        return Evaluator(cases.inputs, expected, measures=self.measures, limits=limits)
+
+    def function(self, program: Program, instruction_set: InstructionSetName | None = None) -> ProgramFunction:
+        """A program as a Python function of new inputs, with the limits of the problem.
+
+        >>> from flexicase import problems
+        >>> from flexicase.push import Program
+        >>> problems.load("gcd").function(Program("(in1 in2 integer_min)"))(6, 4)
+        4
+        """
+        return ProgramFunction.from_program(program, self.outputs, self.limits(instruction_set))
 
     def success(self, errors: ArrayLike) -> bool | None:
         """Whether a program with these errors on the test cases makes a run a success; None without test cases.
@@ -279,7 +313,7 @@ def _shared(generators: Sequence[Generator], n_instructions: int, shares: tuple[
     constants: list[Generator] = []
     once: list[Generator] = []
     for entry in generators:
-        if isinstance(entry, Symbol) and _INPUT.fullmatch(entry):
+        if isinstance(entry, Symbol) and INPUT.fullmatch(entry):
             inputs.append(entry)
         else:
             (once if isinstance(entry, Symbol | RandomTag | RandomTagged) else constants).append(entry)

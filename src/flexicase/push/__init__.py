@@ -1,6 +1,7 @@
 """The Push language: programs, genomes and a native engine that runs them."""
 
 from flexicase.push.evaluator import Evaluator, Failure
+from flexicase.push.function import FunctionEvaluator, ProgramFunction
 from flexicase.push.genome import (
     Gene,
     Genome,
@@ -27,6 +28,7 @@ __all__ = [
     "Evaluator",
     "Failure",
     "Float32",
+    "FunctionEvaluator",
     "Gene",
     "Genome",
     "Instruction",
@@ -34,6 +36,7 @@ __all__ = [
     "Limits",
     "Marker",
     "Program",
+    "ProgramFunction",
     "ProgramTrace",
     "RandomBoolean",
     "RandomChar",
