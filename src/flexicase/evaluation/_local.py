@@ -1,4 +1,4 @@
-"""Evaluators that work in the calling thread."""
+"""Evaluators in the calling thread, in threads and in processes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PairEvaluator(ClosingEvaluator):
     """Calls a function for every (individual, case) pair, one after another.
 
     Args:
-        function: ``function(individual, case)`` gives the error of one index on the other.
+        function: ``function(individual, case)`` gives the error of one pair of indices.
 
     Example:
         >>> import flexicase as fx
@@ -35,15 +35,9 @@ class PairEvaluator(ClosingEvaluator):
     """
 
     def __init__(self, function: Callable[[int, int], float]) -> None:
-        """Keep the function."""
         self.function = check_function(function, "function", 2)
 
     def __call__(self, individuals: ArrayLike, cases: ArrayLike) -> NDArray[np.float64]:
-        """The (m, b) errors of (m,) individuals on (b,) cases.
-
-        Raises:
-            EvaluationError: The function raised, or did not return a number; names the pair.
-        """
         rows, columns = check_indices(individuals, "individuals"), check_indices(cases, "cases")
         errors = np.empty((len(rows), len(columns)))
         for i, individual in enumerate(rows.tolist()):
@@ -67,28 +61,14 @@ BlockFunction: TypeAlias = Callable[[NDArray[np.int64], NDArray[np.int64]], Arra
 
 
 class PoolEvaluator(ClosingEvaluator):
-    """Calls a vectorised function on batches of the block, one per worker.
-
-    What the workers are is up to `_start` and `_submit`.
-
-    Args:
-        function: ``function(individuals, cases)`` gives the (m, b) errors of (m,) individuals on
-            (b,) cases.
-        workers: How many; None: one per processor.
-    """
+    """Calls a vectorised function on batches of the block, one per worker; subclasses define the workers."""
 
     def __init__(self, function: BlockFunction, workers: int | None = None) -> None:
-        """Check; workers start when they are first needed."""
         self.function = check_function(function, "function", 2)
         self.workers = check_count(workers if workers is not None else usable_cores(), "workers", 1, MAX_WORKERS)
         self._pool: Executor | None = None
 
     def __call__(self, individuals: ArrayLike, cases: ArrayLike) -> NDArray[np.float64]:
-        """The (m, b) errors of (m,) individuals on (b,) cases.
-
-        Raises:
-            EvaluationError: The function raised, or returned anything but numbers of the right shape.
-        """
         rows, columns = check_indices(individuals, "individuals"), check_indices(cases, "cases")
         errors = np.empty((len(rows), len(columns)))
         parts = split_block(len(rows), len(columns), self.workers)
@@ -112,13 +92,7 @@ class PoolEvaluator(ClosingEvaluator):
     def _submit(
         self, pool: Executor, individuals: NDArray[np.int64], cases: NDArray[np.int64]
     ) -> Future[NDArray[np.float64]]:
-        """Have a worker evaluate a batch, and check it.
-
-        Args:
-            pool: The workers.
-            individuals: (m,) indices.
-            cases: (b,) indices.
-        """
+        """Have a worker evaluate a batch of (m,) individuals on (b,) cases, and check it."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -129,11 +103,7 @@ class PoolEvaluator(ClosingEvaluator):
 
 
 def split_block(m: int, b: int, parts: int) -> list[tuple[slice, slice]]:
-    """Cut an (m, b) block into at most ``parts`` batches of about the same size, along its longer side.
-
-    Returns:
-        Slices of rows and of columns.
-    """
+    """Cut an (m, b) block into at most ``parts`` slices of rows and columns, about equal, along its longer side."""
     longer = max(m, b)
     parts = max(1, min(parts, longer))
     ends = sorted({longer * k // parts for k in range(parts + 1)})
@@ -144,14 +114,13 @@ def split_block(m: int, b: int, parts: int) -> list[tuple[slice, slice]]:
 class ThreadEvaluator(PoolEvaluator):
     """Calls a vectorised function on batches of the block, one per thread.
 
-    Pays when the function releases the interpreter lock: NumPy on large arrays, compiled code,
-    files and networks. A call that is interrupted does not wait for pending batches; a thread
-    cannot be stopped from outside.
+    Pays when the function releases the interpreter lock: NumPy on large arrays, compiled code, files and networks. An
+    interrupted call does not wait for pending batches; a thread cannot be stopped from outside.
 
     Args:
-        function: ``function(individuals, cases)`` gives the (m, b) errors of (m,) individuals on
-            (b,) cases; called from several threads at once.
-        workers: How many threads; None: one per processor.
+        function: ``function(individuals, cases)`` gives the (m, b) errors of (m,) individuals on (b,) cases; called
+            from several threads at once.
+        workers: Number of threads; by default one per processor.
 
     Example:
         >>> import numpy as np
@@ -189,15 +158,14 @@ def _work(individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[n
 class ProcessEvaluator(PoolEvaluator):
     """Calls a picklable vectorised function on batches of the block, one per process.
 
-    The function travels to each process once, when it starts; what it closes over should be small
-    or loaded there. Processes are started afresh, not forked, so the function must be importable:
-    defined in a module, not typed in at a prompt. A call that is interrupted, as by Ctrl-C, stops
-    the processes at once, whatever they are doing.
+    The function is sent to each process once, when it starts; what it closes over should be small or loaded there.
+    Processes are not forked, so the function must be importable: defined in a module, not typed at a prompt. An
+    interrupted call stops the processes at once. A call in which a process dies raises `EvaluationError`, and the next
+    call starts new ones.
 
     Args:
-        function: ``function(individuals, cases)`` gives the (m, b) errors of (m,) individuals on
-            (b,) cases.
-        workers: How many processes; None: one per processor.
+        function: ``function(individuals, cases)`` gives the (m, b) errors of (m,) individuals on (b,) cases.
+        workers: Number of processes; by default one per processor.
 
     Example:
         >>> import numpy as np
@@ -208,7 +176,6 @@ class ProcessEvaluator(PoolEvaluator):
     """
 
     def __init__(self, function: BlockFunction, workers: int | None = None) -> None:
-        """Check; processes start when they are first needed."""
         super().__init__(function, workers)
         try:
             self._pickled = pickle.dumps(function)
@@ -216,12 +183,6 @@ class ProcessEvaluator(PoolEvaluator):
             raise TypeError(f"function must be picklable to reach other processes: {cause}") from cause
 
     def __call__(self, individuals: ArrayLike, cases: ArrayLike) -> NDArray[np.float64]:
-        """The (m, b) errors of (m,) individuals on (b,) cases.
-
-        Raises:
-            EvaluationError: The function raised, or returned anything but numbers of the right
-                shape, or a process died; new processes are started at the next call then.
-        """
         try:
             return super().__call__(individuals, cases)
         except BrokenExecutor as cause:

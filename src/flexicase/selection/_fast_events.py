@@ -27,16 +27,7 @@ NATIVE_BIASES = {"num_nonzeros": 0, "num_zeros": 1, "split": 2}
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class EventSettings:
-    """What all events of a selector have in common.
-
-    Attributes:
-        order: The shuffle.
-        epsilon: (n_cases,) how much worse than the best a survivor may be, or None.
-        mad: Whether epsilon is the median absolute deviation of the pool's errors instead.
-        lookahead: How many cases to compute at once.
-        block_bytes: Memory budget of a block.
-        stop_on_all_fail: Whether a case that no candidate solves ends the event.
-    """
+    """What all events of a selector share; ``epsilon`` is (n_cases,) or None, ``mad`` takes it from the pool."""
 
     order: OrderKind
     epsilon: NDArray[np.float64] | None
@@ -59,18 +50,7 @@ class EventSettings:
 
 
 class EventBatch(NamedTuple):
-    """Some events, and what they share.
-
-    Attributes:
-        settings: Their settings.
-        weights: The weights, which each event updates.
-        cache: The errors that are known.
-        evaluate: Computes the others.
-        key: Key of the random streams.
-        first: Number of the first event.
-        counts: (5, n) gets parents, evaluations, cases used, pairs, unused pairs.
-        ended: (n,) gets why each event ended.
-    """
+    """Some events and what they share; they fill ``counts``, (5, n) as for `FastSelection`, and ``ended``, (n,)."""
 
     settings: EventSettings
     weights: CaseWeights
@@ -114,10 +94,7 @@ def run_natively(  # noqa: PLR0917 - an object for the arguments would cost a te
     counts: NDArray[np.int64],
     ended: NDArray[np.uint8],
 ) -> None:
-    """Run events natively: also the calls of the evaluator, and the checks of the errors it returns.
-
-    The arguments are those of an `EventBatch`. The weights are updated after the last event.
-    """
+    """Run the events of an `EventBatch` natively; the weights are updated after the last one."""
     assert weights.w_max is not None
     weights.revision = native.select(
         cache.store,
@@ -136,11 +113,7 @@ def run_natively(  # noqa: PLR0917 - an object for the arguments would cost a te
 
 
 def partial_method(method: str | Method) -> Lexicase:
-    """The lexicase method of a selector that evaluates partially.
-
-    Raises:
-        ValueError: The method needs more than partial evaluation can know.
-    """
+    """The lexicase method by this name; refuses one that needs more than partial evaluation can know."""
     found = resolve_method(method)
     obstacle = _obstacle(found)
     if obstacle is None:
@@ -194,12 +167,7 @@ def recorded_settings(settings: EventSettings, weights: CaseWeights, w_max: floa
 def check_state(
     state: Any, settings: dict[str, Any], weights: CaseWeights
 ) -> tuple[NDArray[np.float64], float | None, Key, int]:
-    """Weights, largest weight, key and next event of a state of a selector with these settings.
-
-    Raises:
-        TypeError: The state or an entry is of the wrong type.
-        ValueError: The state is of a selector with other settings, or incomplete.
-    """
+    """Weights, largest weight, key and next event of a `FastLexicase.state_dict` with these settings."""
     if not isinstance(state, dict) or not isinstance(state.get("settings", {}), dict):
         raise TypeError(f"state must be what state_dict returned, with a dict of settings, got {shown(state)}")
     missing = [name for name in ("settings", "weights", "w_max", "key", "next_event") if name not in state]

@@ -61,15 +61,8 @@ class Ended(IntEnum):
 class Selection:
     """The result of ``n`` selection events.
 
-    A method that does not use one case after another, such as a tournament, has nothing to count. Then ``counted`` is
-    False, and the properties that count raise ValueError.
-
-    Args:
-        indices: (n,) int64, the selected parents.
-        evaluations: (n,) int64; None if not counted, as for the rest.
-        evaluations_distinct: (n,) int64.
-        cases_used: (n,) int64.
-        ended: (n,) uint8.
+    Methods that do not use one case after another, such as a tournament, have no counts: ``counted`` is False, and the
+    properties that count raise ValueError.
 
     Attributes:
         indices: (n,) int64, the selected parents.
@@ -112,10 +105,7 @@ class Selection:
 
     @property
     def evaluations(self) -> Counts:
-        """(n,) int64, the paper's measure: the size of the pool before each case used, summed.
-
-        A pool of 10, then 3, then 1 makes 10 + 3 = 13.
-        """
+        """(n,) int64, the paper's measure: the pool sizes before each case used, summed. Pools of 10, 3, 1 make 13."""
         return self._evaluations if self._evaluations is not None else self._not_counted("evaluations")
 
     @property
@@ -126,7 +116,7 @@ class Selection:
 
     @property
     def cases_used(self) -> Counts:
-        """(n,) int64, how many cases were used."""
+        """(n,) int64, the number of cases used."""
         return self._cases_used if self._cases_used is not None else self._not_counted("cases_used")
 
     @property
@@ -155,7 +145,7 @@ class FastSelection(Selection):
     Attributes:
         indices: (n,) int64, the selected parents.
         pairs: (n,) int64, (individual, case) pairs computed for each event.
-        pairs_unused: (n,) int64, those of them that the event did not use.
+        pairs_unused: (n,) int64, pairs among them that the event did not use.
 
     Example:
         >>> import numpy as np
@@ -169,12 +159,7 @@ class FastSelection(Selection):
     __slots__ = ("pairs", "pairs_unused")
 
     def __init__(self, counts: Counts, ended: NDArray[np.uint8]) -> None:
-        """Wrap the columns that the events filled.
-
-        Args:
-            counts: (5, n) parents, evaluations, cases used, pairs, unused pairs.
-            ended: (n,) why each event ended.
-        """
+        """From (5, n) parents, evaluations, cases used, pairs, unused pairs, and (n,) why each event ended."""
         self.indices, self._evaluations, self._cases_used = counts[0], counts[1], counts[2]
         self._evaluations_distinct, self._ended = None, ended
         self.pairs: Counts = counts[3]
@@ -188,7 +173,7 @@ class Kernel(Protocol):
     """Draws selection events from one error matrix."""
 
     def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
-        """Run the events with these numbers; ``counts`` says whether they are to be counted."""
+        """Run the events with these numbers; ``counts`` says whether to count."""
         ...
 
 
