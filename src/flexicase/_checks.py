@@ -22,7 +22,6 @@ from numpy.typing import ArrayLike, NDArray
 
 MAX_COUNT = 2**63 - 1
 MAX_THREADS = 1024
-MAX_SECONDS = 1e12
 EXACT_INTEGERS = 2**53  # up to here every integer is a float64
 
 _REPR = reprlib.Repr()
@@ -134,15 +133,6 @@ def check_not_negative(value: Any, name: str) -> float:
     if not 0.0 <= number < math.inf:
         raise ValueError(f"{name} must be finite and not negative, got {shown(value)}")
     return number
-
-
-def check_seconds(value: Any, name: str, *, above_zero: bool = False) -> float:
-    """A finite time that is not negative, or above 0."""
-    seconds = check_number(value, name)
-    if not (0.0 < seconds <= MAX_SECONDS or (seconds == 0.0 and not above_zero)):
-        expected = "above 0" if above_zero else "0 or more"
-        raise ValueError(f"{name} must be a finite number of seconds, {expected}, got {shown(value)}")
-    return seconds
 
 
 def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:

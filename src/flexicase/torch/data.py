@@ -216,19 +216,6 @@ def _cifar10(cifar_dir: str | Path | None, train: int | None, test: int | None) 
     )
 
 
-def _fake(train: int, test: int) -> ImageData:
-    """Noise with a faint pattern for each of 10 classes, for tests."""
-    rng = np.random.default_rng(0)
-    patterns = rng.integers(0, 120, (10, 1, 8, 8))
-
-    def part(n: int) -> Images:
-        labels = rng.integers(0, 10, n)
-        images = patterns[labels] + rng.integers(0, 136, (n, 1, 8, 8))
-        return Images(images.astype(np.uint8), labels, mean=[0.5], std=[0.25])
-
-    return ImageData(part(train), part(test), None, channels=1, size=8, classes=10)
-
-
 def _limited(
     images: NDArray[np.uint8], labels: NDArray[np.int64], limit: int | None, name: str
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
