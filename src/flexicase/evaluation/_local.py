@@ -8,6 +8,7 @@ import pickle
 import signal
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -77,7 +78,7 @@ class PoolEvaluator(ClosingEvaluator):
             if self._pool is None:
                 self._pool = self._start()
             for r, c in parts:
-                pending.append(self._submit(self._pool, rows[r], columns[c]))
+                pending.append(self._pool.submit(self._evaluate(), rows[r], columns[c]))
             for (r, c), part in zip(parts, pending, strict=True):
                 errors[r, c] = part.result()
         finally:
@@ -89,11 +90,9 @@ class PoolEvaluator(ClosingEvaluator):
         """Start the workers."""
         raise NotImplementedError
 
-    def _submit(
-        self, pool: Executor, individuals: NDArray[np.int64], cases: NDArray[np.int64]
-    ) -> Future[NDArray[np.float64]]:
-        """Have a worker evaluate a batch of (m,) individuals on (b,) cases, and check it."""
-        raise NotImplementedError
+    def _evaluate(self) -> Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]:
+        """What a worker calls with the (m,) individuals and (b,) cases of a batch."""
+        return partial(evaluate_block, self.function)
 
     def close(self) -> None:
         """End the workers; the next call starts new ones."""
@@ -132,11 +131,6 @@ class ThreadEvaluator(PoolEvaluator):
 
     def _start(self) -> Executor:
         return ThreadPoolExecutor(self.workers, thread_name_prefix="flexicase")
-
-    def _submit(
-        self, pool: Executor, individuals: NDArray[np.int64], cases: NDArray[np.int64]
-    ) -> Future[NDArray[np.float64]]:
-        return pool.submit(evaluate_block, self.function, individuals, cases)
 
 
 SECONDS_TO_STOP = 2.0
@@ -202,10 +196,8 @@ class ProcessEvaluator(PoolEvaluator):
         context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
         return ProcessPoolExecutor(self.workers, context, _start_worker, (self._pickled,))
 
-    def _submit(
-        self, pool: Executor, individuals: NDArray[np.int64], cases: NDArray[np.int64]
-    ) -> Future[NDArray[np.float64]]:
-        return pool.submit(_work, individuals, cases)
+    def _evaluate(self) -> Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]:
+        return _work
 
     def _stop(self) -> None:
         """End the processes without waiting for their batches."""

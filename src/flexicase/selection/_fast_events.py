@@ -13,7 +13,7 @@ from flexicase._checks import MAX_COUNT, check_count, check_number, per_case, sh
 from flexicase._native import FastRun
 from flexicase.evaluation._cache import ErrorCache
 from flexicase.evaluation._lookahead import MAX_CASES, BlockSizer, Growing, LookAhead
-from flexicase.evaluation._protocol import CaseEvaluator, check_block, raise_evaluation_error
+from flexicase.evaluation._protocol import CaseEvaluator
 from flexicase.rng import Key
 from flexicase.selection.epsilon import MadEpsilon, median_absolute_deviation
 from flexicase.selection.lexicase import Lexicase
@@ -84,34 +84,6 @@ def native_runner(settings: EventSettings, weights: CaseWeights) -> FastRun:
     )
 
 
-def run_natively(  # noqa: PLR0917 - an object for the arguments would cost a tenth of a short call
-    native: FastRun,
-    weights: CaseWeights,
-    cache: ErrorCache,
-    evaluate: CaseEvaluator,
-    key: Key,
-    first: int,
-    counts: NDArray[np.int64],
-    ended: NDArray[np.uint8],
-) -> None:
-    """Run the events of an `EventBatch` natively; the weights are updated after the last one."""
-    assert weights.w_max is not None
-    weights.revision = native.select(
-        cache.store,
-        weights.values,
-        weights.revision,
-        weights.w_max,
-        key.k0,
-        key.k1,
-        first,
-        counts,
-        ended,
-        evaluate,
-        check_block,
-        raise_evaluation_error,
-    )
-
-
 def partial_method(method: str | Method) -> Lexicase:
     """The lexicase method by this name; refuses one that needs more than partial evaluation can know."""
     found = resolve_method(method)
@@ -144,9 +116,7 @@ def fixed_epsilon(epsilon: Any, n_cases: int) -> NDArray[np.float64] | None:
     """(n_cases,) how much worse than the best a survivor may be; None if epsilon is not fixed."""
     if epsilon is None or isinstance(epsilon, MadEpsilon):
         return None
-    if epsilon.ndim == 1 and epsilon.shape != (n_cases,):
-        raise ValueError(f"epsilon must have one number per case: expected shape ({n_cases},), got {epsilon.shape}")
-    return np.ascontiguousarray(np.broadcast_to(epsilon, (n_cases,)))
+    return per_case(epsilon, n_cases, "epsilon")
 
 
 def recorded_settings(settings: EventSettings, weights: CaseWeights, w_max: float | None) -> dict[str, Any]:

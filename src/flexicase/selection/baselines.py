@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,26 +15,18 @@ from flexicase import _native
 from flexicase._checks import check_count
 from flexicase.rng import Key, Lane, Stream
 from flexicase.selection.matrix import ErrorMatrix
-from flexicase.selection.protocol import Backend, Kernel, Selection
+from flexicase.selection.protocol import Backend, Kernel, UncountedKernel
 from flexicase.selection.sampling import random_permutation
 
 
-class RouletteKernel:
+def roulette_kernel(probabilities: NDArray[np.float64], backend: Backend) -> Kernel:
     """Independent spins of one wheel of (n_individuals,) probabilities."""
+    wheel = np.cumsum(probabilities)
 
-    def __init__(self, probabilities: NDArray[np.float64], backend: Backend) -> None:
-        self.wheel = np.cumsum(probabilities)
-        self.backend = backend
+    def spin(key: Key, event: int) -> int:
+        return int(np.searchsorted(wheel, Stream.of(key, event, Lane.BASELINE).unit() * wheel[-1], side="right"))
 
-    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
-        out = Selection.empty(len(events), counts=False)
-        if self.backend == "native":
-            _native.draw_wheel(self.wheel, key.k0, key.k1, events.start, events.step, threads, out.indices)
-            return out
-        for i, event in enumerate(events):
-            spin = Stream.of(key, event, Lane.BASELINE).unit() * self.wheel[-1]
-            out.indices[i] = np.searchsorted(self.wheel, spin, side="right")
-        return out
+    return UncountedKernel(backend, partial(_native.draw_wheel, wheel), spin)
 
 
 MAX_POSSIBLE_BATCHES = 100_000
@@ -66,7 +59,7 @@ class Tournament:
         return f"the lowest total error of {self.size} individuals drawn at random"
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
-        return TournamentKernel(matrix.total_errors[None], self.size, backend)
+        return tournament_kernel(matrix.total_errors[None], self.size, backend)
 
     def probabilities(self, matrix: ErrorMatrix) -> NDArray[np.float64]:
         return tournament_probabilities(matrix.total_errors, self.size)
@@ -107,7 +100,7 @@ class BatchTournament:
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
         scores = batch_totals(matrix, self.batches(matrix.n_cases, key), backend)
-        return TournamentKernel(scores, self.size, backend)
+        return tournament_kernel(scores, self.size, backend)
 
     def probabilities(self, matrix: ErrorMatrix) -> NDArray[np.float64]:
         """(n_individuals,) exact probabilities for a random shuffle and a random batch of it."""
@@ -152,7 +145,7 @@ class FitnessProportionate:
         return "probability proportional to 1 / (1 + total error)"
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
-        return RouletteKernel(adjusted_fitness(matrix.total_errors), backend)
+        return roulette_kernel(adjusted_fitness(matrix.total_errors), backend)
 
     def probabilities(self, matrix: ErrorMatrix) -> NDArray[np.float64]:
         fitness = adjusted_fitness(matrix.total_errors)
@@ -175,33 +168,22 @@ class RandomSelection:
         return "uniformly random, errors are ignored"
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
-        return TournamentKernel(np.zeros((1, matrix.n_individuals)), 1, backend)
+        return tournament_kernel(np.zeros((1, matrix.n_individuals)), 1, backend)
 
     def probabilities(self, matrix: ErrorMatrix) -> NDArray[np.float64]:
         return np.full(matrix.n_individuals, 1.0 / matrix.n_individuals)
 
 
-class TournamentKernel:
+def tournament_kernel(scores: NDArray[np.float64], size: int, backend: Backend) -> Kernel:
     """Tournaments on (n_batches, n_individuals) scores, event e on row e mod n_batches; the first of ties wins."""
+    n_batches, n_individuals = scores.shape
 
-    def __init__(self, scores: NDArray[np.float64], size: int, backend: Backend) -> None:
-        self.scores = scores
-        self.size = size
-        self.backend = backend
+    def compete(key: Key, event: int) -> int:
+        stream = Stream.of(key, event, Lane.BASELINE)
+        entrants = [stream.bounded(n_individuals) for _ in range(size)]
+        return entrants[np.argmin(scores[event % n_batches, entrants])]
 
-    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
-        out = Selection.empty(len(events), counts=False)
-        if self.backend == "native":
-            _native.draw_tournaments(
-                self.scores, self.size, key.k0, key.k1, events.start, events.step, threads, out.indices
-            )
-            return out
-        n_batches, n_individuals = self.scores.shape
-        for i, event in enumerate(events):
-            stream = Stream.of(key, event, Lane.BASELINE)
-            entrants = [stream.bounded(n_individuals) for _ in range(self.size)]
-            out.indices[i] = entrants[np.argmin(self.scores[event % n_batches, entrants])]
-        return out
+    return UncountedKernel(backend, partial(_native.draw_tournaments, scores, size), compete)
 
 
 def batch_totals(matrix: ErrorMatrix, batches: Sequence[NDArray[np.int64]], backend: Backend) -> NDArray[np.float64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from flexicase import _native
 from flexicase._checks import check_not_negative
 from flexicase.rng import Key, Lane, Stream, decay, normals
 from flexicase.selection.matrix import ErrorMatrix, row_blocks
-from flexicase.selection.protocol import Backend, Kernel, Selection
+from flexicase.selection.protocol import Backend, Kernel, UncountedKernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,29 +48,14 @@ class DALex:
         return f"the lowest sum of errors with random case weights of standard deviation {self.std:g}"
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
-        return DALexKernel(excess_errors(matrix), self.std, backend)
+        columns = excess_errors(matrix)
 
-
-class DALexKernel:
-    """Draws a weight for every case and takes the lowest weighted sum of (n_cases, n_individuals) errors."""
-
-    def __init__(self, columns: NDArray[np.float64], std: float, backend: Backend) -> None:
-        self.columns = columns
-        self.std = std
-        self.backend = backend
-
-    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
-        out = Selection.empty(len(events), counts=False)
-        if self.backend == "native":
-            _native.draw_aggregates(
-                self.columns, self.std, key.k0, key.k1, events.start, events.step, threads, out.indices
-            )
-            return out
-        for i, event in enumerate(events):
-            sums = weighted_sums(self.columns, draw_case_weights(key, event, len(self.columns), self.std))
+        def run_event(key: Key, event: int) -> int:
+            sums = weighted_sums(columns, draw_case_weights(key, event, len(columns), self.std))
             tied = np.flatnonzero(sums == sums.min())
-            out.indices[i] = tied[Stream.of(key, event, Lane.PICK).bounded(len(tied))]
-        return out
+            return int(tied[Stream.of(key, event, Lane.PICK).bounded(len(tied))])
+
+        return UncountedKernel(backend, partial(_native.draw_aggregates, columns, self.std), run_event)
 
 
 def weighted_sums(columns: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ from flexicase.evaluation._cache import CacheInfo, ErrorCache
 from flexicase.evaluation._lookahead import Blocks, BlockSizer, LookAhead, SequentialBlocks, check_lookahead
 from flexicase.evaluation._pipelined import PipelinedEvaluator
 from flexicase.evaluation._prefetch import InFlight, PrefetchedBlocks
-from flexicase.evaluation._protocol import CaseEvaluator
+from flexicase.evaluation._protocol import CaseEvaluator, check_block, raise_evaluation_error
 from flexicase.rng import Lane, Seed, Stream, key_from_seed
 from flexicase.selection._fast_events import (
     NATIVE_BIASES,
@@ -26,7 +26,6 @@ from flexicase.selection._fast_events import (
     native_runner,
     partial_method,
     recorded_settings,
-    run_natively,
 )
 from flexicase.selection._reference import survivors
 from flexicase.selection.epsilon import MadEpsilon
@@ -247,8 +246,13 @@ class FastLexicase:
         try:
             with cache.transaction():
                 if backend == "native":
-                    self._native = self._native or native_runner(self._settings, weights)
-                    run_natively(self._native, weights, cache, evaluate, key, first, counts, ended)
+                    self._native = native = self._native or native_runner(self._settings, weights)
+                    values, revision, w_max = weights.values, weights.revision, weights.w_max
+                    assert w_max is not None
+                    called = (evaluate, check_block, raise_evaluation_error)
+                    weights.revision = native.select(
+                        cache.store, values, revision, w_max, key.k0, key.k1, first, counts, ended, *called
+                    )
                 else:
                     run_in_python(EventBatch(self._settings, weights, cache, evaluate, key, first, counts, ended))
         except MemoryError:

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from flexicase import _native
-from flexicase._checks import as_number_array, check_choice, check_count, check_fraction, room_for, shown
+from flexicase._checks import as_number_array, check_choice, check_count, check_fraction, per_case, room_for, shown
 from flexicase.rng import Key, Lane, Stream, case_keys
 from flexicase.selection._reference import ReferenceKernel, ResolvedLexicase
 from flexicase.selection.epsilon import Epsilon, EpsilonKind, MadEpsilon, median_absolute_deviation, resolve_epsilon
@@ -96,7 +96,7 @@ class Lexicase:
             else:
                 kind = EpsilonKind.DYNAMIC_MAD if self.epsilon.mode == "dynamic" else EpsilonKind.MAD
         elif self.epsilon is not None:
-            fixed = self._fixed_epsilon(matrix.n_cases, cases)
+            fixed = per_case(_part(self.epsilon, cases), matrix.n_cases, "epsilon")
             if fixed.any():
                 matrix.check_float64("epsilon")
                 kind = EpsilonKind.FIXED
@@ -140,7 +140,7 @@ class Lexicase:
     def _check_lengths(self, n_cases: int) -> None:
         """Refuse explicit weights and epsilons that do not fit the whole matrix, before a sample takes part of them."""
         if isinstance(self.epsilon, np.ndarray):
-            self._fixed_epsilon(n_cases, None)
+            per_case(self.epsilon, n_cases, "epsilon")
         if not isinstance(self.order, Uniform) and is_explicit(self.order.bias):
             check_explicit_weights(self.order.bias, n_cases)
 
@@ -149,19 +149,15 @@ class Lexicase:
             return None
         bias = self.order.bias
         if cases is not None and is_explicit(bias):
-            given = as_number_array(bias, "bias").astype(np.float64)
-            weights = np.full(len(cases), given) if given.ndim == 0 else given[cases]
+            weights = per_case(_part(bias, cases), len(cases), "bias")
         else:
             weights = resolve_weights(bias, matrix.statistics)
         return weights if isinstance(self.order, Ranked) else normalize_weights(weights)
 
-    def _fixed_epsilon(self, n_cases: int, cases: NDArray[np.int64] | None) -> NDArray[np.float64]:
-        values = np.asarray(self.epsilon, dtype=np.float64)
-        if values.ndim == 0:
-            return np.full(n_cases, values)
-        if cases is None and values.shape != (n_cases,):
-            raise ValueError(f"epsilon must have one value per case: expected shape ({n_cases},), got {values.shape}")
-        return values if cases is None else values[cases]
+
+def _part(values: Any, cases: NDArray[np.int64] | None) -> ArrayLike:
+    """The values of some cases; a single number is for all cases."""
+    return values if cases is None or not np.ndim(values) else as_number_array(values, "values")[cases]
 
 
 def normalize_weights(weights: NDArray[np.float64]) -> NDArray[np.float64] | None:

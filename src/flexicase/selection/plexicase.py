@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from flexicase import _native
 from flexicase._checks import check_not_negative
 from flexicase.rng import Key
-from flexicase.selection.baselines import RouletteKernel
+from flexicase.selection.baselines import roulette_kernel
 from flexicase.selection.matrix import ErrorMatrix
 from flexicase.selection.protocol import Backend, Kernel
 
@@ -49,7 +49,7 @@ class Plexicase:
         return f"from an approximation of lexicase selection's probabilities, to the power {self.alpha:g}"
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
-        return RouletteKernel(self._distribution(matrix, backend), backend)
+        return roulette_kernel(self._distribution(matrix, backend), backend)
 
     def probabilities(self, matrix: ErrorMatrix) -> NDArray[np.float64]:
         return self._distribution(matrix, "native")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -215,18 +214,14 @@ def _mean_over_samples(method: Lexicase, matrix: ErrorMatrix, budget: _Budget) -
         budget.max_states = MAX_STATES_OF_SAMPLES
     budget.problems = subsets
     total = np.zeros(matrix.n_individuals)
-    for cases in _subsets(matrix.n_cases, size):
+    for subset in itertools.combinations(range(matrix.n_cases), size):
+        cases = np.array(subset, dtype=np.int64)
         total += budget.solve(*method.resolve(matrix.submatrix(None, cases), cases))
     return total / subsets
 
 
 def _about(n: int) -> str:
     return f"{n:,}" if n < 10**6 else f"about 10^{len(str(n)) - 1}"
-
-
-def _subsets(n: int, size: int) -> Iterator[NDArray[np.int64]]:
-    for subset in itertools.combinations(range(n), size):
-        yield np.array(subset, dtype=np.int64)
 
 
 def _draw_with_fresh_samples(matrix: ErrorMatrix, method: Method, draws: int, key: Key) -> NDArray[np.int64]:

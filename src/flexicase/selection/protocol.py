@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from enum import IntEnum
 from typing import TYPE_CHECKING, Literal, NoReturn, Protocol, TypeAlias, runtime_checkable
 
@@ -175,6 +176,22 @@ class Kernel(Protocol):
     def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
         """Run the events with these numbers; ``counts`` says whether to count."""
         ...
+
+
+class UncountedKernel:
+    """A kernel of independent events without counts: ``native`` fills the indices, or ``run_event`` gives one each."""
+
+    def __init__(self, backend: Backend, native: Callable[..., None], run_event: Callable[[Key, int], int]) -> None:
+        self.backend, self.native, self.run_event = backend, native, run_event
+
+    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
+        indices = room_for(len(events), np.int64, "n")
+        if self.backend == "native":
+            self.native(key.k0, key.k1, events.start, events.step, threads, indices)
+        else:
+            for i, event in enumerate(events):
+                indices[i] = self.run_event(key, event)
+        return Selection(indices)
 
 
 @runtime_checkable
