@@ -9,9 +9,9 @@ import pytest
 
 from flexicase.experiments.results import FinishedRun, StudyResults
 from flexicase.experiments.spec import read_spec
+from flexicase.report._curves import last_curve
+from flexicase.report._images import compare, image_sections, typical
 from flexicase.report.claims import image_claims
-from flexicase.report.curves import last_curve
-from flexicase.report.images import compare, image_sections, typical
 
 HARD_MAX, HARD_MIN = (f"weighted-num-nonzeros default_weight={weight}" for weight in ("max", "min"))
 SPLIT = "weighted-split default_weight=max"
@@ -110,7 +110,7 @@ def test_the_page_is_of_images(results):
     pytest.importorskip("jinja2")
     from flexicase.report.write import render
 
-    page = render(results)
+    page = render(results, image_sections(results))
     assert "the image-classification study" in page
     assert "Successful runs" not in page
     assert "Why selections ended" in page

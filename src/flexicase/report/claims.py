@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from flexicase.experiments.results import StudyResults
-from flexicase.report import paper
-from flexicase.report.curves import COUNTS, mean_curve, per_generation, runs_with
-from flexicase.report.images import BASELINE, EvaluationRatio, compare
+from flexicase.report import _paper as paper
+from flexicase.report._curves import COUNTS, mean_curve, per_generation, runs_with
+from flexicase.report._images import BASELINE, EvaluationRatio, compare
+from flexicase.report._successes import LEVEL, SuccessRate, baseline_rate, format_p, success_table
 from flexicase.report.statistics import fisher_exact, holm
-from flexicase.report.successes import LEVEL, SuccessRate, baseline_rate, differs, format_p, success_table
 
 Verdict = Literal["reproduced", "not reproduced", "depends on the count", "not testable here"]
 #: Means over fewer active runs than this are not compared.
@@ -38,11 +38,7 @@ class Claim:
 
 
 def claims(results: StudyResults) -> list[Claim]:
-    """The paper's statements on the methods that a study has, as far as they can be made of its problems.
-
-    Args:
-        results: The study.
-    """
+    """The paper's statements on the methods and problems of a program-synthesis study."""
     cells = [cell for cell in success_table(results) if cell.published is not None]
     tested = [cell for cell in cells if cell.p_value is not None]
     hard = [cell for cell in tested if cell.method in paper.HARD_FIRST]
@@ -75,7 +71,7 @@ def _absence(tested: list[SuccessRate], contradicted: bool) -> Verdict:
 def _none_better(tested: list[SuccessRate], cells: list[SuccessRate]) -> Claim | None:
     if not tested:
         return None
-    better = [cell for cell in tested if differs(cell) and cell.rate > baseline_rate(cells, cell.problem)]
+    better = [cell for cell in tested if cell.differs and cell.rate > baseline_rate(cells, cell.problem)]
     least = format_p(_least(cells, 1)) or "that of none: no rate is better"
     evidence = "; ".join(map(_compared, better)) or f"the smallest p-value of a better rate is {least}"
     return Claim(
@@ -88,7 +84,7 @@ def _none_better(tested: list[SuccessRate], cells: list[SuccessRate]) -> Claim |
 def _none_worse(methods: str, where: str, tested: list[SuccessRate], cells: list[SuccessRate]) -> Claim | None:
     if not tested:
         return None
-    worse = [cell for cell in tested if differs(cell) and cell.rate < baseline_rate(cells, cell.problem)]
+    worse = [cell for cell in tested if cell.differs and cell.rate < baseline_rate(cells, cell.problem)]
     return Claim(
         f"{methods} solves significantly fewer runs than lexicase selection{where}.",
         _absence(tested, bool(worse)),
@@ -98,7 +94,7 @@ def _none_worse(methods: str, where: str, tested: list[SuccessRate], cells: list
 
 def _easy_first_worse(cell: SuccessRate, baseline: float) -> Claim:
     where = f"{paper.title(cell.method)} on {paper.title(cell.problem)}"
-    worse = differs(cell) and cell.rate < baseline
+    worse = cell.differs and cell.rate < baseline
     return Claim(
         f"{where} solves significantly fewer runs than lexicase selection.",
         "reproduced" if worse else "not testable here",
@@ -224,11 +220,7 @@ STATEMENTS = (
 
 
 def image_claims(results: StudyResults) -> list[Claim]:
-    """The paper's statements on evaluations, on the data sets that a study has.
-
-    Args:
-        results: The study.
-    """
+    """The paper's statements on the evaluations of an image study."""
     found = []
     for problem in results.problems:
         for method, other, statement in STATEMENTS:

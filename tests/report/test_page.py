@@ -3,7 +3,7 @@
 import pytest
 
 from flexicase.report.write import write_report
-from tests.report.browser import CHROMIUM, browse
+from tests.report.conftest import CHROMIUM, browse
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")]
 
@@ -43,10 +43,10 @@ def test_every_figure_is_drawn(page):
 
 
 def test_numbers_of_the_table_are_on_the_page(page):
-    text = page.value("document.getElementById('successes-mirror-image').innerText")
+    text = page.value("document.querySelector('#successes ~ .wide').innerText")
     assert "6/8" in text
     assert "43/50" in text
-    assert page.value("document.querySelectorAll('td.worse').length") == 3  # two here, one of the paper's
+    assert page.value("document.querySelectorAll('td.marked').length") == 3  # two here, one of the paper's
 
 
 def test_a_click_on_a_name_hides_its_line_and_another_shows_it(page):
@@ -103,17 +103,18 @@ def test_the_palette_changes_the_colours(page):
 
 
 def test_a_page_of_variants_shows_shares_and_times_of_each(browser, tmp_path):
+    from flexicase.report._variants import variant_sections
     from flexicase.report.write import render
     from tests.report.test_variants import known_variants
 
     page = tmp_path / "report.html"
-    page.write_text(render(known_variants()), encoding="utf-8")
+    page.write_text(render(known_variants(), variant_sections(known_variants())), encoding="utf-8")
     browser.complaints.clear()
     browser.open(page)
     drawn = "[...document.querySelectorAll('figure')].map(f => f.querySelectorAll('path[data-line]').length)"
     assert browser.value(drawn) == [2, 2, 2]
     assert "12 [11–13]" in browser.value("document.querySelector('#summary ~ .wide').innerText")
-    ticks = "[...document.querySelectorAll('#share-mirror-image svg.chart text')].map(t => t.textContent)"
+    ticks = "[...document.querySelectorAll('#pairs-by-selections-mirror-image svg.chart text')].map(t => t.textContent)"
     assert {"2", "5", "10"} <= set(browser.value(ticks))  # a logarithmic axis
     chart = "document.getElementById('pairs-mirror-image')"
     path = f"{chart}.querySelector('path[data-line=lexicase]').getAttribute('d')"
