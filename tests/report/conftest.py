@@ -136,9 +136,12 @@ class Page:
         self.requests: list[str] = []
 
     def open(self, path: Path, *, dark: bool = False, width: int = 1000) -> None:
+        """Load a page; a width below 600 is that of a phone with a touch screen."""
+        phone = width < 600
+        self._call("Emulation.setTouchEmulationEnabled", enabled=phone)
         features = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self._call("Emulation.setEmulatedMedia", features=features)
-        self._call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+        self._call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=phone)
         self._call("Page.navigate", url=path.resolve().as_uri())
         end = time.monotonic() + PATIENCE
         while self.value("document.readyState") != "complete":
@@ -153,6 +156,14 @@ class Page:
 
     def mouse(self, kind: str, x: float, y: float, **more: Any) -> None:
         self._call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
+
+    def tap(self, x: float, y: float) -> None:
+        self._call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        self._call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
+    def key(self, name: str) -> None:
+        for kind in ("keyDown", "keyUp"):
+            self._call("Input.dispatchKeyEvent", type=kind, key=name, code=name)
 
     def picture(self, path: Path) -> None:
         shot = self._call("Page.captureScreenshot", captureBeyondViewport=True, format="png")

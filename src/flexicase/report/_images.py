@@ -129,9 +129,10 @@ def _accuracy(results: StudyResults) -> Section:
         p = f"{z_test(right / trials, base[0] / base[1], trials)[1]:.3f}" if tested else ""
         accuracies = [100 * float(run.summary["accuracy"]) for run in runs]
         spread = f"{min(accuracies):.2f}–{max(accuracies):.2f}" if len(runs) > 1 else ""
-        return [f"{100 * right / trials:.2f}", spread, p, _published(method)]
+        return [f"{100 * right / trials:.2f}", spread, p, *([] if different else [_published(method)])]
 
-    header = ["accuracy, %", "of single runs", "p", "paper, CIFAR-10 (p)"]
+    different = paper.differences("image", results.spec.settings, results.problems)
+    header = ["accuracy, %", "of single runs", "p", *([] if different else ["paper (p)"])]
     text = (
         "The last parent on the test cases, all runs of a method together. p: one-proportion z-test, left-tailed, with "
         "the sample proportion in the variance as in the paper, against the accuracy of plain gradient lexicase. The "

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 PROBLEMS = ("mirror-image", "last-index-of-zero")
 RUNS = 50
-SETTINGS = {"population": 1000, "generations": 300}
+#: Settings of the paper's studies by kind; a program-synthesis study has them by default.
+SETTINGS: dict[str, dict[str, Any]] = {
+    "gp": {"population": 1000, "generations": 300},
+    "image": {"arch": "vgg16", "generations": 1000},
+}
 
 #: Orders that use hard cases first, and easy cases first.
 HARD_FIRST = ("weighted-num-nonzeros", "ranked-num-nonzeros")
@@ -66,3 +73,18 @@ def paper_order(methods: tuple[str, ...]) -> list[str]:
     """
     rows = (*ROWS, *IMAGE_ROWS)
     return sorted(methods, key=lambda name: rows.index(name) if name in rows else len(rows))
+
+
+def differences(kind: str, settings: dict[str, Any], problems: Iterable[str]) -> str:
+    """How a study differs from the paper's, as text; empty if its numbers can be compared with the paper's.
+
+    >>> differences("gp", {"population": 500}, ["mirror-image"])
+    'population 500 instead of 1000'
+    """
+    found = [
+        f"{name} {settings[name]} instead of {value}"
+        for name, value in SETTINGS.get(kind, {}).items()
+        if settings.get(name, value) != value
+    ]
+    other = [title(name) for name in problems if name not in (*PROBLEMS, "cifar10")]
+    return ", ".join([*found, *([f"{', '.join(other)} instead of the paper's data"] if other else [])])

@@ -46,10 +46,10 @@ class SuccessRate:
 
 def success_table(results: StudyResults) -> list[SuccessRate]:
     """One cell for each problem and method of a study, the paper's methods first."""
-    cells = []
+    cells, comparable = [], not paper.differences("gp", results.spec.settings, ())
     for problem, method, runs in each(results):
         solved = sum(run.success for run in runs)
-        published = paper.SUCCESSES.get((problem, method))
+        published = paper.SUCCESSES.get((problem, method)) if comparable else None
         cells.append(SuccessRate(problem, method, solved, len(runs), wilson(solved, len(runs)), published=published))
     return [cell for problem in results.problems for cell in _tested([c for c in cells if c.problem == problem])]
 

@@ -74,6 +74,24 @@ def variant_sections(results: StudyResults) -> list[Section]:
     return [_summary(results), _selections(results), _generations(results), _time(results)]
 
 
+def variant_verdict(results: StudyResults) -> str:
+    """The share of the matrix that partial evaluation computes with one selection per parent."""
+    found = [
+        share.median
+        for variant in results.variants
+        if (settings := results.spec.settings_of(variant)).get("partial") and not settings.get("n_selections")
+        for problem, method, _ in each(results)
+        for share in [shares(results, problem, method).get(variant)]
+        if share
+    ]
+    if not found:
+        return "Partial evaluation with fewer selections than parents."
+    return (
+        f"With one selection per parent, partial evaluation computes {min(found):.0f}–{max(found):.0f} % of the full "
+        "matrix (medians over the runs of each method and problem)."
+    )
+
+
 def _summary(results: StudyResults) -> Section:
     rows = []
     for problem, method, _ in each(results):

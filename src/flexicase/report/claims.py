@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal, get_args
 
 from flexicase.experiments.results import StudyResults
 from flexicase.report import _paper as paper
@@ -39,7 +39,7 @@ class Claim:
 
 def claims(results: StudyResults) -> list[Claim]:
     """The paper's statements on the methods and problems of a program-synthesis study."""
-    cells = [cell for cell in success_table(results) if cell.published is not None]
+    cells = [cell for cell in success_table(results) if (cell.problem, cell.method) in paper.SUCCESSES]
     tested = [cell for cell in cells if cell.p_value is not None]
     hard = [cell for cell in tested if cell.method in paper.HARD_FIRST]
     easy = [cell for cell in tested if cell.method in paper.EASY_FIRST]
@@ -50,7 +50,7 @@ def claims(results: StudyResults) -> list[Claim]:
         unmarked = [cell for cell in easy if cell.problem == problem and cell not in marked]
         found += [_none_worse("No easy-first method (Num-Zeros)", f" on {paper.title(problem)}", unmarked, cells)]
     found += [_fewest(results, problem) for problem in results.problems]
-    found += [_rates(cells, results.spec.settings)]
+    found += [_rates(cells, paper.differences("gp", results.spec.settings, ()))]
     return [claim for claim in found if claim is not None]
 
 
@@ -178,15 +178,12 @@ def _fewer_p_value(results: StudyResults, problem: str, other: str, count: str) 
     return 1.0 if math.isnan(p) else p
 
 
-def _rates(cells: list[SuccessRate], settings: dict[str, Any]) -> Claim | None:
+def _rates(cells: list[SuccessRate], different: str) -> Claim | None:
     statement = "The success counts of the paper's table."
     if not cells:
         return None
-    if any(settings.get(name, value) != value for name, value in paper.SETTINGS.items()):
-        sizes = ", ".join(f"{name} {settings.get(name, value)} for {value}" for name, value in paper.SETTINGS.items())
-        return Claim(
-            statement, "not testable here", f"This study is not the paper's ({sizes}): its counts are not comparable."
-        )
+    if different:
+        return Claim(statement, "not testable here", f"The study is not comparable with the paper's: {different}.")
     published = [(cell, cell.published) for cell in cells if cell.published is not None]
     adjusted = holm([fisher_exact(cell.successes, cell.runs, number, paper.RUNS) for cell, number in published])
     other = [(cell, number, p) for (cell, number), p in zip(published, adjusted, strict=True) if p < LEVEL]
@@ -242,3 +239,10 @@ def _evidence(found: EvaluationRatio, problem: str, other: str) -> str:
         f"{found.interval.low:.2f} to {found.interval.high:.2f}), fewer in {found.lower} of {found.seeds} seeds, "
         f"p = {found.p_value:.3f} (Wilcoxon signed-rank)."
     )
+
+
+def verdict_line(found: list[Claim]) -> str:
+    """How many claims came out how, in one sentence."""
+    counts = Counter(claim.verdict for claim in found)
+    parts = [f"{counts[verdict]} {verdict}" for verdict in get_args(Verdict) if counts[verdict]]
+    return f"Of {len(found)} claims of the paper: {', '.join(parts)}." if found else ""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,29 +20,44 @@ BAND_ROOM = 1.5
 MAX_LABEL_LENGTH = 80
 #: Lines of so few points show them, as on the page.
 FEW_POINTS = 8
+SUFFIXES = ("png", "svg")
+
+
+class Figure(NamedTuple):
+    """One view of a chart in one scale, and the name of its image files without suffix."""
+
+    chart: Chart
+    view: str
+    scale: str
+    name: str
+
+
+def figures_of(sections: Iterable[Section]) -> list[Figure]:
+    """The image files of all charts whose sections ask for them, each view in each scale."""
+    figures, taken = [], set[str]()
+    for section in sections:
+        for chart in section.charts if section.scales else ():
+            for view, scale in product(chart.views, section.scales):
+                words = [chart.kind if len(chart.views) == 1 else view, chart.problem]
+                words += [scale] if len(section.scales) > 1 else []
+                figures.append(Figure(chart, view, scale, unique_name("-".join(words), taken)))
+    return figures
 
 
 def draw_figures(sections: Iterable[Section], folder: Path) -> list[Path]:
-    """Draw every chart of the sections that ask for image files, each view in each scale, as PNG and SVG."""
-    files, taken = [], set[str]()
-    for section in sections:
-        for chart in section.charts if section.scales else ():
-            for view in chart.views:
-                for scale in section.scales:
-                    words = [chart.kind if len(chart.views) == 1 else view, chart.problem]
-                    words += [scale] if len(section.scales) > 1 else []
-                    files += draw_chart(chart, view, scale, folder / unique_name("-".join(words), taken))
-    return files
+    """Draw the figures of all sections as PNG and SVG."""
+    return [path for figure in figures_of(sections) for path in draw_chart(figure, folder)]
 
 
-def draw_chart(chart: Chart, view: str, scale: str, stem: Path) -> list[Path]:
+def draw_chart(drawn: Figure, folder: Path) -> list[Path]:
     """Draw one view of a chart in one scale, above the number of active runs if its lines have it."""
-    from matplotlib.figure import Figure
+    from matplotlib import figure as matplotlib_figure
     from matplotlib.ticker import EngFormatter
 
+    chart, view, scale, name = drawn
     lines: list[Any] = chart.views[view]["lines"]
     counted = any("active" in line for line in lines)
-    figure = Figure(figsize=(7.5, 5.2), layout="constrained")
+    figure = matplotlib_figure.Figure(figsize=(7.5, 5.2), layout="constrained")
     ratios = (4, 1) if counted else (1,)
     panels = figure.subplots(len(ratios), 1, sharex=True, height_ratios=ratios, squeeze=False)[:, 0]
     for line in lines:
@@ -64,7 +80,7 @@ def draw_chart(chart: Chart, view: str, scale: str, stem: Path) -> list[Path]:
         last.xaxis.get_major_locator().set_params(integer=True)
     for axes in panels:
         axes.spines[["top", "right"]].set_visible(False)
-    files = [stem.with_suffix(".png"), stem.with_suffix(".svg")]
+    files = [folder / f"{name}.{suffix}" for suffix in SUFFIXES]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the font may lack a character
         figure.savefig(files[0], dpi=150)

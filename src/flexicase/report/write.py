@@ -8,7 +8,7 @@ import io
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -28,9 +28,9 @@ from flexicase.report._images import image_sections
 from flexicase.report._programs import program_sections
 from flexicase.report._sections import Section, View, charts_of, curve_lines, each, unique_name
 from flexicase.report._successes import success_section, success_table
-from flexicase.report._variants import WORK, variant_sections
-from flexicase.report.claims import Claim, claims, image_claims
-from flexicase.report.figures import draw_figures
+from flexicase.report._variants import WORK, variant_sections, variant_verdict
+from flexicase.report.claims import Claim, claims, image_claims, verdict_line
+from flexicase.report.figures import SUFFIXES, draw_figures, figures_of
 
 RESOURCES = Path(__file__).parent / "page"
 #: Ids that the page has by itself.
@@ -48,6 +48,7 @@ class Layout:
     title: str
     sections: Callable[[StudyResults], list[Section]]
     claims: Callable[[StudyResults], list[Claim]] = lambda _: []
+    verdict: Callable[[StudyResults], str] = lambda _: ""
     columns: tuple[str, ...] = ()
     summary: dict[str, type | UnionType] = field(default_factory=dict)
 
@@ -74,6 +75,7 @@ IMAGES = Layout(
 VARIANTS = Layout(
     "partial evaluation",
     variant_sections,
+    verdict=variant_verdict,
     columns=("events", "pairs", "evaluations", *WORK),
     summary={"success": bool},
 )
@@ -134,8 +136,8 @@ def write_report(export: Path, folder: Path) -> Report:
         with np.errstate(all="ignore"):  # infinite values are gaps in charts
             sections = layout_of(results).sections(results)
             files = [*write_tables(results, sections, partial), *draw_figures(sections, partial)]
-            write_atomically(partial / PAGE, render(results, sections).encode())
-        names = [path.name for path in files]
+            names = [path.name for path in files]
+            write_atomically(partial / PAGE, render(results, sections, names).encode())
         _refuse_foreign(folder, names)
         for name in (*names, PAGE):
             os.replace(partial / name, folder / name)
@@ -166,8 +168,8 @@ def _refuse_foreign(folder: Path, names: list[str]) -> None:
         raise ValueError(f"{folder / found[0]} is no part of a report and would be replaced: choose another folder")
 
 
-def render(results: StudyResults, sections: list[Section]) -> str:
-    """The page of a study as HTML, with the sections of its layout."""
+def render(results: StudyResults, sections: list[Section], files: Collection[str] = ()) -> str:
+    """The page of a study as HTML, with the sections of its layout and links to files beside it."""
     from jinja2 import Environment, FileSystemLoader
     from markupsafe import Markup
 
@@ -177,6 +179,7 @@ def render(results: StudyResults, sections: list[Section]) -> str:
         replace(part, charts=[replace(chart, id=unique_name(chart.id, taken)) for chart in part.charts])
         for part in sections
     ]
+    found = layout.claims(results)
     charts = [asdict(chart) for part in parts for chart in part.charts]
     data = json.dumps(_finite(charts), separators=(",", ":"), allow_nan=False)
     environment = Environment(loader=FileSystemLoader(RESOURCES), autoescape=True, trim_blocks=True)
@@ -186,14 +189,30 @@ def render(results: StudyResults, sections: list[Section]) -> str:
         done=len(results.runs),
         planned=results.planned,
         from_paper=any(run.method in (*paper.ROWS, *paper.IMAGE_ROWS) for run in results.runs),
-        claims=layout.claims(results),
+        claims=found,
+        verdict=verdict_line(found) or layout.verdict(results) or f"{len(results.runs)} runs of a user's own kind.",
+        different=paper.differences(results.spec.kind, results.spec.settings, results.problems),
         sections=parts,
+        files=_links(parts, files),
         spec=results.spec.text.strip(),
         charts=Markup(data.replace("<", "\\u003c")),  # must not end the script element
         script=Markup((RESOURCES / "charts.js").read_text(encoding="utf-8")),
         css=Markup((RESOURCES / "page.css").read_text(encoding="utf-8")),
         **results.origin(),
     )
+
+
+def _links(sections: list[Section], files: Collection[str]) -> dict[str, list[tuple[str, str]]]:
+    """Labels and names of the files beside the page, by the id of a chart or of a section."""
+    links = {part.id: [("table as CSV", f"{part.id}.csv")] if part.table else [] for part in sections}
+    if "successes" in links:
+        links["successes"] += [("all runs", "runs.csv"), ("curves of evaluations", "evaluations.csv")]
+    for chart, view, scale, name in figures_of(sections):
+        words = [chart.views[view]["label"]] if len(chart.views) > 1 else []
+        for suffix in SUFFIXES:
+            label = " ".join([*words, scale, suffix.upper()])
+            links.setdefault(chart.id, []).append((label, f"{name}.{suffix}"))
+    return {key: [link for link in found if link[1] in files] for key, found in links.items()}
 
 
 def _finite(value: Any) -> Any:
