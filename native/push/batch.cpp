@@ -13,7 +13,7 @@ namespace flexicase::push {
 Status run_case(Machine& m, const Item& program, const Cases& cases, std::size_t index, const Limits& limits) {
   m.reset(limits);
   m.inputs = cases.inputs[index];
-  m.has_output = true;
+  m.has_output = cases.has_output;
   if (limits.stack < 1) return Status::stack_limit;
   m.stacks[kExec].push(program);
   m.spend(100);

@@ -138,11 +138,11 @@ void add_integer(Table& t) {
   test("integer_gte", [](Machine& m) { compare(m, [](auto y, auto x) { return y >= x; }); });
   own("integer_inc", [](Machine& m) { unary(m, [](Wide x) { return x + 1; }); });
   own("integer_dec", [](Machine& m) { unary(m, [](Wide x) { return x - 1; }); });
-  own("integer_negate", [](Machine& m) { unary(m, [](Wide x) { return -x; }); }, kL);
-  own("integer_abs", [](Machine& m) { unary(m, [](Wide x) { return x < 0 ? -x : x; }); }, kL);
+  own("integer_negate", [](Machine& m) { unary(m, [](Wide x) { return -x; }); }, kLater);
+  own("integer_abs", [](Machine& m) { unary(m, [](Wide x) { return x < 0 ? -x : x; }); }, kLater);
   own("integer_div", div);
   own("integer_mod", mod);
-  own("integer_pow", pow, kL);
+  own("integer_pow", pow, kLater);
   t.add("integer_fromboolean", {"integer", "boolean"}, integer_fromboolean);
   t.add("integer_fromfloat", {"integer", "float"}, integer_fromfloat);
   t.add("integer_fromstring", {"integer", "string"}, integer_fromstring);

@@ -1,6 +1,7 @@
 #include "push/machine.hpp"
 
 #include <cmath>
+#include <iterator>
 
 #include "push/foreign.hpp"
 #include "push/table.hpp"
@@ -34,6 +35,7 @@ void Machine::reset(const Limits& new_limits) {
   inputs.clear();
   output.clear();
   has_output = false;
+  std::fill(std::begin(slots), std::end(slots), make(Kind::nil));
   steps = 0;
   same_on_all_cases = true;
   pairs.clear();

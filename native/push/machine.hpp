@@ -93,6 +93,7 @@ class Machine {
   std::vector<Item> inputs;                         // in1 first
   std::vector<char16_t> output;
   bool has_output = false;
+  Item slots[kSlots];  // nil: nothing was written
   std::int64_t steps = 0;
   bool same_on_all_cases = true;  // the run has read no input, and called no instruction from outside
   Recurrence recurrence;

@@ -1,5 +1,7 @@
 #include "push/recurrence.hpp"
 
+#include <iterator>
+
 #include "push/identity.hpp"
 #include "push/machine.hpp"
 
@@ -32,6 +34,7 @@ void copy_state(const Machine& m, std::vector<Item>& state) {
     add_number(static_cast<std::size_t>(stack.size));
     state.insert(state.end(), stack.end() - stack.size, stack.end());
   }
+  state.insert(state.end(), std::begin(m.slots), std::end(m.slots));
   add_number(m.inputs.size());
   state.insert(state.end(), m.inputs.begin(), m.inputs.end());
   for (const auto& [number, item] : m.tags) {

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance import genome_of, records, value_of
+from conformance_values import genome_of, records, value_of
 from flexicase.push import BigInteger, Char, ErrorMeasure, Evaluator, Float32, Limits, Program, Symbol, run
 from flexicase.push.program import Value
 
