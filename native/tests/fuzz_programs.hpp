@@ -195,6 +195,10 @@ inline Item written_program(std::string_view rest, Arena& arena, ByteReader& byt
       open.back().push_back(made);
     } else if (word == "?") {
       open.back().push_back(bytes.atom());
+    } else if (word == "true") {
+      open.back().push_back(boolean(true));
+    } else if (word.find('.') != word.npos) {
+      open.back().push_back(real(std::stod(std::string(word))));
     } else if (word[0] >= '0' && word[0] <= '9') {
       open.back().push_back(integer(std::stoll(std::string(word))));
     } else {

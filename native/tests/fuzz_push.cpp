@@ -57,6 +57,14 @@ void check(Machine& m, long program, std::vector<char16_t>& text) {
 
 // Each goes round and round, most with a state that recurs.
 constexpr std::string_view kRepeating[] = {
+    "true exec_y ( boolean_not )",
+    "1.5 exec_y ( float_inc )",
+    "1.5 tag_float_1 exec_y ( tagged_1 float_inc tag_float_1 )",
+    "in2 exec_y ( string_reverse ? )",
+    "in1 exec_y ( vector_integer_reverse ? )",
+    "in1 exec_y ( vector_integer_rest )",
+    "code_quote ( 1 ( 2 3 ) 4 ) exec_y ( code_cdr )",
+    "1 2 exec_y ( integer_swap ( char_rand char_pop ) )",
     "exec_y ( ? )",
     "exec_y ( ? ? ? )",
     "exec_y ( exec_y ( ? ) exec_pop ( ? ) )",
@@ -75,6 +83,8 @@ constexpr std::string_view kRepeating[] = {
     "exec_y ( integer_rand integer_pop )",
     "exec_y ( boolean_rand exec_when ( 1 ) integer_flush )",
     "exec_y ( file_readchar char_pop )",
+    "exec_y ( file_readchar char_pop file_EOF boolean_pop )",
+    "exec_y ( file_readline string_pop )",
     "exec_y ( file_begin file_readchar char_pop )",
     "exec_y ( print_newline )",
     "exec_y ( 1 print_integer ? )",
@@ -104,6 +114,14 @@ Limits repeating_limits(Random& random) {
   limits.steps = 1 + below(random, below(random, 4) ? 2000 : 50'000);
   if (below(random, 3) == 0) limits.memory = std::int64_t{1} << (18 + below(random, 3));
   return limits;
+}
+
+// A text that instructions can read for long.
+Item lines(Random& random, Arena& arena) {
+  const auto length = static_cast<std::uint32_t>(below(random, 1000));
+  auto* text = arena.take<char16_t>(length);
+  for (std::uint32_t i = 0; i < length; ++i) text[i] = below(random, 8) ? u'a' : u'\n';
+  return string(text, length);
 }
 
 void start(Machine& m, const Item& program, const std::vector<Item>& inputs, const Limits& limits, bool output) {
@@ -229,6 +247,7 @@ int main(int argc, char** argv) {
     const Limits limits = way < 8 ? random_limits(random) : repeating_limits(random);
     std::vector<Item> inputs = {bytes.vector_of(), bytes.text(), bytes.vector_of()};
     if (below(random, 8) == 0) inputs.push_back(bytes.atom());
+    if (way >= 8 && below(random, 2)) inputs[0] = lines(random, arena);
     const Item program = way < 3   ? genome_program(random, arena, bytes, limits.points)
                          : way < 6 ? bytes.program()
                          : way < 8 ? growing_program(random, arena, bytes)
