@@ -58,7 +58,7 @@ def children(operators, parents, n, *, seed=1, genes=(FRESH,), threads=1, chosen
         chosen = (np.arange(plan.n_parents) - np.repeat(plan.parent_start[:-1], np.diff(plan.parent_start))) % len(
             parents
         )
-    made, used = breeder.breed(population, plan, chosen, key_from_seed(seed), threads)
+    made, used, _ = breeder.breed(population, plan, chosen, key_from_seed(seed), threads)
     return made, used, plan
 
 
