@@ -17,13 +17,27 @@ from flexicase.records import Record
 class GenerationRecord(Record):
     """One generation of a run of genetic programming. None: the method does not count or know the number.
 
+    If programs run on a sample of the cases, errors, distinct error vectors and evaluations are those of the sample,
+    and change with it from one generation to the next.
+
     Attributes:
+        solved: Whether the best individual solves all training cases, which ends the run.
         best_error: Total error of the best individual.
         solved_cases: Number of zero errors of the best individual.
         median_error: Median of the total errors.
         mean_error: Mean of the total errors.
         n_distinct_errors: Number of distinct error vectors.
         evaluations_distinct: As ``evaluations``, with one individual per distinct error vector.
+        executions: Number of executions: runs of a program on a case.
+        executions_sample: Those of them that gave the errors for selection.
+        executions_informed: Those that informed later samples.
+        executions_check: Those that checked on the remaining cases whether a program that solves the sample solves all.
+        executions_so_far: Number of executions since the run started.
+        sample_size: Number of cases that an individual is run on; with cohorts of different sizes, the largest.
+        n_candidates: Number of individuals that solve the sample.
+        n_checked: Number of programs among these that were run on the remaining cases.
+        informed_generation: Generation whose results the sample was drawn by.
+        n_distinct_columns: Number of groups of cases that these results tell apart.
         push_steps: Number of steps of the Push programs.
         genome_size: Mean number of genes of a genome.
         program_size: Mean size of a program in points.
@@ -37,12 +51,23 @@ class GenerationRecord(Record):
     0
     """
 
+    solved: bool = False
     best_error: float
     solved_cases: int
     median_error: float | None = None
     mean_error: float | None = None
     n_distinct_errors: int | None = None
     evaluations_distinct: int | None = None
+    executions: int = 0
+    executions_sample: int = 0
+    executions_informed: int = 0
+    executions_check: int = 0
+    executions_so_far: int = 0
+    sample_size: int | None = None
+    n_candidates: int | None = None
+    n_checked: int | None = None
+    informed_generation: int | None = None
+    n_distinct_columns: int | None = None
     push_steps: int = 0
     genome_size: float = 0.0
     program_size: float = 0.0
@@ -68,9 +93,12 @@ class EvolutionResult:
         simplified: The simplified program; None if the run did not solve the training cases.
         train_errors: (n_errors,) errors of the best program on the training cases.
         test_errors: (n_errors,) errors of the simplified program, or else of the best one, on the test cases.
+        test_errors_unsimplified: (n_errors,) errors of the best program on the test cases.
         solved: Whether the training cases are solved.
         success: Whether the simplified program also solves the test cases; None if the training cases are solved and
             the problem has no test cases.
+        success_unsimplified: The same of the best program as it evolved.
+        executions_report: Number of executions that completed ``train_errors`` after the run; not part of the budget.
     """
 
     problem: str
@@ -83,8 +111,11 @@ class EvolutionResult:
     simplified: Program | None
     train_errors: NDArray[np.float64] = field(repr=False)
     test_errors: NDArray[np.float64] = field(repr=False)
+    test_errors_unsimplified: NDArray[np.float64] = field(repr=False)
     solved: bool
     success: bool | None
+    success_unsimplified: bool | None
+    executions_report: int = 0
 
     @property
     def generation(self) -> int:
@@ -96,6 +127,13 @@ class EvolutionResult:
         """Seconds of all generations."""
         return sum(record.seconds for record in self.records)
 
+    @property
+    def executions(self) -> dict[str, int]:
+        """Number of executions by purpose: ``sample``, ``informed``, ``check`` and their ``total``."""
+        names = {"sample": "executions_sample", "informed": "executions_informed", "check": "executions_check"}
+        counts = {name: sum(getattr(record, field) for record in self.records) for name, field in names.items()}
+        return {**counts, "total": sum(counts.values())}
+
     def as_dict(self) -> dict[str, Any]:
         """The result as plain values."""
         return {
@@ -104,11 +142,15 @@ class EvolutionResult:
             "seed": self.seed,
             "solved": self.solved,
             "success": self.success,
+            "success_unsimplified": self.success_unsimplified,
             "generation": self.generation,
+            "executions": self.executions,
+            "executions_report": self.executions_report,
             "best": str(self.best),
             "simplified": None if self.simplified is None else str(self.simplified),
             "train_error": float(self.train_errors.sum()),
             "test_error": float(self.test_errors.sum()) if len(self.test_errors) else None,
+            "test_error_unsimplified": float(self.test_errors_unsimplified.sum()) if len(self.test_errors) else None,
             "settings": self.settings,
             "records": [record.as_dict() for record in self.records],
         }
