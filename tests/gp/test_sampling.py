@@ -22,19 +22,8 @@ from flexicase.push import Program, Symbol
 from flexicase.push.evaluator import Evaluator
 from flexicase.rng import Key, Lane, Stream, derived_key, key_from_seed
 from flexicase.selection.sampling import farthest_first, sample_size
-from tests.gp._helpers import MIXED, fingerprint, small_run
+from tests.gp._helpers import MIXED, SAMPLERS, fingerprint, small_run
 
-SAMPLERS = [
-    "down:0.1",
-    "static:0.1",
-    "disjoint:0.3",
-    "rolling:0.1",
-    "cohorts:7",
-    "informed:0.1,parent_rate=0.1,every=3",
-    "informed,radius=1,parent_rate=0.2,every=2",
-    "phylogeny+down:0.2,depth=3",
-    "phylogeny+cohorts:4",
-]
 KEY = key_from_seed(3)
 
 
