@@ -84,9 +84,12 @@ def run_picture(run: EvolutionResult) -> Figure:
 
     figure = Figure(figsize=(11.0, 6.0), layout="constrained")
     axes = figure.subplots(2, 3, sharex=True)
-    for ax, (label, lines, scale) in zip(axes.ravel(), PANELS, strict=True):
+    sampled = run.settings["sampling"] is not None
+    cases = "the sample" if sampled else len(run.train_errors)
+    for number, (ax, (label, lines, scale)) in enumerate(zip(axes.ravel(), PANELS, strict=True)):
         _lines(ax, run, lines)
-        ax.set_ylabel(label.format(cases=len(run.train_errors)))
+        on_sample = ", on the sample" if sampled and number in (0, 2) else ""
+        ax.set_ylabel(label.format(cases=cases) + on_sample)
         if scale != "linear" and ax.get_lines():
             ax.set_yscale(scale, **({"linthresh": 1} if scale == "symlog" else {}))
         if scale != "log":
