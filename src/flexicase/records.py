@@ -86,7 +86,7 @@ class Record:
 
 
 def _types(cls: Any) -> dict[str, tuple[Any, bool]]:
-    """The type of each field, and whether it may be None."""
+    """The type of each field that is a number or a flag, and whether it may be None."""
     hints = get_type_hints(cls)
     found = {}
     for field in fields(cls):
@@ -94,5 +94,6 @@ def _types(cls: Any) -> dict[str, tuple[Any, bool]]:
         kinds = [
             kind for kind in (get_args(hint) if isinstance(hint, UnionType) else (hint,)) if kind is not type(None)
         ]
-        found[field.name] = kinds[0], isinstance(hint, UnionType)
+        if isinstance(kinds[0], type):
+            found[field.name] = kinds[0], isinstance(hint, UnionType)
     return found

@@ -15,6 +15,7 @@ import flexicase as fx
 from flexicase import problems
 from flexicase.gp import Variation, evolve
 from flexicase.gp._settings import check_case_sampling, format_sampling, parse_sampling
+from flexicase.gp._state import read
 from flexicase.gp.evolve import Evolution, evolve_settings
 from flexicase.gp.parents import InheritedErrors
 from flexicase.gp.sampling import CaseSampler, SampledEvaluation
@@ -261,6 +262,18 @@ def test_the_other_notions_of_a_solved_case():
     assert solved["median"] == [[1, 0, 1], [0, 0, 0], [0, 0, 0]]
     assert fx.InformedDownSample(solved_by=2.0).solved(errors).sum(axis=0).tolist() == [1, 2, 2]
     assert fx.InformedDownSample().solved(errors).sum() == 1
+
+
+def test_the_cases_of_samples_are_recorded_on_request(tmp_path):
+    run = small_run(sampling="rolling:0.1", record_samples=True, save=tmp_path, save_every=0.0)
+    expected = sampler("rolling:0.1", key=key_from_seed(5))
+    assert [list(r.sample) for r in run.records] == [expected.parts(g, 60)[0].cases.tolist() for g in range(5)]
+    assert read(tmp_path)[1].records[2].sample == run.records[2].sample
+    assert {r.sample for r in small_run(sampling="rolling:0.1").records} == {None}
+    assert "sample" not in type(run.records[0]).to_columns(run.records)
+    for wrong in (5, "12", [1.5], [None]):
+        with pytest.raises(TypeError, match="sample must be"):
+            type(run.records[0]).from_dict({**run.records[0].as_dict(), "sample": wrong})
 
 
 def test_full_information_costs_what_no_sampling_costs():
@@ -581,9 +594,8 @@ def test_estimates_of_copies_are_their_errors():
     """With nothing but reproduction, an estimate equals the error that the copy would have."""
     copies = Variation(operators={"reproduction": 1.0})
     sampling = fx.PhylogenyInformed(fx.DownSample(0.3), depth=200)
-    evolution = Evolution(
-        evolve_settings("mirror-image", population=20, seed=6, threads=1, sampling=sampling, variation=copies)
-    )
+    settings = {"population": 20, "generations": 9, "seed": 6, "threads": 1, "variation": copies}
+    evolution = Evolution(evolve_settings("mirror-image", sampling=sampling, **settings))
     for _ in range(6):
         programs, _ = evolution.state().population.translate(1200)
         evolution.step()
@@ -638,8 +650,12 @@ def test_the_text_none_is_no_sampling():
         ({"profile": "psb3"}, "profile must be"),
         ({"steps": 0}, "steps must be at least 1"),
         (
-            {"budget": 5, "generations": None, "variation": Variation(operators={"reproduction": 1.0})},
-            "budget must come with generations",
+            {
+                "budget": 5,
+                "generations": None,
+                "variation": Variation(operators={"reproduction": 1.0, "uniform_mutation": 0.0}),
+            },
+            "generations must be given if variation only copies",
         ),
     ],
 )

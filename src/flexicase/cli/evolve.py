@@ -114,6 +114,9 @@ def evolve(
     profile: Annotated[
         str | None, typer.Option(help="Defaults of a whole run: psb1, psb2 or propeller; other options override them.")
     ] = None,
+    record_samples: Annotated[
+        bool | None, typer.Option("--record-samples", help="Keep the cases of each sample in the records.")
+    ] = None,
     n_selections: Annotated[
         int | None,
         typer.Option(

@@ -78,6 +78,7 @@ class EvolveSettings:
     check: Check
     budget: int | None
     profile: Profile | None
+    record_samples: bool
     n_selections: int | None
     variation: Variation
     steps: int
@@ -119,13 +120,14 @@ class EvolveSettings:
         settings = replace(own, steps=given["steps"], variation=replace(own.variation, max_points=points))
         given["problem"] = problem if settings == own else replace(problem, settings=settings)
         given["seed"] = _seed_number(given["seed"])
-        given["partial"] = check_flag(given["partial"], "partial")
+        for name in ("partial", "record_samples"):
+            given[name] = check_flag(given[name], name)
         given["threads"] = usable_cores() if given["threads"] is None else check_threads(given["threads"])
         if given["partial"] and given["sampling"] is not None:
             raise ValueError("sampling must be None with partial=True, which chooses the cases itself")
-        copies = all(set(pipeline) == {"reproduction"} for pipeline in given["variation"].operators)
-        if copies and given["generations"] is None and given["sampling"] is None:
-            raise ValueError("budget must come with generations if variation only copies, because copies cost nothing")
+        used = [set(pipeline) for pipeline, share in given["variation"].operators.items() if share > 0]
+        if given["generations"] is None and all(operators == {"reproduction"} for operators in used):
+            raise ValueError("generations must be given if variation only copies, got None: copies spend no budget")
         return cls(**given)
 
     @property
@@ -133,18 +135,13 @@ class EvolveSettings:
         """Largest total error of a solution."""
         return self.problem.settings.error_threshold
 
-    def is_over(self, generation: int, spent: int) -> bool:
-        """Whether no generation may follow this one, before which so many executions were made."""
-        last = self.generations is not None and generation >= self.generations
-        return last or (self.budget is not None and spent >= self.budget)
-
     def generations_left(self, record: GenerationRecord) -> int:
         """How many generations can follow at most; with a budget, if they cost what the generations so far did."""
         left = [] if self.generations is None else [self.generations - record.generation]
         if self.budget is not None:
             unspent, mean = self.budget - record.executions_so_far, record.executions_so_far / (record.generation + 1)
             left.append(1 + math.ceil(unspent / max(mean, 1.0)))
-        return max(min(left), 0)
+        return max(min(*left, MAX_COUNT - record.generation), 0)
 
     @property
     def method_name(self) -> str:
@@ -167,6 +164,7 @@ class EvolveSettings:
             "check": self.check,
             "budget": self.budget,
             "profile": self.profile,
+            "record_samples": self.record_samples,
             "n_selections": self.n_selections,
             "variation": self.variation.as_dict(),
             "simplification_steps": self.simplification_steps,

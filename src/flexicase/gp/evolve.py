@@ -57,6 +57,7 @@ def evolve(
     check: Check | None = None,
     budget: int | None = None,
     profile: Profile | None = None,
+    record_samples: bool = False,
     n_selections: int | None = None,
     variation: Variation | None = None,
     steps: int | None = None,
@@ -93,6 +94,7 @@ def evolve(
             With ``sampling``, by default what the problem's number of generations would cost without it.
         profile: Defaults of a whole run, each of which another argument overrides: ``"psb1"``, ``"psb2"`` or
             ``"propeller"``.
+        record_samples: Whether records hold the cases of each sample.
         n_selections: Number of selection events per generation, whose winners are the parents of all children, drawn
             at random. None selects each parent by an event of its own.
         variation: How children are made; the problem's setting if None.
@@ -254,7 +256,8 @@ class Evolution:
         summary = self._parents.evaluate(programs, state.inherited, key, state.generation)
         timer.end("evaluate")
         spent = state.records[-1].executions_so_far if state.records else 0
-        finished = summary.solved or settings.is_over(state.generation, spent)
+        is_last = settings.generations is not None and state.generation >= settings.generations
+        finished = summary.solved or is_last or (settings.budget is not None and spent >= settings.budget)
 
         cost, children, inherited = summary.cost, state.population, state.inherited
         if not finished:
@@ -292,6 +295,7 @@ class Evolution:
             n_checked=summary.n_checked,
             informed_generation=summary.informed_generation,
             n_distinct_columns=summary.n_distinct_columns,
+            sample=summary.sample if settings.record_samples else None,
             push_steps=self.train.steps - steps_before,
             genome_size=float(state.population.sizes.mean()),
             program_size=float(sizes.mean()),

@@ -82,6 +82,7 @@ class PopulationSummary(NamedTuple):
         n_checked: Number of programs among these that were run on the remaining cases.
         informed_generation: Generation whose results the sample was drawn by.
         n_distinct_columns: Number of groups of cases that these results tell apart.
+        sample: The cases that all individuals are run on; None for cohorts and without sampling.
         cost: The cost of selection so far.
     """
 
@@ -97,6 +98,7 @@ class PopulationSummary(NamedTuple):
     n_checked: int | None = None
     informed_generation: int | None = None
     n_distinct_columns: int | None = None
+    sample: tuple[int, ...] | None = None
     cost: SelectionCost = SelectionCost()
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from flexicase.push.genome import Genome
 from flexicase.push.program import Program
-from flexicase.records import Record
+from flexicase.records import Record, RecordType
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +38,7 @@ class GenerationRecord(Record):
         n_checked: Number of programs among these that were run on the remaining cases.
         informed_generation: Generation whose results the sample was drawn by.
         n_distinct_columns: Number of groups of cases that these results tell apart.
+        sample: The cases of the sample, if they were asked for; not a column of a study's rows.
         push_steps: Number of steps of the Push programs.
         genome_size: Mean number of genes of a genome.
         program_size: Mean size of a program in points.
@@ -68,6 +69,7 @@ class GenerationRecord(Record):
     n_checked: int | None = None
     informed_generation: int | None = None
     n_distinct_columns: int | None = None
+    sample: tuple[int, ...] | None = None
     push_steps: int = 0
     genome_size: float = 0.0
     program_size: float = 0.0
@@ -76,6 +78,15 @@ class GenerationRecord(Record):
     seconds_select: float = field(default=0.0, compare=False)
     seconds_vary: float = field(default=0.0, compare=False)
     seconds_other: float = field(default=0.0, compare=False)
+
+    @classmethod
+    def from_dict(cls: type[RecordType], values: dict[str, Any]) -> RecordType:
+        sample = values.get("sample")
+        if sample is not None and not (isinstance(sample, list | tuple) and all(type(case) is int for case in sample)):
+            raise TypeError(f"sample must be a list of integers, got {sample!r:.80}")
+        record = super().from_dict({**values, "sample": None})
+        object.__setattr__(record, "sample", None if sample is None else tuple(sample))
+        return record
 
 
 @dataclass(frozen=True, eq=False)

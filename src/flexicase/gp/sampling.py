@@ -206,7 +206,7 @@ class SampledEvaluation:
 
     @property
     def pairs(self) -> int:
-        return self.executions.total * self._known.shape[2]
+        return self.executions.total * (self.evaluator.n_errors // self.evaluator.n_cases)
 
     def evaluate(
         self, programs: list[Program], inherited: InheritedErrors, key: Key, generation: int
@@ -246,6 +246,7 @@ class SampledEvaluation:
             n_checked=n_checked,
             informed_generation=None if informed is None else informed[0],
             n_distinct_columns=None if informed is None else len(np.unique(informed[1], axis=1).T),
+            sample=tuple(self._parts[0].cases.tolist()) if len(self._parts) == 1 else None,
         )
 
     def select(self, n: int) -> Selection:
@@ -266,10 +267,8 @@ class SampledEvaluation:
             children = np.flatnonzero(parents >= 0)
             table, ages = self._table[parents[children]], self._ages[parents[children]]
             gone = ages >= self.depth  # unknown ones included
-            table[gone] = np.inf
-            return InheritedErrors(
-                children, table.reshape(-1, self.evaluator.n_errors), np.where(gone, UNKNOWN, ages + 1)
-            )
+            table[gone], ages = np.inf, np.where(gone, UNKNOWN, ages + 1).astype(np.uint8)
+            return InheritedErrors(children, table.reshape(-1, self.evaluator.n_errors), ages)
         if not self._is_whole():
             return InheritedErrors.none(self.evaluator.n_errors)
         copies = np.flatnonzero(is_copy)
