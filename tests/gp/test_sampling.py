@@ -531,6 +531,36 @@ def test_threads_do_not_matter(text):
     assert one == other
 
 
+@pytest.mark.parametrize("text", ["down:0.25", "cohorts:4", "phylogeny+informed:0.25"])
+def test_a_problem_of_several_outputs_is_sampled_by_case(text):
+    """Coin Sums of the second suite has four errors a case."""
+    run = evolve("coin-sums", population=20, generations=2, seed=1, threads=1, sampling=text)
+    assert [(record.sample_size, record.executions_sample) for record in run.records] == [(50, 1000)] * 3
+    assert all(record.pairs == 4 * record.executions for record in run.records)
+
+
+def test_a_problem_without_a_target_is_sampled():
+    """Its errors come from a function that calls the program."""
+    calls = []
+
+    def evaluate(program, n):
+        calls.append(n)
+        return abs((program(n) or 0) - n - 1)
+
+    problem = problems.Problem(
+        name="next",
+        description="The next integer.",
+        evaluate=evaluate,
+        outputs=["integer"],
+        sources=[problems.FixedCases([(i,) for i in range(20)])],
+        stacks=["exec", "integer"],
+        generators=[Symbol("in1"), 1],
+    )
+    run = evolve(problem, population=10, generations=2, seed=2, threads=1, sampling="down:0.2", simplification_steps=0)
+    assert len(calls) == run.executions["total"] + run.executions_report
+    assert run.executions["sample"] == len(run.records) * 10 * 4
+
+
 @pytest.mark.parametrize("method", ["tournament", "weighted-split", fx.Lexicase(epsilon="mad"), "cohort-lexicase"])
 @pytest.mark.parametrize("text", ["down:0.2", "cohorts:3", "phylogeny+down:0.2"])
 def test_every_method_selects_from_samples(method, text):
@@ -689,6 +719,8 @@ def test_profiles_set_a_whole_run():
     for name in ("mirror-image", "number-io", "wallis-pi"):
         plain, psb1 = (evolve_settings(name, seed=1, profile=profile) for profile in (None, "psb1"))
         assert {**psb1.as_dict(), "profile": None} == plain.as_dict()
+    own, psb2 = (evolve_settings("gcd", seed=1, profile=profile) for profile in (None, "psb2"))
+    assert {**psb2.as_dict(), "profile": None} == own.as_dict(), "the problems of that suite have its settings"
     psb2 = evolve_settings("mirror-image", profile="psb2")
     assert (psb2.population, psb2.generations, psb2.steps, psb2.sampling) == (1000, 300, 2000, None)
     assert (psb2.variation.max_genes, psb2.variation.max_initial_genome) == (500, 250)

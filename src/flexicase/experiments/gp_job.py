@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from flexicase.experiments.jobs import JobResult, Progress, RunSpec, Scalar, run_with_checkpoint
 from flexicase.problems import load
+from flexicase.push.instructions import InstructionSetName
 from flexicase.selection.methods import resolve_method
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class GpSettings(BaseModel):
     n_selections: int | None = Field(default=None, ge=1)
     steps: int | None = Field(default=None, ge=1, lt=2**63)
     simplification_steps: int | None = Field(default=None, ge=0)
-    instruction_set: Literal["2019", "2021", "2023"] | None = None
+    instruction_set: InstructionSetName | None = None
 
     @field_validator("sampling")
     @classmethod

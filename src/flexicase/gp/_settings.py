@@ -97,11 +97,11 @@ class EvolveSettings:
             if given[name] is not None:
                 given[name] = check_count(given[name], name, minimum, maximum)
         own = problem.settings
-        defaults = {name: getattr(own, name) for name in ("population", "generations", "variation", "steps")}
+        defaults: dict[str, Any] = dict(vars(own))
         if given["profile"] is not None:
             check_choice(given["profile"], "profile", get_args(Profile))
             defaults |= PROFILES[given["profile"]]
-        for name in ("population", "variation", "steps", "sampling", "check"):
+        for name in ("population", "variation", "steps", "instruction_set", "sampling", "check"):
             if given[name] is None:
                 given[name] = defaults.get(name)
         given["sampling"] = check_case_sampling(given["sampling"])

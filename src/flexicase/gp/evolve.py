@@ -62,7 +62,7 @@ def evolve(
     variation: Variation | None = None,
     steps: int | None = None,
     simplification_steps: int = 5000,
-    instruction_set: InstructionSetName = "2019",
+    instruction_set: InstructionSetName | None = None,
     threads: int | None = None,
     callback: Callback | None = None,
     save: str | Path | None = None,
@@ -100,7 +100,7 @@ def evolve(
         variation: How children are made; the problem's setting if None.
         steps: Largest number of steps of one execution; the problem's setting if None.
         simplification_steps: Number of attempts to make the program of a solution smaller.
-        instruction_set: The instruction list that genes are drawn from.
+        instruction_set: The instruction list that genes are drawn from; the problem's setting if None.
         threads: Threads to use; all processors if None.
         callback: Called with the record of each generation.
         save: Folder for checkpoints. They are written every ``save_every`` seconds, on Ctrl-C or another exception, and
@@ -191,7 +191,7 @@ class Evolution:
         self.test = problem.evaluator(test, instruction_set) if len(test) else None
         self._digests = {
             "cases": _digest((train, test)),
-            "measures": _digest((problem.measures, self.train.targets)),
+            "measures": _digest((problem.measures or problem.evaluate, self.train.targets)),
             "genes": _digest(genes),
         }
         self._offspring = OffspringGenerator(genes, settings.variation)
@@ -275,12 +275,8 @@ class Evolution:
         executions = self._parents.executions
         record = GenerationRecord(
             generation=state.generation,
-            solved=summary.solved,
-            best_error=summary.best_error,
+            **summary.for_record() | ({} if settings.record_samples else {"sample": None}),
             solved_cases=int(np.count_nonzero(summary.errors == 0)),
-            median_error=summary.median_error,
-            mean_error=summary.mean_error,
-            n_distinct_errors=summary.n_distinct_errors,
             events=cost.events,
             evaluations=cost.evaluations,
             evaluations_distinct=cost.evaluations_distinct,
@@ -290,12 +286,6 @@ class Evolution:
             executions_informed=executions.informed,
             executions_check=executions.check,
             executions_so_far=spent + executions.total,
-            sample_size=summary.sample_size,
-            n_candidates=summary.n_candidates,
-            n_checked=summary.n_checked,
-            informed_generation=summary.informed_generation,
-            n_distinct_columns=summary.n_distinct_columns,
-            sample=summary.sample if settings.record_samples else None,
             push_steps=self.train.steps - steps_before,
             genome_size=float(state.population.sizes.mean()),
             program_size=float(sizes.mean()),
@@ -343,15 +333,16 @@ class Evolution:
             np.empty(0) if self.test is None else self.test.errors([program], settings.threads)[0]
             for program in (last.program, simplified or last.program)
         )
+        as_function = settings.problem.function
         return EvolutionResult(
             problem=settings.problem.name,
             method=settings.method_name,
             seed=settings.seed,
             settings=settings.as_dict(),
             records=last.records,
-            best=last.program,
+            best=as_function(last.program, settings.instruction_set),
             genome=last.population[last.summary.best],
-            simplified=simplified,
+            simplified=None if simplified is None else as_function(simplified, settings.instruction_set),
             train_errors=last.train_errors,
             test_errors=final,
             test_errors_unsimplified=unsimplified,

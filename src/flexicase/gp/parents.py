@@ -67,22 +67,11 @@ class Executions:
 class PopulationSummary(NamedTuple):
     """The best individual of a population, and statistics of all, as far as they are known.
 
-    If programs run on a sample of the cases, errors are those of the sample.
+    The attributes not named here are those of the generation's `GenerationRecord`.
 
     Attributes:
         best: Index of the best individual; the solution if there is one.
-        errors: Its errors.
-        best_error: Its total error.
-        solved: Whether it solves all training cases.
-        median_error: Median of all total errors.
-        mean_error: Mean of all total errors.
-        n_distinct_errors: Number of distinct error vectors.
-        sample_size: Number of cases that an individual is run on; with cohorts of different sizes, the largest.
-        n_candidates: Number of individuals that solve them.
-        n_checked: Number of programs among these that were run on the remaining cases.
-        informed_generation: Generation whose results the sample was drawn by.
-        n_distinct_columns: Number of groups of cases that these results tell apart.
-        sample: The cases that all individuals are run on; None for cohorts and without sampling.
+        errors: Its errors, on the sample if there is one.
         cost: The cost of selection so far.
     """
 
@@ -100,6 +89,11 @@ class PopulationSummary(NamedTuple):
     n_distinct_columns: int | None = None
     sample: tuple[int, ...] | None = None
     cost: SelectionCost = SelectionCost()
+
+    def for_record(self) -> dict[str, Any]:
+        """What the generation's record says of the population."""
+        own = ("best", "errors", "cost")
+        return {name: value for name, value in self._asdict().items() if name not in own}
 
 
 def count_distinct(matrix: ErrorMatrix) -> int:

@@ -206,7 +206,7 @@ class SampledEvaluation:
 
     @property
     def pairs(self) -> int:
-        return self.executions.total * (self.evaluator.n_errors // self.evaluator.n_cases)
+        return self.executions.total * self.evaluator.errors_per_case
 
     def evaluate(
         self, programs: list[Program], inherited: InheritedErrors, key: Key, generation: int
@@ -214,7 +214,7 @@ class SampledEvaluation:
         """Run all programs on the sample, and the candidates on more; the best has the smallest error per case."""
         n, n_cases = len(programs), self.evaluator.n_cases
         self._errors_of = self.evaluator.on_demand(programs, self.threads)
-        self._known = np.full((n, n_cases, self.evaluator.n_errors // n_cases), np.nan)
+        self._known = np.full((n, n_cases, self.evaluator.errors_per_case), np.nan)
         self._key, self._generation, self.executions = key, generation, Executions()
         informed = self._informed
         self._parts = self.sampler.parts(generation, n, None if informed is None else informed[1])
