@@ -41,11 +41,11 @@ void div(Machine& m) {
   if (s.size < 2 || s.top().number == 0) return;
   const Item x = s.pop();
   Item& y = s.top();
-  const Wide quotient = static_cast<Wide>(y.number) / x.number;
-  const bool exact = quotient * x.number == y.number;
-  const bool tiny = std::fabs(static_cast<double>(y.number) / static_cast<double>(x.number)) < kMinReal;
+  const Wide quotient = x.number == -1 ? -static_cast<Wide>(y.number) : Wide{y.number / x.number};
+  const bool exact = x.number == -1 || y.number % x.number == 0;
+  const auto tiny = [&] { return std::fabs(static_cast<double>(y.number) / static_cast<double>(x.number)) < kMinReal; };
   const bool clamped = quotient >= kMaxNumber || quotient <= -kMaxNumber;
-  y = Machine::limited(quotient, exact ? x.flag || y.flag : !tiny && !clamped);
+  y = Machine::limited(quotient, exact ? x.flag || y.flag : !clamped && (quotient != 0 || !tiny()));
 }
 void mod(Machine& m) {
   Stack& s = m.stacks[kInteger];

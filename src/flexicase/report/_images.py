@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase.experiments.results import FinishedRun, StudyResults
-from flexicase.report import paper
-from flexicase.report.curves import LAST, WINDOW, last_curve, mean_curve, totals
-from flexicase.report.sections import Section, charts_of, curve_lines, quartiles, table_of
+from flexicase.report import _paper as paper
+from flexicase.report._curves import LAST, WINDOW, last_curve, mean_curve, totals
+from flexicase.report._sections import Section, charts_of, curve_lines, quartiles, table_of
 from flexicase.report.statistics import Interval, z_test
 from flexicase.selection.protocol import Ended
 
@@ -22,18 +22,15 @@ BASELINE = "lexicase"
 
 @dataclass(frozen=True)
 class EvaluationRatio:
-    """A method against plain gradient lexicase on the same seeds.
+    """The evaluations of two methods on the same seeds.
 
     Attributes:
-        method: The method.
-        ratio: Geometric mean over the seeds of its evaluations by the baseline's.
+        ratio: Geometric mean over the seeds.
         interval: 95 % interval of the ratio (Student's t on the logarithms).
-        lower: Seeds in which it made fewer evaluations.
-        seeds: How many.
+        lower: Seeds with a ratio below 1.
         p_value: Wilcoxon signed-rank test, two-sided.
     """
 
-    method: str
     ratio: float
     interval: Interval
     lower: int
@@ -47,7 +44,7 @@ def total(runs: list[FinishedRun]) -> NDArray[np.float64]:
 
 
 def typical(runs: list[FinishedRun]) -> NDArray[np.float64]:
-    """The median over the last 50 generations of each run: (runs,). Selections that ran out of cases do not sway it."""
+    """The median over the last 50 generations of each run: (runs,)."""
     return np.array([float(np.median(run.columns["evaluations"][-LAST:])) for run in runs])
 
 
@@ -58,15 +55,7 @@ def compare(
     baseline: str = BASELINE,
     measure: Callable[[list[FinishedRun]], NDArray[np.float64]] = total,
 ) -> EvaluationRatio | None:
-    """The evaluations of two methods, seed by seed; None if they share no two seeds.
-
-    Args:
-        results: The study.
-        problem: The data set.
-        method: The one.
-        baseline: The other.
-        measure: What stands for the evaluations of a run.
-    """
+    """Compare the evaluations of two methods, measured by ``measure``; None if they share fewer than two seeds."""
     from scipy.stats import t, wilcoxon
 
     mine, theirs = ({run.seed: run for run in results.runs_of(problem, name)} for name in (method, baseline))
@@ -78,15 +67,11 @@ def compare(
     p = float(wilcoxon(logs).pvalue) if np.any(logs) else 1.0
     mean = float(logs.mean())
     ratio, low, high = np.exp([mean, mean - half, mean + half]).tolist()
-    return EvaluationRatio(method, ratio, Interval(low, high), int((logs < 0).sum()), len(seeds), p)
+    return EvaluationRatio(ratio, Interval(low, high), int((logs < 0).sum()), len(seeds), p)
 
 
 def image_sections(results: StudyResults) -> list[Section]:
-    """All parts of the page, in order.
-
-    Args:
-        results: The study.
-    """
+    """All sections of the page."""
     return [_evaluations(results), _ratios(results), _accuracy(results), _endings(results), _passes(results)]
 
 
@@ -144,9 +129,10 @@ def _accuracy(results: StudyResults) -> Section:
         p = f"{z_test(right / trials, base[0] / base[1], trials)[1]:.3f}" if tested else ""
         accuracies = [100 * float(run.summary["accuracy"]) for run in runs]
         spread = f"{min(accuracies):.2f}–{max(accuracies):.2f}" if len(runs) > 1 else ""
-        return [f"{100 * right / trials:.2f}", spread, p, _published(method)]
+        return [f"{100 * right / trials:.2f}", spread, p, *([] if different else [_published(method)])]
 
-    header = ["accuracy, %", "of single runs", "p", "paper, CIFAR-10 (p)"]
+    different = paper.differences("image", results.spec.settings, results.problems)
+    header = ["accuracy, %", "of single runs", "p", *([] if different else ["paper (p)"])]
     text = (
         "The last parent on the test cases, all runs of a method together. p: one-proportion z-test, left-tailed, with "
         "the sample proportion in the variance as in the paper, against the accuracy of plain gradient lexicase. The "
