@@ -12,7 +12,7 @@ from rich.console import Console
 
 from flexicase._provenance import Provenance
 from flexicase.cli._output import StatusLine
-from flexicase.cli._study_display import LiveMonitor, PlainMonitor, duration, monitor_for, picture
+from flexicase.cli._study_display import LiveMonitor, PlainMonitor, format_duration, monitor_for, picture
 from flexicase.experiments import Progress, RunSpec, parse_spec, presets
 from flexicase.experiments.ledger import Ledger, LedgerEntry, RunResult
 from flexicase.experiments.study import study_status
@@ -51,7 +51,9 @@ def test_from_spec_to_results_and_back(run, spec, tmp_path):
         ["manifest.json", "provenance.csv.gz", "rows.csv.gz", "runs.csv.gz", "study.toml", "timings.csv.gz"]
     )
     imported = run("import", "export", "--studies", "elsewhere")
-    assert imported.stdout == "2 new runs, 2 of 2 done; to go on: flexicase run export/study.toml --studies elsewhere\n"
+    assert (
+        imported.stdout == "2 new runs, 2 of 2 done; to continue: flexicase run export/study.toml --studies elsewhere\n"
+    )
 
     with Ledger(tmp_path / "elsewhere" / "tiny" / "ledger.sqlite") as ledger:
         run_id = ledger.entries()[0].task.id
@@ -168,7 +170,7 @@ def test_status_tells_of_runs_that_go_on_and_of_those_that_failed(run, half_done
     ledger.record_heartbeats({run_id: progress})
     command = ("status", ledger.path.parent.name, "--studies", ledger.path.parents[1])
     shown = run(*command).stdout
-    line = rf"{run_id} running: simple-regression, random, seed 1, step 1 of 2; last sign of life (\d+) s ago\n"
+    line = rf"{run_id} running: simple-regression, random, seed 1, step 1 of 2; last heartbeat (\d+) s ago\n"
     assert int(re.search(line, shown)[1]) <= time.time() - before + 0.5  # rounded
     ledger.fail(run_id, "it fell", limit=1)
     assert f"{run_id} quarantined: 1 attempts; it fell\n" in run(*command).stdout
@@ -249,7 +251,7 @@ def test_displays_fit_where_they_go():
 
 
 def test_durations():
-    assert [duration(s) for s in (0, 99, 150, 3600, 9000, None)] == [
+    assert [format_duration(s) for s in (0, 99, 150, 3600, 9000, None)] == [
         "0 s",
         "99 s",
         "2 min",

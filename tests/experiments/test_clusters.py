@@ -34,8 +34,8 @@ def run_on(tmp_path):
         spec, notes = parse_spec(study_text(**study), allow_code=True), Notes()
         made = []
 
-        def make(study, options):
-            made.append(executor(study, options))
+        def make(study, nice):
+            made.append(executor(study, nice))
             return made[-1]
 
         ending = run_study(tmp_path / "studies", spec, options or StudyOptions(workers=2), notes, make)
@@ -44,12 +44,12 @@ def run_on(tmp_path):
     return call
 
 
-def ray_executor(study, options):
-    return RayExecutor(study, options.workers, options.nice, save_seconds=0.05)
+def ray_executor(study, nice):
+    return RayExecutor(study, nice, save_seconds=0.05)
 
 
-def submitit_executor(study, options):
-    return SlurmExecutor(study, options.workers, options.nice, cluster="local")
+def submitit_executor(study, nice):
+    return SlurmExecutor(study, nice, cluster="local")
 
 
 def killing(visits, whom):
@@ -104,7 +104,7 @@ def test_a_hung_run_on_ray_is_ended(run_on, undisturbed, monkeypatch):
     monkeypatch.setenv(TROUBLE, "hang_until_saved")
     ending, notes, study = run_on(ray_executor, StudyOptions(workers=2, hang_timeout=6.0), seeds=1)
     assert ending == "complete"
-    assert any("gave no sign of life" in note for note in notes)
+    assert any("made no progress for" in note for note in notes)
     assert results(study) == expected
 
 
@@ -113,7 +113,7 @@ def test_what_a_run_saves_travels_both_ways(tmp_path):
     task = plan(parse_spec(study_text(length=3), allow_code=True))[0]
     run, events, saves = RemoteRun(task, {"deep/down": b"kept"}, save_seconds=0.0), [], []
     while not events or isinstance(events[-1], Progressed):
-        news = run.news()
+        news = run.update()
         events += news.events
         saves += [] if news.save is None else [news.save]
     assert saves[-1]["deep/down"] == b"kept"
@@ -124,7 +124,7 @@ def test_what_came_back_is_kept_file_by_file(tmp_path, monkeypatch):
     """A coordinator that dies or finds the disk full while it keeps a save must leave whole files, old or new."""
     study = Study(tmp_path)
     study.make_folders()
-    executor = RayExecutor(study, 1)
+    executor = RayExecutor(study)
     executor._keep("0", {"deep/new": b"1", "deep/old": b"0"})
     executor._keep("0", {"deep/new": b"2"})
     assert read_files(study.save("0")) == {"deep/new": b"2"}
@@ -183,7 +183,7 @@ def slurm(tmp_path, monkeypatch):
 def test_runs_on_slurm_are_handed_in_as_arrays(slurm, run_on, undisturbed, visits):
     """What submitit hands to sbatch does the work; the commands themselves are played by a script here."""
     study = {"seeds": 2, "length": 3}
-    ending, notes, made = run_on(lambda s, o: SlurmExecutor(s, o.workers), StudyOptions(workers=4), **study)
+    ending, notes, made = run_on(SlurmExecutor, StudyOptions(workers=4), **study)
     assert (ending, notes) == ("complete", [])
     assert (slurm / "jobs").read_text() == "4\n"
     assert results(made) == undisturbed(**study)
@@ -199,7 +199,7 @@ def test_a_job_that_slurm_loses_is_rerun_with_status(slurm, run_on, undisturbed,
 
     thread = threading.Thread(target=lose)
     thread.start()
-    ending, notes, study = run_on(lambda s, o: SlurmExecutor(s, o.workers), StudyOptions(workers=2), **SLOW)
+    ending, notes, study = run_on(SlurmExecutor, StudyOptions(workers=2), **SLOW)
     thread.join()
     assert ending == "complete"
     assert "job 1_0 was lost" in notes[0]
@@ -219,7 +219,7 @@ def test_a_job_that_slurm_does_not_know_is_given_up(slurm, run_on, undisturbed, 
     thread = threading.Thread(target=remember)
     thread.start()
     study = {"seeds": 1, "length": 3}
-    ending, notes, made = run_on(lambda s, o: SlurmExecutor(s, o.workers), **study)
+    ending, notes, made = run_on(SlurmExecutor, **study)
     thread.join()
     assert ending == "complete"
     assert sum("job 1_0 was lost, UNKNOWN" in note for note in notes) == 1
@@ -231,7 +231,7 @@ def test_a_job_that_slurm_does_not_know_gives_no_sign_of_life_and_can_be_ended(s
     (slurm / "forgetful").touch()
     study = Study(tmp_path / "walks")
     study.make_folders()
-    executor = SlurmExecutor(study, 2)
+    executor = SlurmExecutor(study)
     for task in plan(parse_spec(study_text(seeds=1), allow_code=True)):
         executor.start(task)
     assert executor.events(0.5) == []
@@ -255,7 +255,7 @@ def test_a_submission_that_fails_leaves_running_jobs_alone(slurm, run_on, undist
 
     thread = threading.Thread(target=refuse)
     thread.start()
-    ending, notes, made = run_on(lambda s, o: SlurmExecutor(s, o.workers), StudyOptions(workers=2), **study)
+    ending, notes, made = run_on(SlurmExecutor, StudyOptions(workers=2), **study)
     thread.join()
     assert ending == "complete"
     assert all("could not be submitted: " in note and "Unable to contact slurm controller" in note for note in notes)
@@ -267,7 +267,7 @@ def test_a_submission_that_fails_leaves_running_jobs_alone(slurm, run_on, undist
 def test_a_slurm_that_refuses_every_submission_ends_the_study(slurm, run_on, monkeypatch):
     monkeypatch.setattr("flexicase.experiments._slurm.SECONDS_TO_RESUBMIT", 0.1)
     (slurm / "refusals").write_text("100")
-    ending, _, made = run_on(lambda s, o: SlurmExecutor(s, o.workers), StudyOptions(workers=2, max_attempts=2), seeds=1)
+    ending, _, made = run_on(SlurmExecutor, StudyOptions(workers=2, max_attempts=2), seeds=1)
     assert ending == "incomplete"
     assert {entry.state for entry in entries(made)} == {"quarantined"}
 
@@ -276,11 +276,11 @@ def test_jobs_of_a_coordinator_that_was_killed_are_cancelled(slurm, tmp_path, vi
     """Otherwise two jobs would work on the same run."""
     study = Study(tmp_path / "walks")
     study.make_folders()
-    orphaned = SlurmExecutor(study, 2)
+    orphaned = SlurmExecutor(study)
     for task in plan(parse_spec(study_text(seeds=1, length=100, pause=0.5), allow_code=True)):
         orphaned.start(task)
     wait_until(lambda: orphaned.events(0.1))
-    SlurmExecutor(study, 2)
+    SlurmExecutor(study)
     wait_until(lambda: {(slurm / "states" / job).read_text() for job in ("1_0", "1_1")} == {"CANCELLED 0"})
     steps = visits()
     time.sleep(1.2)
@@ -302,7 +302,7 @@ def test_a_wrong_address_is_told_at_once(flexicase, tmp_path):
     process = flexicase("run", "walks.toml", "--cluster", "ray://127.0.0.1:1")
     _, errors = process.communicate(timeout=DEADLINE)
     assert process.returncode == 1
-    assert "flexicase: error: no Ray cluster answers at 127.0.0.1:1: expected the address that 'ray start'" in errors
+    assert "flexicase: error: no Ray cluster answers at 127.0.0.1:1: use the address that 'ray start'" in errors
 
 
 def test_ctrl_c_stops_a_study_on_ray_and_the_same_command_continues(

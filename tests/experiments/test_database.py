@@ -117,7 +117,7 @@ def test_a_ledger_with_other_runs_than_the_study_is_refused(written):
     """It may come from somebody else and name code of theirs as the kind of its runs."""
     spec = parse_spec(study_text(seeds=2), allow_code=True)
     with Ledger(written) as ledger:
-        ledger._update(ledger.entries()[0].task.id, "kind = ?", ("os:abort",))
+        ledger._update(ledger.entries()[0].task.id, kind="os:abort")
     with pytest.raises(DamagedLedgerError, match="its runs are not those of the study"):
         Ledger.open_or_create(written, spec)
 

@@ -66,7 +66,7 @@ def test_kill_9_of_the_coordinator_at_any_time_loses_nothing(flexicase, spec, tm
     last = flexicase("run", path, "--workers", 2)
     _, errors = last.communicate(timeout=DEADLINE)
     assert last.returncode == 0
-    assert f"going on after process {process.pid} on " in errors
+    assert f"continuing after process {process.pid} on " in errors
     for made in visits().values():
         steps = [step for step, _ in made]
         assert sorted(set(steps)) == list(range(1, SLOW["length"] + 1))

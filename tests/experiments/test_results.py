@@ -6,7 +6,7 @@ import pytest
 
 from flexicase._provenance import Provenance
 from flexicase.experiments._tables import write_tables
-from flexicase.experiments.results import ORIGIN, PROVENANCE_COLUMNS, RUN_COLUMNS, read_runs
+from flexicase.experiments.results import PROVENANCE_COLUMNS, PROVENANCE_FIELDS, RUN_COLUMNS, read_runs
 
 pa = pytest.importorskip("pyarrow")
 
@@ -90,4 +90,4 @@ def test_the_rows_of_a_run_that_lie_apart_are_refused(tables, tmp_path):
 
 def test_what_made_a_run_is_exported_whole():
     """A new field of the provenance would be lost on the way."""
-    assert tuple(field.name for field in fields(Provenance)) == ORIGIN
+    assert tuple(field.name for field in fields(Provenance)) == PROVENANCE_FIELDS

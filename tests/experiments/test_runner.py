@@ -66,7 +66,7 @@ def test_a_run_that_hangs_is_ended_and_tried_again(walks, undisturbed, monkeypat
     monkeypatch.setenv(TROUBLE, "hang")
     ending, notes, study = walks(StudyOptions(workers=2, hang_timeout=6.0), seeds=1)
     assert ending == "complete"
-    assert sum("gave no sign of life for 6 s" in note for note in notes) >= 2
+    assert sum("made no progress for 6 s" in note for note in notes) >= 2
     assert results(study) == undisturbed(seeds=1)
 
 
@@ -102,7 +102,7 @@ def test_damaged_rows_are_named_and_those_runs_rerun_with_status(walks, undistur
     assert ending == "complete"
     for entry, note, how in zip(before[:3], notes, ("is damaged", "is damaged", "is missing"), strict=True):
         assert f"{study.rows(entry.task.id)} {how}" in note
-        assert f"run {entry.task.id} will be made again" in note
+        assert f"run {entry.task.id} will be repeated" in note
     assert entries(study)[3] == before[3]
     assert [len(visits()[entry.task.id]) for entry in before] == [2 * LENGTH] * 3 + [LENGTH]
     assert results(study) == undisturbed()
