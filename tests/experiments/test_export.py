@@ -15,8 +15,7 @@ from flexicase.experiments._tables import FORMATS, write_tables
 from flexicase.experiments.export import _stacked
 from flexicase.experiments.ledger import ChangedSpecError, Ledger
 
-from .conftest import entries, results
-from .walk import KIND, TROUBLE, study_text
+from ._helpers import KIND, TROUBLE, results, study_text
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +37,8 @@ def test_an_export_can_be_imported_elsewhere_and_exports_the_same(style, finishe
     assert [path.name for path in again.files] == [path.name for path in first.files]
     for one, other in zip(first.files, again.files, strict=True):
         assert one.read_bytes() == other.read_bytes(), one.name
-    assert [entry.result.summary for entry in entries(study)] == [entry.result.summary for entry in entries(finished)]
-    assert [entry.provenance for entry in entries(study)] == [entry.provenance for entry in entries(finished)]
+    assert [entry.result.summary for entry in study.entries()] == [entry.result.summary for entry in finished.entries()]
+    assert [entry.provenance for entry in study.entries()] == [entry.provenance for entry in finished.entries()]
     assert import_study(tmp_path / "first", tmp_path / "elsewhere", allow_code=True)[1] == 0
 
 
@@ -59,7 +58,7 @@ def test_a_study_goes_on_from_an_export_of_what_was_done(walks, undisturbed, tmp
         == "complete"
     )
     redone = {run_id for run_id in made if len(visits()[run_id]) > before[run_id]}
-    assert redone == {entry.task.id for entry in entries(study) if entry.state == "quarantined"}
+    assert redone == {entry.task.id for entry in study.entries() if entry.state == "quarantined"}
     assert results(Study(tmp_path / "elsewhere" / "walks")) == undisturbed()
 
 

@@ -6,8 +6,6 @@ from flexicase.experiments import SpecError, Study, StudyOptions, load_spec, par
 from flexicase.experiments._tables import read_rows
 from flexicase.experiments.image_job import ImageSettings, prepare
 
-from .conftest import entries
-
 STUDY = """
 name = "tiny"
 kind = "image"
@@ -29,7 +27,7 @@ def test_rows_are_the_records_of_the_training(tmp_path):
     torch.set_num_threads(1)
     study, spec = Study(tmp_path / "tiny"), parse_spec(STUDY)
     assert run_study(tmp_path, spec, StudyOptions(workers=1)) == "complete"
-    for entry in entries(study):
+    for entry in study.entries():
         _, search = prepare("digits", entry.task.method, ImageSettings(**entry.task.settings), 3)
         records = search.fit(3)
         rows = read_rows(study.rows(entry.task.id), entry.result.checksum)

@@ -10,8 +10,7 @@ from flexicase.experiments import SpecError, export_study, load_spec
 from flexicase.experiments.jobs import load_job
 from flexicase.experiments.rerun import rerun
 
-from .conftest import entries
-from .walk import study_text
+from ._helpers import study_text
 
 pytestmark = pytest.mark.slow
 
@@ -56,7 +55,7 @@ def test_a_kind_that_is_no_job_is_refused_by_name():
 def test_rerun_asks_before_it_imports_a_kind(walks, flexicase):
     """A study's folder may come from somebody else, and its ledger names the code."""
     _, _, study = walks(seeds=1)
-    entry = entries(study)[0]
+    entry = study.entries()[0]
     with pytest.raises(ValueError, match=r"is code from outside flexicase"):
         rerun(study, entry)
     assert rerun(study, entry, allow_code=True).identical
@@ -73,7 +72,7 @@ def test_modules_in_the_current_folder_replace_no_library(walks, flexicase, tmp_
     export_study(study, study.folder / "results")
     for name in ("pydantic", "json", "pyarrow", "numpy", "signal"):
         (tmp_path / f"{name}.py").write_text("open('ran', 'w').close()\n")
-    run_id = entries(study)[0].task.id
+    run_id = study.entries()[0].task.id
     for command in (("rerun", run_id, "--allow-code"), ("status",), ("export", "walks")):
         process = flexicase(*command)
         output, errors = process.communicate(timeout=DEADLINE)

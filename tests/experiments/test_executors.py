@@ -1,7 +1,11 @@
-"""Studies on Ray and through submitit: the same results as on this machine, whoever is killed."""
+"""Studies on Ray and through submitit give the same results as on this machine, even if processes are killed."""
+
+from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -10,15 +14,14 @@ import pytest
 
 from flexicase._provenance import usable_cores
 from flexicase.experiments import Study, StudyOptions, parse_spec, run_study
-from flexicase.experiments._ray import RayExecutor, RemoteRun, read_files
+from flexicase.experiments._ray import PREFIX, RayExecutor, RemoteRun, ScratchFolder, read_files
 from flexicase.experiments._slurm import SlurmExecutor
 from flexicase.experiments.executors import Progressed, open_cluster
 from flexicase.experiments.spec import plan
 from tests.processes import wait_until
 
 from . import slurm_stand_in
-from .conftest import Notes, entries, results
-from .walk import TROUBLE, study_text
+from ._helpers import TROUBLE, Notes, results, study_text
 
 pytestmark = pytest.mark.slow
 
@@ -74,7 +77,7 @@ def test_a_study_on_ray_gives_what_it_gives_here(run_on, undisturbed, visits):
     ending, notes, study = run_on(ray_executor, **SLOW)
     assert (ending, notes) == ("complete", [])
     assert results(study) == undisturbed(**SLOW)
-    assert all(entry.provenance.machine for entry in entries(study))
+    assert all(entry.provenance.machine for entry in study.entries())
     assert not list((study.folder / "saves").iterdir())
 
 
@@ -269,7 +272,7 @@ def test_a_slurm_that_refuses_every_submission_ends_the_study(slurm, run_on, mon
     (slurm / "refusals").write_text("100")
     ending, _, made = run_on(SlurmExecutor, StudyOptions(workers=2, max_attempts=2), seeds=1)
     assert ending == "incomplete"
-    assert {entry.state for entry in entries(made)} == {"quarantined"}
+    assert {entry.state for entry in made.entries()} == {"quarantined"}
 
 
 def test_jobs_of_a_coordinator_that_was_killed_are_cancelled(slurm, tmp_path, visits):
@@ -320,8 +323,58 @@ def test_ctrl_c_stops_a_study_on_ray_and_the_same_command_continues(
     first.send_signal(signal.SIGINT)
     output, errors = first.communicate(timeout=DEADLINE)
     assert (first.returncode, output) == (130, "stopped; the same command goes on from here\n"), errors
-    assert {entry.state for entry in entries(study)} <= {"planned", "done"}
+    assert {entry.state for entry in study.entries()} <= {"planned", "done"}
     again = flexicase(*command)
     output, errors = again.communicate(timeout=DEADLINE)
     assert again.returncode == 0, errors
     assert results(study) == undisturbed(**SLOW)
+
+
+# Machines of a cluster run for months: a folder left behind by every killed run would fill their disks.
+
+OWNER = """
+import time
+from flexicase.experiments._ray import ScratchFolder
+print(ScratchFolder().path, flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    return tmp_path
+
+
+@pytest.fixture
+def owner():
+    with subprocess.Popen([sys.executable, "-c", OWNER], stdout=subprocess.PIPE, text=True) as process:
+        yield process
+        process.kill()
+
+
+def test_the_folder_of_a_killed_owner_is_removed_by_the_next(owner):
+    left = Path(owner.stdout.readline().strip())
+    (left / "rows").write_text("half a file")
+    os.kill(owner.pid, signal.SIGKILL)
+    owner.wait()
+    assert left.exists()
+    ScratchFolder().remove()
+    assert not left.exists()
+
+
+@pytest.mark.slow
+def test_the_folder_of_a_living_owner_stays(owner, here):
+    theirs = Path(owner.stdout.readline().strip())
+    mine = ScratchFolder()
+    assert set(here.iterdir()) == {theirs, mine.path}
+    mine.remove()
+    mine.remove()
+    assert set(here.iterdir()) == {theirs}
+
+
+def test_a_folder_whose_lock_is_not_there_yet_stays(here):
+    (here / f"{PREFIX}new").mkdir()
+    ScratchFolder().remove()
+    assert (here / f"{PREFIX}new").exists()
