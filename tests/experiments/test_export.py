@@ -12,7 +12,7 @@ import pytest
 from flexicase._files import LockedError
 from flexicase.experiments import Study, StudyOptions, export_study, import_study, parse_spec, run_study
 from flexicase.experiments._tables import FORMATS, write_tables
-from flexicase.experiments.export import _stacked
+from flexicase.experiments.export import _stack
 from flexicase.experiments.ledger import ChangedSpecError, Ledger
 
 from ._helpers import KIND, TROUBLE, results, study_text
@@ -176,7 +176,7 @@ def test_importing_runs_no_code_unless_allowed(finished, tmp_path, monkeypatch):
 def test_runs_with_other_columns_are_refused():
     rows = [("a", {"step": np.arange(2)}), ("b", {"stop": np.arange(2)})]
     with pytest.raises(ValueError, match="run b: expected columns step as in the others, got stop"):
-        _stacked(rows, timings=False)
+        _stack(dict(rows), timings=False)
 
 
 def test_long_runs_take_little_space(tmp_path):
@@ -196,5 +196,5 @@ def test_long_runs_take_little_space(tmp_path):
             else:
                 noisy[name] = values + noise.integers(0, 1 + 100 * values.max(), 300)
         runs.append((f"{number:016x}", noisy))
-    tables = {name: _stacked(runs, timings=name == "timings") for name in ("rows", "timings")}
+    tables = {name: _stack(dict(runs), timings=name == "timings") for name in ("rows", "timings")}
     assert sum(path.stat().st_size for path in write_tables(tmp_path, tables, "parquet")) < 2e6

@@ -1,5 +1,6 @@
 """``flexicase run``, ``status``, ``export``, ``import``, ``rerun`` and ``reproduce`` on tiny studies."""
 
+import inspect
 import io
 import json
 import re
@@ -10,7 +11,9 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from flexicase import experiments
 from flexicase._provenance import Provenance
+from flexicase.cli import studies as commands
 from flexicase.cli._output import StatusLine
 from flexicase.cli._study_display import LiveMonitor, PlainMonitor, format_duration, monitor_for, picture
 from flexicase.experiments import Progress, RunSpec, parse_spec, presets
@@ -26,6 +29,36 @@ seeds = [1]
 population = 20
 generations = 2
 """
+
+
+#: For each command: the functions whose arguments it takes; those of them that only Python has; options beyond them.
+FUNCTIONS = {
+    "run": (("run_study", "StudyOptions", "open_cluster"), {"options", "monitor", "executor"}, {"cluster_option"}),
+    "status": (("Study",), {"folder"}, {"name", "studies"}),
+    "export": (("export_study",), {"study"}, {"name", "studies"}),
+    "import_": (("import_study",), set(), set()),
+    "rerun": (("find_run", "rerun"), {"run_id", "study", "entry", "report"}, {"ids"}),
+}
+
+
+@pytest.mark.parametrize("command", FUNCTIONS)
+def test_options_have_the_names_and_defaults_of_the_python_arguments(command):
+    functions, python_only, command_only = FUNCTIONS[command]
+    python = {}
+    for function in functions:
+        python |= inspect.signature(getattr(experiments, function)).parameters
+    options = dict(inspect.signature(getattr(commands, command)).parameters)
+    del options["as_json"]
+    assert python.keys() - options.keys() == python_only
+    assert options.keys() - python.keys() == command_only
+    defaults = {
+        name: (options[name].default, python[name].default)
+        for name in options.keys() & python.keys() - {"workers", "studies", "out"}  # only the command has a default
+        if python[name].default is not inspect.Parameter.empty
+    }
+    assert all(ours == theirs for ours, theirs in defaults.values()), defaults
+    shared = [name for name in python if name in options and name not in ("spec", "studies", "folder", "allow_code")]
+    assert [name for name in options if name in shared] == shared
 
 
 @pytest.fixture
