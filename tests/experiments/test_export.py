@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from flexicase._files import LockedError
-from flexicase.experiments import Study, StudyOptions, export_study, import_study, parse_spec, run_study
+from flexicase.experiments import Study, StudyOptions, export_study, import_study, parse_spec, read_results, run_study
 from flexicase.experiments._tables import FORMATS, write_tables
 from flexicase.experiments.export import _stack
 from flexicase.experiments.ledger import ChangedSpecError, Ledger
@@ -40,6 +40,32 @@ def test_an_export_can_be_imported_elsewhere_and_exports_the_same(style, finishe
     assert [entry.result.summary for entry in study.entries()] == [entry.result.summary for entry in finished.entries()]
     assert [entry.provenance for entry in study.entries()] == [entry.provenance for entry in finished.entries()]
     assert import_study(tmp_path / "first", tmp_path / "elsewhere", allow_code=True)[1] == 0
+
+
+@pytest.mark.slow
+def test_the_processor_time_of_a_run_is_recorded_exported_and_imported(finished, tmp_path):
+    recorded = [entry.processor_seconds for entry in finished.entries()]
+    assert all(0.05 < seconds < 60.0 for seconds in recorded)
+    export_study(finished, tmp_path / "export")
+    exported = read_results(tmp_path / "export")
+    assert [run.provenance["processor_seconds"] for run in exported.runs] == recorded
+    study, _ = import_study(tmp_path / "export", tmp_path / "elsewhere", allow_code=True)
+    assert [entry.processor_seconds for entry in study.entries()] == recorded
+
+
+@pytest.mark.slow
+def test_the_processor_time_of_earlier_attempts_counts(walks, monkeypatch):
+    """A run that was interrupted an hour before its end would seem to cost an hour less."""
+    monkeypatch.setenv(TROUBLE, "always_die")
+    _, _, study = walks(StudyOptions(workers=2, max_attempts=1))
+    killed = [entry.task.id for entry in study.entries() if entry.state == "quarantined"]
+    for run_id in killed:
+        saved = study.save(run_id) / "processor_seconds"
+        assert float(saved.read_text()) > 0
+        saved.write_text("1000.0")
+    monkeypatch.delenv(TROUBLE)
+    walks(StudyOptions(workers=2, retry_quarantined=True))
+    assert {entry.task.id for entry in study.entries() if entry.processor_seconds > 1000} == set(killed)
 
 
 @pytest.mark.slow

@@ -106,7 +106,7 @@ def test_a_ledger_whose_creation_was_cut_off_is_created_again(tmp_path):
 
 def test_a_ledger_of_another_format_is_refused(ledger):
     sqlite3.connect(ledger.path, isolation_level=None).execute("UPDATE study SET format = 99")
-    with pytest.raises(ValueError, match="expected ledger format 3, got 99"):
+    with pytest.raises(ValueError, match="expected ledger format 4, got 99"):
         Ledger(ledger.path)
 
 

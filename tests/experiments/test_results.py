@@ -45,6 +45,12 @@ def test_every_run_gets_its_own_rows(tables, tmp_path):
     assert set(exported.provenance) == {"a", "b"}
 
 
+def test_exports_that_were_made_before_processor_time_was_recorded_have_none(tables, tmp_path):
+    tables["provenance"] = tables["provenance"].drop_columns("processor_seconds")
+    write_tables(tmp_path, tables, "parquet")
+    assert {line["processor_seconds"] for line in read_runs(tmp_path).provenance.values()} == {None}
+
+
 def test_a_study_without_finished_runs_has_no_rows(tables, tmp_path):
     del tables["rows"], tables["timings"]
     write_tables(tmp_path, tables, "parquet")
