@@ -116,11 +116,11 @@ def test_what_a_run_saves_travels_both_ways(tmp_path):
     task = plan(parse_spec(study_text(length=3), allow_code=True))[0]
     run, events, saves = RemoteRun(task, {"deep/down": b"kept"}, save_seconds=0.0), [], []
     while not events or isinstance(events[-1], Progressed):
-        news = run.update()
-        events += news.events
-        saves += [] if news.save is None else [news.save]
+        update = run.update()
+        events += update.events
+        saves += [] if update.save is None else [update.save]
     assert saves[-1]["deep/down"] == b"kept"
-    assert set(saves[-1]) == {"deep/down", "walk.npy"}
+    assert set(saves[-1]) == {"deep/down", "processor_seconds", "walk.npy"}
 
 
 def test_what_came_back_is_kept_file_by_file(tmp_path, monkeypatch):
@@ -128,12 +128,12 @@ def test_what_came_back_is_kept_file_by_file(tmp_path, monkeypatch):
     study = Study(tmp_path)
     study.make_folders()
     executor = RayExecutor(study)
-    executor._keep("0", {"deep/new": b"1", "deep/old": b"0"})
-    executor._keep("0", {"deep/new": b"2"})
+    executor._store("0", {"deep/new": b"1", "deep/old": b"0"})
+    executor._store("0", {"deep/new": b"2"})
     assert read_files(study.save("0")) == {"deep/new": b"2"}
     monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError("no space left")))
     with pytest.raises(OSError, match="no space left"):
-        executor._keep("0", {"deep/new": b"3"})
+        executor._store("0", {"deep/new": b"3"})
     assert read_files(study.save("0")) == {"deep/new": b"2"}
 
 
@@ -178,8 +178,8 @@ def slurm(tmp_path, monkeypatch):
     monkeypatch.setattr(submitit.SlurmJob, "watcher", type(submitit.SlurmJob.watcher)(delay_s=600))  # ids repeat here
     slurm_stand_in.install(tmp_path / "slurm")
     monkeypatch.setenv("PATH", f"{tmp_path / 'slurm'}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr("flexicase.experiments._slurm.SECONDS_BETWEEN_CHECKS", 1.0)
-    monkeypatch.setattr("flexicase.experiments._slurm.SECONDS_TO_SPEAK", 1.0)
+    monkeypatch.setattr("flexicase.experiments._slurm.CHECK_SECONDS", 1.0)
+    monkeypatch.setattr("flexicase.experiments._slurm.RESULT_SECONDS", 1.0)
     return tmp_path / "slurm"
 
 
@@ -212,7 +212,7 @@ def test_a_job_that_slurm_loses_is_rerun_with_status(slurm, run_on, undisturbed,
 
 def test_a_job_that_slurm_does_not_know_is_given_up(slurm, run_on, undisturbed, monkeypatch):
     """It was awaited for ever."""
-    monkeypatch.setattr("flexicase.experiments._slurm.SECONDS_UNKNOWN", 1.0)
+    monkeypatch.setattr("flexicase.experiments._slurm.UNKNOWN_SECONDS", 1.0)
     (slurm / "forgetful").touch()
 
     def remember():
@@ -249,7 +249,7 @@ def test_a_job_that_slurm_does_not_know_gives_no_sign_of_life_and_can_be_ended(s
 
 def test_a_submission_that_fails_leaves_running_jobs_alone(slurm, run_on, undisturbed, visits, monkeypatch):
     """One failing sbatch cancelled every job of the study."""
-    monkeypatch.setattr("flexicase.experiments._slurm.SECONDS_TO_RESUBMIT", 0.1)
+    monkeypatch.setattr("flexicase.experiments._slurm.RESUBMIT_SECONDS", 0.1)
     study = {"seeds": 2, "length": 6, "pause": 0.25}
 
     def refuse():
@@ -268,7 +268,7 @@ def test_a_submission_that_fails_leaves_running_jobs_alone(slurm, run_on, undist
 
 
 def test_a_slurm_that_refuses_every_submission_ends_the_study(slurm, run_on, monkeypatch):
-    monkeypatch.setattr("flexicase.experiments._slurm.SECONDS_TO_RESUBMIT", 0.1)
+    monkeypatch.setattr("flexicase.experiments._slurm.RESUBMIT_SECONDS", 0.1)
     (slurm / "refusals").write_text("100")
     ending, _, made = run_on(SlurmExecutor, StudyOptions(workers=2, max_attempts=2), seeds=1)
     assert ending == "incomplete"
