@@ -104,16 +104,6 @@ class CheckpointWriter(Generic[State]):
         load: Makes a state from these.
         every: Seconds between checkpoints.
         done: A generation that is already saved.
-
-    Example:
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> from flexicase._checkpoint import CheckpointWriter
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     writer = CheckpointWriter(Path(folder), {"seed": 1}, lambda: ({}, b"state"), lambda _, state: state)
-        ...     writer.save(generation=3)
-        ...     writer.open(resume=True)
-        b'state'
     """
 
     def __init__(

@@ -68,18 +68,6 @@ class FileLock:
         path: The lock file; made if it does not exist.
         what: Name of what is locked, for messages.
         timeout: Seconds to wait for the lock.
-
-    Example:
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> from flexicase._files import FileLock, LockedError
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     with FileLock(Path(folder) / "lock", "the study"):
-        ...         try:
-        ...             FileLock(Path(folder) / "lock", "the study").acquire()
-        ...         except LockedError as error:
-        ...             print(error)
-        the study is locked by process ... on ... since ...
     """
 
     def __init__(self, path: Path, what: str, timeout: float = 0.0) -> None:

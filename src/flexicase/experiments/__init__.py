@@ -38,7 +38,6 @@ __all__ = [
     "open_cluster",
     "parse_spec",
     "preset_path",
-    "pydantic",
     "read_results",
     "rerun",
     "run_study",

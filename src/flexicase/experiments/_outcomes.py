@@ -19,13 +19,7 @@ TYPE_NAMES = {bool: "a bool", int: "a number", float: "a number", str: "a string
 
 
 def one_line(text: object, limit: int = FAILURE_CHARACTERS) -> str:
-    r"""Text from a run as one line of at most ``limit`` characters, with unprintable characters escaped.
-
-    Example:
-        >>> from flexicase.experiments._outcomes import one_line
-        >>> one_line("a\nb \udcff\x1b[2J")
-        'a b \\udcff\\x1b[2J'
-    """
+    """Text from a run as one line of at most ``limit`` characters, with unprintable characters escaped."""
     try:
         words = " ".join(str(text)[: 2 * limit].split())
     except Exception as error:  # an exception of a job may fail to describe itself

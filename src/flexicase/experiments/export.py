@@ -40,15 +40,7 @@ from flexicase.experiments.study import Study
 
 @dataclass(frozen=True)
 class ExportSummary:
-    """What was exported.
-
-    Attributes:
-        folder: The folder.
-        files: The files in it.
-        done: Finished runs.
-        planned: Runs of the study.
-        rows: Rows of the finished runs.
-    """
+    """The files of an export, and their contents: finished and planned runs, rows of the finished ones."""
 
     folder: Path
     files: list[Path]

@@ -118,14 +118,7 @@ def _same(one: Scalar, other: Scalar) -> bool:
 
 
 def differences_of(stored: Rows, repeated: Rows) -> list[str]:
-    """Differences between the rows of two runs, to the last bit, except in times.
-
-    Example:
-        >>> import numpy as np
-        >>> from flexicase.experiments.rerun import differences_of
-        >>> differences_of({"error": np.array([2.0, 1.0])}, {"error": np.array([2.0, 0.5])})
-        ["column 'error', row 1: 1.0 is stored, 0.5 found"]
-    """
+    """Differences between the rows of two runs, to the last bit, except in times; one line per column."""
     found = []
     for name in dict.fromkeys([*stored, *repeated]):
         if is_timing(name):

@@ -30,7 +30,7 @@ class SpecError(ValueError):
 
 
 class StudySpec(BaseModel):
-    r"""A study.
+    """A study.
 
     Attributes:
         name: Its name and the name of its folder.
@@ -41,12 +41,6 @@ class StudySpec(BaseModel):
         seeds: The seeds, or their number, counted from 0.
         settings: Settings of every run, with the defaults of the kind.
         variants: For each variant by name, the settings that differ from ``settings``.
-
-    Example:
-        >>> from flexicase.experiments import parse_spec
-        >>> spec = parse_spec('name = "tiny"\nproblems = ["mirror-image"]\nmethods = ["lexicase"]\nseeds = 2')
-        >>> spec.seeds
-        [0, 1]
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
@@ -295,13 +289,7 @@ def _variant_name(variant: str, own: Mapping[str, Any]) -> str:
 
 
 def split_variant(variant: str) -> tuple[str, str]:
-    """Split the variant of a run into the study's variant and the settings of the method.
-
-    Example:
-        >>> from flexicase.experiments.spec import split_variant
-        >>> split_variant("default_weight=max"), split_variant("fast-10")
-        (('base', 'default_weight=max'), ('fast-10', ''))
-    """
+    """Split the variant of a run into the study's variant and the settings of the method, such as ``"population=9"``."""
     words = variant.split(" ")
     named = [word for word in words if "=" not in word]
     return " ".join(named) or BASE_VARIANT, " ".join(word for word in words if "=" in word)
