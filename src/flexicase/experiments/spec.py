@@ -289,7 +289,7 @@ def _variant_name(variant: str, own: Mapping[str, Any]) -> str:
 
 
 def split_variant(variant: str) -> tuple[str, str]:
-    """Split the variant of a run into the study's variant and the settings of the method, such as ``"population=9"``."""
+    """Split the variant of a run into the study's variant and the settings of the method, as text."""
     words = variant.split(" ")
     named = [word for word in words if "=" not in word]
     return " ".join(named) or BASE_VARIANT, " ".join(word for word in words if "=" in word)
