@@ -296,7 +296,7 @@ def test_without_slurm_the_command_says_so(flexicase, tmp_path):
     process = flexicase("run", "walks.toml", "--cluster", "slurm")
     _, errors = process.communicate(timeout=DEADLINE)
     assert process.returncode == 1
-    assert errors.startswith("flexicase: error: no Slurm here to submit runs to: ")
+    assert errors.startswith("flexicase: error: Slurm not found: ")
 
 
 def test_a_wrong_address_is_told_at_once(flexicase, tmp_path):
@@ -322,7 +322,7 @@ def test_ctrl_c_stops_a_study_on_ray_and_the_same_command_continues(
     wait_until(lambda: any(len(made) >= 2 for made in visits().values()))
     first.send_signal(signal.SIGINT)
     output, errors = first.communicate(timeout=DEADLINE)
-    assert (first.returncode, output) == (130, "stopped; the same command goes on from here\n"), errors
+    assert (first.returncode, output) == (130, "stopped; the same command continues the study\n"), errors
     assert {entry.state for entry in study.entries()} <= {"planned", "done"}
     again = flexicase(*command)
     output, errors = again.communicate(timeout=DEADLINE)
@@ -340,7 +340,7 @@ time.sleep(600)
 """
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def here(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
@@ -348,7 +348,7 @@ def here(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def owner():
+def owner(here):
     with subprocess.Popen([sys.executable, "-c", OWNER], stdout=subprocess.PIPE, text=True) as process:
         yield process
         process.kill()

@@ -20,7 +20,7 @@ def test_a_run_made_again_is_the_same_and_a_difference_is_found(walks):
     forged = {"step": np.arange(5), "position": position, "positive": position > 0, "seconds": position}
     checksum = write_rows(study.rows(entry.task.id), forged)
     with Ledger(study.ledger) as ledger:
-        ledger._update(entry.task.id, "checksum = ?, summary = ?", (checksum, '{"success": true}'))
+        ledger._update(entry.task.id, checksum=checksum, summary='{"success": true}')
         comparison = rerun(study, ledger.entry(entry.task.id), allow_code=True)
     assert not comparison.identical
     assert comparison.differences[0].startswith("column 'position', row 0: 9.0 is stored, ")

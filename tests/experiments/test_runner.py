@@ -220,7 +220,7 @@ def test_a_signal_stops_it_and_the_same_command_continues(number, flexicase, spe
     process.send_signal(number)
     output, _ = process.communicate(timeout=DEADLINE)
     assert process.returncode == 128 + number
-    assert output == "stopped; the same command goes on from here\n"
+    assert output == "stopped; the same command continues the study\n"
     assert not any(map(is_alive, workers(visits)))
     assert {entry.state for entry in study.entries()} <= {"planned", "done"}
     again = flexicase("run", path, "--workers", 2)
@@ -309,7 +309,7 @@ def test_a_second_coordinator_is_told_and_the_first_goes_on(flexicase, spec, tmp
     first.send_signal(signal.SIGCONT)
     assert (second.returncode, output) == (1, "")
     expected = (
-        rf"flexicase: error: study 'walks' is locked by process {first.pid} on .* one process at a time runs a study"
+        rf"flexicase: error: study 'walks' is locked by process {first.pid} on .* only one process may run a study"
     )
     assert re.match(expected, errors)
     first.communicate(timeout=DEADLINE)
