@@ -1,4 +1,4 @@
-"""Records of generations: one line of numbers for each, as plain values or as columns."""
+"""Records: the numbers of one generation, as plain values or as columns."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from typing import Any, TypeVar, get_args, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-#: Fields that start so hold times, which differ from run to run; all others must not.
+#: Fields with this prefix hold times, which differ when a run is repeated; no other field may.
 TIMING = "seconds"
 RecordType = TypeVar("RecordType", bound="Record")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """One generation of a run: the fields that programs and networks share.
+    """One generation of a run: the fields that gp and torch share.
 
     Fields are numbers or flags; None stands for a number that the method does not count. Times do not take part in
     comparisons.
 
     Attributes:
-        generation: Its number, from 0.
+        generation: Number of the generation, from 0.
         events: Selection events.
         evaluations: The paper's measure, summed over all events.
-        pairs: (individual, error) pairs that were computed.
+        pairs: (individual, error) pairs computed.
 
     Example:
         >>> from flexicase.records import Record
@@ -44,7 +44,7 @@ class Record:
 
     @property
     def seconds(self) -> float:
-        """Time of the generation."""
+        """Time of the whole generation."""
         return float(sum(getattr(self, name) for name in _types(type(self)) if name.startswith(TIMING)))
 
     def as_dict(self) -> dict[str, Any]:
@@ -54,11 +54,11 @@ class Record:
 
     @classmethod
     def from_dict(cls: type[RecordType], values: dict[str, Any]) -> RecordType:
-        """The record that `as_dict` was called on.
+        """Reverse `as_dict`.
 
         Raises:
-            TypeError: A field is missing or unknown, or not a number.
-            ValueError: A number is not one of those that its field allows.
+            TypeError: A field is missing, unknown or not a number.
+            ValueError: A number is not a value of its field's enumeration.
         """
         types = _types(cls)
         found: dict[str, Any] = {}

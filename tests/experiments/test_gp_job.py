@@ -13,8 +13,6 @@ from flexicase.experiments.gp_job import GpJob
 from flexicase.experiments.spec import plan
 from flexicase.gp import evolve
 
-from .conftest import entries
-
 STUDY = """
 name = "regression"
 problems = ["simple-regression"]
@@ -29,7 +27,7 @@ generations = 6
 def test_rows_are_the_records_of_the_run(tmp_path):
     study = Study(tmp_path / "regression")
     assert run_study(tmp_path, parse_spec(STUDY), StudyOptions(workers=2)) == "complete"
-    for entry in entries(study):
+    for entry in study.entries():
         run = evolve("simple-regression", entry.task.method, population=60, generations=6, seed=3, threads=2)
         rows = read_rows(study.rows(entry.task.id), entry.result.checksum)
         names = ("generation", "best_error", "evaluations", "evaluations_distinct", "pairs", "push_steps", "mean_error")
@@ -123,7 +121,7 @@ def test_kill_9_of_the_coordinator_and_its_gp_runs(flexicase, tmp_path):
     again = flexicase("run", tmp_path / "regression.toml", "--workers", 1)
     again.communicate(timeout=120)
     assert again.returncode == 0
-    for entry in entries(study):
+    for entry in study.entries():
         run = evolve("mirror-image", entry.task.method, population=300, generations=12, seed=3, threads=1)
         rows = read_rows(study.rows(entry.task.id), entry.result.checksum)
         assert np.array_equal(rows["evaluations"], [record.evaluations for record in run.records])

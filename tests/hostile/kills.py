@@ -19,8 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from flexicase.experiments import Study
-from tests.experiments.conftest import results
-from tests.experiments.walk import study_text
+from tests.experiments._helpers import results, study_text
 from tests.gp._helpers import SAMPLERS
 from tests.processes import is_alive, wait_until
 

@@ -22,9 +22,9 @@ from flexicase.cli.studies import (
     Nice,
     Studies,
     Workers,
-    place_for,
+    executor_for,
     run_with_display,
-    successes,
+    success_table,
     write_results,
 )
 
@@ -60,7 +60,7 @@ def reproduce(
     cases that selection uses, with few and with many selections per generation. Ctrl-C stops it; the same command
     continues.
     """
-    from flexicase.experiments import StudyOptions, load_spec, preset_path
+    from flexicase.experiments import Study, StudyOptions, load_spec, preset_path
     from flexicase.experiments.presets import PAPER_TARGETS, PRESETS, TARGETS
     from flexicase.report.write import check_folder
 
@@ -76,17 +76,19 @@ def reproduce(
         check_folder(studies / spec.name / REPORT)
     code = 0
     pages: dict[str, Path] = {}
-    with terminations_as_interrupts(), place_for(cluster, cluster_option) as place:
-        options = StudyOptions(workers or place.workers, max_attempts, nice)
+    with terminations_as_interrupts(), executor_for(cluster, cluster_option) as factory:
+        options = StudyOptions(workers or factory.workers, max_attempts, nice)
         for spec in specs:
-            code = max(code, run_with_display(spec, options, studies, place, quiet=as_json))
+            code = max(code, run_with_display(spec, options, studies, factory, quiet=as_json))
             if code > FAILED:  # stopped
                 break
             pages[spec.name] = publish(studies / spec.name)
     if as_json:
         emit_json({name: str(page) for name, page in pages.items()})
     else:
-        write_stdout("".join(f"{successes(studies / name)}\nreport: {page}\n" for name, page in pages.items()))
+        write_stdout(
+            "".join(f"{success_table(Study(studies / name))}\nreport: {page}\n" for name, page in pages.items())
+        )
     raise typer.Exit(code)
 
 

@@ -13,13 +13,13 @@ TARGETS = {
     **dict.fromkeys(("fig3", "fig4", "table3"), ("image",)),
     "beyond": ("fast",),
 }
-#: What is made unless somebody asks for more.
+#: The default targets.
 PAPER_TARGETS = ("table2", "fig1", "fig2", "fig3", "fig4", "table3")
 STUDIES = ("gp", "image", "fast")
 
 
 def preset_path(study: str, preset: str) -> Path:
-    """The TOML file of a study that comes with flexicase.
+    """The TOML file of a preset study.
 
     Args:
         study: ``"gp"``: the paper's five methods on Mirror Image and Last Index of Zero; ``"image"``: gradient lexicase

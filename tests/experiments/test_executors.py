@@ -1,7 +1,11 @@
-"""Studies on Ray and through submitit: the same results as on this machine, whoever is killed."""
+"""Studies on Ray and through submitit give the same results as on this machine, even if processes are killed."""
+
+from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -10,15 +14,14 @@ import pytest
 
 from flexicase._provenance import usable_cores
 from flexicase.experiments import Study, StudyOptions, parse_spec, run_study
-from flexicase.experiments._ray import RayExecutor, RemoteRun, read_files
+from flexicase.experiments._ray import PREFIX, RayExecutor, RemoteRun, ScratchFolder, read_files
 from flexicase.experiments._slurm import SlurmExecutor
 from flexicase.experiments.executors import Progressed, open_cluster
 from flexicase.experiments.spec import plan
 from tests.processes import wait_until
 
 from . import slurm_stand_in
-from .conftest import Notes, entries, results
-from .walk import TROUBLE, study_text
+from ._helpers import TROUBLE, Notes, results, study_text
 
 pytestmark = pytest.mark.slow
 
@@ -34,8 +37,8 @@ def run_on(tmp_path):
         spec, notes = parse_spec(study_text(**study), allow_code=True), Notes()
         made = []
 
-        def make(study, options):
-            made.append(executor(study, options))
+        def make(study, nice):
+            made.append(executor(study, nice))
             return made[-1]
 
         ending = run_study(tmp_path / "studies", spec, options or StudyOptions(workers=2), notes, make)
@@ -44,12 +47,12 @@ def run_on(tmp_path):
     return call
 
 
-def ray_executor(study, options):
-    return RayExecutor(study, options.workers, options.nice, save_seconds=0.05)
+def ray_executor(study, nice):
+    return RayExecutor(study, nice, save_seconds=0.05)
 
 
-def submitit_executor(study, options):
-    return SlurmExecutor(study, options.workers, options.nice, cluster="local")
+def submitit_executor(study, nice):
+    return SlurmExecutor(study, nice, cluster="local")
 
 
 def killing(visits, whom):
@@ -74,7 +77,7 @@ def test_a_study_on_ray_gives_what_it_gives_here(run_on, undisturbed, visits):
     ending, notes, study = run_on(ray_executor, **SLOW)
     assert (ending, notes) == ("complete", [])
     assert results(study) == undisturbed(**SLOW)
-    assert all(entry.provenance.machine for entry in entries(study))
+    assert all(entry.provenance.machine for entry in study.entries())
     assert not list((study.folder / "saves").iterdir())
 
 
@@ -104,7 +107,7 @@ def test_a_hung_run_on_ray_is_ended(run_on, undisturbed, monkeypatch):
     monkeypatch.setenv(TROUBLE, "hang_until_saved")
     ending, notes, study = run_on(ray_executor, StudyOptions(workers=2, hang_timeout=6.0), seeds=1)
     assert ending == "complete"
-    assert any("gave no sign of life" in note for note in notes)
+    assert any("made no progress for" in note for note in notes)
     assert results(study) == expected
 
 
@@ -113,24 +116,24 @@ def test_what_a_run_saves_travels_both_ways(tmp_path):
     task = plan(parse_spec(study_text(length=3), allow_code=True))[0]
     run, events, saves = RemoteRun(task, {"deep/down": b"kept"}, save_seconds=0.0), [], []
     while not events or isinstance(events[-1], Progressed):
-        news = run.news()
-        events += news.events
-        saves += [] if news.save is None else [news.save]
+        update = run.update()
+        events += update.events
+        saves += [] if update.save is None else [update.save]
     assert saves[-1]["deep/down"] == b"kept"
-    assert set(saves[-1]) == {"deep/down", "walk.npy"}
+    assert set(saves[-1]) == {"deep/down", "processor_seconds", "walk.npy"}
 
 
 def test_what_came_back_is_kept_file_by_file(tmp_path, monkeypatch):
     """A coordinator that dies or finds the disk full while it keeps a save must leave whole files, old or new."""
     study = Study(tmp_path)
     study.make_folders()
-    executor = RayExecutor(study, 1)
-    executor._keep("0", {"deep/new": b"1", "deep/old": b"0"})
-    executor._keep("0", {"deep/new": b"2"})
+    executor = RayExecutor(study)
+    executor._store("0", {"deep/new": b"1", "deep/old": b"0"})
+    executor._store("0", {"deep/new": b"2"})
     assert read_files(study.save("0")) == {"deep/new": b"2"}
     monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError("no space left")))
     with pytest.raises(OSError, match="no space left"):
-        executor._keep("0", {"deep/new": b"3"})
+        executor._store("0", {"deep/new": b"3"})
     assert read_files(study.save("0")) == {"deep/new": b"2"}
 
 
@@ -175,15 +178,15 @@ def slurm(tmp_path, monkeypatch):
     monkeypatch.setattr(submitit.SlurmJob, "watcher", type(submitit.SlurmJob.watcher)(delay_s=600))  # ids repeat here
     slurm_stand_in.install(tmp_path / "slurm")
     monkeypatch.setenv("PATH", f"{tmp_path / 'slurm'}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr("flexicase.experiments._slurm.SECONDS_BETWEEN_CHECKS", 1.0)
-    monkeypatch.setattr("flexicase.experiments._slurm.SECONDS_TO_SPEAK", 1.0)
+    monkeypatch.setattr("flexicase.experiments._slurm.CHECK_SECONDS", 1.0)
+    monkeypatch.setattr("flexicase.experiments._slurm.RESULT_SECONDS", 1.0)
     return tmp_path / "slurm"
 
 
 def test_runs_on_slurm_are_handed_in_as_arrays(slurm, run_on, undisturbed, visits):
     """What submitit hands to sbatch does the work; the commands themselves are played by a script here."""
     study = {"seeds": 2, "length": 3}
-    ending, notes, made = run_on(lambda s, o: SlurmExecutor(s, o.workers), StudyOptions(workers=4), **study)
+    ending, notes, made = run_on(SlurmExecutor, StudyOptions(workers=4), **study)
     assert (ending, notes) == ("complete", [])
     assert (slurm / "jobs").read_text() == "4\n"
     assert results(made) == undisturbed(**study)
@@ -199,7 +202,7 @@ def test_a_job_that_slurm_loses_is_rerun_with_status(slurm, run_on, undisturbed,
 
     thread = threading.Thread(target=lose)
     thread.start()
-    ending, notes, study = run_on(lambda s, o: SlurmExecutor(s, o.workers), StudyOptions(workers=2), **SLOW)
+    ending, notes, study = run_on(SlurmExecutor, StudyOptions(workers=2), **SLOW)
     thread.join()
     assert ending == "complete"
     assert "job 1_0 was lost" in notes[0]
@@ -209,7 +212,7 @@ def test_a_job_that_slurm_loses_is_rerun_with_status(slurm, run_on, undisturbed,
 
 def test_a_job_that_slurm_does_not_know_is_given_up(slurm, run_on, undisturbed, monkeypatch):
     """It was awaited for ever."""
-    monkeypatch.setattr("flexicase.experiments._slurm.SECONDS_UNKNOWN", 1.0)
+    monkeypatch.setattr("flexicase.experiments._slurm.UNKNOWN_SECONDS", 1.0)
     (slurm / "forgetful").touch()
 
     def remember():
@@ -219,7 +222,7 @@ def test_a_job_that_slurm_does_not_know_is_given_up(slurm, run_on, undisturbed, 
     thread = threading.Thread(target=remember)
     thread.start()
     study = {"seeds": 1, "length": 3}
-    ending, notes, made = run_on(lambda s, o: SlurmExecutor(s, o.workers), **study)
+    ending, notes, made = run_on(SlurmExecutor, **study)
     thread.join()
     assert ending == "complete"
     assert sum("job 1_0 was lost, UNKNOWN" in note for note in notes) == 1
@@ -231,7 +234,7 @@ def test_a_job_that_slurm_does_not_know_gives_no_sign_of_life_and_can_be_ended(s
     (slurm / "forgetful").touch()
     study = Study(tmp_path / "walks")
     study.make_folders()
-    executor = SlurmExecutor(study, 2)
+    executor = SlurmExecutor(study)
     for task in plan(parse_spec(study_text(seeds=1), allow_code=True)):
         executor.start(task)
     assert executor.events(0.5) == []
@@ -246,7 +249,7 @@ def test_a_job_that_slurm_does_not_know_gives_no_sign_of_life_and_can_be_ended(s
 
 def test_a_submission_that_fails_leaves_running_jobs_alone(slurm, run_on, undisturbed, visits, monkeypatch):
     """One failing sbatch cancelled every job of the study."""
-    monkeypatch.setattr("flexicase.experiments._slurm.SECONDS_TO_RESUBMIT", 0.1)
+    monkeypatch.setattr("flexicase.experiments._slurm.RESUBMIT_SECONDS", 0.1)
     study = {"seeds": 2, "length": 6, "pause": 0.25}
 
     def refuse():
@@ -255,7 +258,7 @@ def test_a_submission_that_fails_leaves_running_jobs_alone(slurm, run_on, undist
 
     thread = threading.Thread(target=refuse)
     thread.start()
-    ending, notes, made = run_on(lambda s, o: SlurmExecutor(s, o.workers), StudyOptions(workers=2), **study)
+    ending, notes, made = run_on(SlurmExecutor, StudyOptions(workers=2), **study)
     thread.join()
     assert ending == "complete"
     assert all("could not be submitted: " in note and "Unable to contact slurm controller" in note for note in notes)
@@ -265,22 +268,22 @@ def test_a_submission_that_fails_leaves_running_jobs_alone(slurm, run_on, undist
 
 
 def test_a_slurm_that_refuses_every_submission_ends_the_study(slurm, run_on, monkeypatch):
-    monkeypatch.setattr("flexicase.experiments._slurm.SECONDS_TO_RESUBMIT", 0.1)
+    monkeypatch.setattr("flexicase.experiments._slurm.RESUBMIT_SECONDS", 0.1)
     (slurm / "refusals").write_text("100")
-    ending, _, made = run_on(lambda s, o: SlurmExecutor(s, o.workers), StudyOptions(workers=2, max_attempts=2), seeds=1)
+    ending, _, made = run_on(SlurmExecutor, StudyOptions(workers=2, max_attempts=2), seeds=1)
     assert ending == "incomplete"
-    assert {entry.state for entry in entries(made)} == {"quarantined"}
+    assert {entry.state for entry in made.entries()} == {"quarantined"}
 
 
 def test_jobs_of_a_coordinator_that_was_killed_are_cancelled(slurm, tmp_path, visits):
     """Otherwise two jobs would work on the same run."""
     study = Study(tmp_path / "walks")
     study.make_folders()
-    orphaned = SlurmExecutor(study, 2)
+    orphaned = SlurmExecutor(study)
     for task in plan(parse_spec(study_text(seeds=1, length=100, pause=0.5), allow_code=True)):
         orphaned.start(task)
     wait_until(lambda: orphaned.events(0.1))
-    SlurmExecutor(study, 2)
+    SlurmExecutor(study)
     wait_until(lambda: {(slurm / "states" / job).read_text() for job in ("1_0", "1_1")} == {"CANCELLED 0"})
     steps = visits()
     time.sleep(1.2)
@@ -293,7 +296,7 @@ def test_without_slurm_the_command_says_so(flexicase, tmp_path):
     process = flexicase("run", "walks.toml", "--cluster", "slurm")
     _, errors = process.communicate(timeout=DEADLINE)
     assert process.returncode == 1
-    assert errors.startswith("flexicase: error: no Slurm here to submit runs to: ")
+    assert errors.startswith("flexicase: error: Slurm not found: ")
 
 
 def test_a_wrong_address_is_told_at_once(flexicase, tmp_path):
@@ -302,7 +305,7 @@ def test_a_wrong_address_is_told_at_once(flexicase, tmp_path):
     process = flexicase("run", "walks.toml", "--cluster", "ray://127.0.0.1:1")
     _, errors = process.communicate(timeout=DEADLINE)
     assert process.returncode == 1
-    assert "flexicase: error: no Ray cluster answers at 127.0.0.1:1: expected the address that 'ray start'" in errors
+    assert "flexicase: error: no Ray cluster answers at 127.0.0.1:1: use the address that 'ray start'" in errors
 
 
 def test_ctrl_c_stops_a_study_on_ray_and_the_same_command_continues(
@@ -319,9 +322,59 @@ def test_ctrl_c_stops_a_study_on_ray_and_the_same_command_continues(
     wait_until(lambda: any(len(made) >= 2 for made in visits().values()))
     first.send_signal(signal.SIGINT)
     output, errors = first.communicate(timeout=DEADLINE)
-    assert (first.returncode, output) == (130, "stopped; the same command goes on from here\n"), errors
-    assert {entry.state for entry in entries(study)} <= {"planned", "done"}
+    assert (first.returncode, output) == (130, "stopped; the same command continues the study\n"), errors
+    assert {entry.state for entry in study.entries()} <= {"planned", "done"}
     again = flexicase(*command)
     output, errors = again.communicate(timeout=DEADLINE)
     assert again.returncode == 0, errors
     assert results(study) == undisturbed(**SLOW)
+
+
+# Machines of a cluster run for months: a folder left behind by every killed run would fill their disks.
+
+OWNER = """
+import time
+from flexicase.experiments._ray import ScratchFolder
+print(ScratchFolder().path, flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    return tmp_path
+
+
+@pytest.fixture
+def owner(here):
+    with subprocess.Popen([sys.executable, "-c", OWNER], stdout=subprocess.PIPE, text=True) as process:
+        yield process
+        process.kill()
+
+
+def test_the_folder_of_a_killed_owner_is_removed_by_the_next(owner):
+    left = Path(owner.stdout.readline().strip())
+    (left / "rows").write_text("half a file")
+    os.kill(owner.pid, signal.SIGKILL)
+    owner.wait()
+    assert left.exists()
+    ScratchFolder().remove()
+    assert not left.exists()
+
+
+@pytest.mark.slow
+def test_the_folder_of_a_living_owner_stays(owner, here):
+    theirs = Path(owner.stdout.readline().strip())
+    mine = ScratchFolder()
+    assert set(here.iterdir()) == {theirs, mine.path}
+    mine.remove()
+    mine.remove()
+    assert set(here.iterdir()) == {theirs}
+
+
+def test_a_folder_whose_lock_is_not_there_yet_stays(here):
+    (here / f"{PREFIX}new").mkdir()
+    ScratchFolder().remove()
+    assert (here / f"{PREFIX}new").exists()

@@ -1,5 +1,6 @@
 """``flexicase run``, ``status``, ``export``, ``import``, ``rerun`` and ``reproduce`` on tiny studies."""
 
+import inspect
 import io
 import json
 import re
@@ -10,9 +11,11 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from flexicase import experiments
 from flexicase._provenance import Provenance
+from flexicase.cli import studies as commands
 from flexicase.cli._output import StatusLine
-from flexicase.cli._study_display import LiveMonitor, PlainMonitor, duration, monitor_for, picture
+from flexicase.cli._study_display import LiveMonitor, PlainMonitor, format_duration, monitor_for, picture
 from flexicase.experiments import Progress, RunSpec, parse_spec, presets
 from flexicase.experiments.ledger import Ledger, LedgerEntry, RunResult
 from flexicase.experiments.study import study_status
@@ -26,6 +29,36 @@ seeds = [1]
 population = 20
 generations = 2
 """
+
+
+#: For each command: the functions whose arguments it takes; those of them that only Python has; options beyond them.
+FUNCTIONS = {
+    "run": (("run_study", "StudyOptions", "open_cluster"), {"options", "monitor", "executor"}, {"cluster_option"}),
+    "status": (("Study",), {"folder"}, {"name", "studies"}),
+    "export": (("export_study",), {"study"}, {"name", "studies"}),
+    "import_": (("import_study",), set(), set()),
+    "rerun": (("find_run", "rerun"), {"run_id", "study", "entry", "report"}, {"ids"}),
+}
+
+
+@pytest.mark.parametrize("command", FUNCTIONS)
+def test_options_have_the_names_and_defaults_of_the_python_arguments(command):
+    functions, python_only, command_only = FUNCTIONS[command]
+    python = {}
+    for function in functions:
+        python |= inspect.signature(getattr(experiments, function)).parameters
+    options = dict(inspect.signature(getattr(commands, command)).parameters)
+    del options["as_json"]
+    assert python.keys() - options.keys() == python_only
+    assert options.keys() - python.keys() == command_only
+    defaults = {
+        name: (options[name].default, python[name].default)
+        for name in options.keys() & python.keys() - {"workers", "studies", "out"}  # only the command has a default
+        if python[name].default is not inspect.Parameter.empty
+    }
+    assert all(ours == theirs for ours, theirs in defaults.values()), defaults
+    shared = [name for name in python if name in options and name not in ("spec", "studies", "folder", "allow_code")]
+    assert [name for name in options if name in shared] == shared
 
 
 @pytest.fixture
@@ -51,7 +84,9 @@ def test_from_spec_to_results_and_back(run, spec, tmp_path):
         ["manifest.json", "provenance.csv.gz", "rows.csv.gz", "runs.csv.gz", "study.toml", "timings.csv.gz"]
     )
     imported = run("import", "export", "--studies", "elsewhere")
-    assert imported.stdout == "2 new runs, 2 of 2 done; to go on: flexicase run export/study.toml --studies elsewhere\n"
+    assert (
+        imported.stdout == "2 new runs, 2 of 2 done; to continue: flexicase run export/study.toml --studies elsewhere\n"
+    )
 
     with Ledger(tmp_path / "elsewhere" / "tiny" / "ledger.sqlite") as ledger:
         run_id = ledger.entries()[0].task.id
@@ -168,7 +203,7 @@ def test_status_tells_of_runs_that_go_on_and_of_those_that_failed(run, half_done
     ledger.record_heartbeats({run_id: progress})
     command = ("status", ledger.path.parent.name, "--studies", ledger.path.parents[1])
     shown = run(*command).stdout
-    line = rf"{run_id} running: simple-regression, random, seed 1, step 1 of 2; last sign of life (\d+) s ago\n"
+    line = rf"{run_id} running: simple-regression, random, seed 1, step 1 of 2; last heartbeat (\d+) s ago\n"
     assert int(re.search(line, shown)[1]) <= time.time() - before + 0.5  # rounded
     ledger.fail(run_id, "it fell", limit=1)
     assert f"{run_id} quarantined: 1 attempts; it fell\n" in run(*command).stdout
@@ -249,7 +284,7 @@ def test_displays_fit_where_they_go():
 
 
 def test_durations():
-    assert [duration(s) for s in (0, 99, 150, 3600, 9000, None)] == [
+    assert [format_duration(s) for s in (0, 99, 150, 3600, 9000, None)] == [
         "0 s",
         "99 s",
         "2 min",

@@ -1,3 +1,5 @@
+"""The file lock: who holds it, and when it is released."""
+
 import fcntl
 import os
 import subprocess

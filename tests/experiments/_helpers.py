@@ -1,6 +1,7 @@
-"""A small real job: a random walk in steps, which saves after each and goes on from there.
+"""Jobs for the tests of studies, and what several test modules use.
 
-Its misfortunes happen inside the worker's process, once per run: the environment says which.
+`Walk` is a random walk in steps, which saves after each. The environment variable FLEXICASE_TEST_TROUBLE makes
+something go wrong inside the worker's process, once per run. `Odd` does what a job should not: the problem says what.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -15,9 +17,9 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from flexicase._files import write_atomically
-from flexicase.experiments import JobResult, Progress
+from flexicase.experiments import JobResult, Monitor, Progress, export_study
 
-KIND = "tests.experiments.walk:Walk"
+KIND = "tests.experiments._helpers:Walk"
 TROUBLE, VISITS = "FLEXICASE_TEST_TROUBLE", "FLEXICASE_TEST_VISITS"
 PROBLEMS = ("line", "ray")
 
@@ -202,3 +204,85 @@ def study_text(name="walks", seeds=2, **settings) -> str:
             *lines,
         ]
     )
+
+
+DETERMINED = ("runs.parquet", "rows.parquet", "study.toml", "manifest.json")
+
+
+class Notes(Monitor):
+    """Keeps what it is told."""
+
+    def __init__(self):
+        self.notes = []
+
+    def on_message(self, text):
+        self.notes.append(text)
+
+
+def results(study):
+    """The bytes of what an export says about the study itself."""
+    exported = export_study(study, study.folder / "results")
+    return {name: (exported.folder / name).read_bytes() for name in DETERMINED}
+
+
+ODD_ROWS = {"step": np.arange(3), "seconds": np.zeros(3)}
+SURROGATE = "na\udcffme"
+
+
+class OddSettings(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class SilentError(Exception):
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
+def throw(error):
+    raise error
+
+
+#: What a run reports before it ends.
+ODD_PROGRESS = {
+    "surrogate note": Progress(1, 3, SURROGATE),
+    "markup note": Progress(1, 3, "[/b] [bold]"),
+    "terminal note": Progress(1, 3, "\x1b[2J\r\nend" + "x" * 10_000),
+    "numpy step": Progress(np.int64(1), np.int64(3)),
+    "huge step": Progress(2**63, 2**63),
+    "no step": Progress("1", 3),
+}
+#: What a run ends with.
+ODD_ENDS = {
+    "surrogate error": lambda: throw(ValueError(SURROGATE)),
+    "surrogate file": lambda: throw(OSError(2, "No such file", SURROGATE)),
+    "silent error": lambda: throw(SilentError()),
+    "exit": lambda: sys.exit(7),
+    "seed in summary": lambda: JobResult(ODD_ROWS, {"seed": 0}),
+    "state in summary": lambda: JobResult(ODD_ROWS, {"state": "done"}),
+    "id in rows": lambda: JobResult({"id": np.arange(3)}, {}),
+    "no rows": lambda: JobResult({"step": np.arange(0)}, {}),
+    "list in summary": lambda: JobResult(ODD_ROWS, {"last": [1]}),
+    "huge summary": lambda: JobResult(ODD_ROWS, {"last": 2**63}),
+    "numpy summary": lambda: JobResult(ODD_ROWS, {"last": np.float64(1.5), "success": np.bool_(True)}),
+    "surrogate summary": lambda: JobResult(ODD_ROWS, {"words": SURROGATE}),
+    "other type": lambda: JobResult({**ODD_ROWS, "step": np.arange(3.0)}, {}),
+    "other column": lambda: JobResult({**ODD_ROWS, "more": np.arange(3)}, {}),
+    "other summary": lambda: JobResult(ODD_ROWS, {"success": "yes"}),
+}
+
+
+class Odd:
+    settings = OddSettings
+
+    def check(self, problem, method):
+        pass
+
+    def run(self, task, save, report):
+        report(ODD_PROGRESS.get(task.problem, Progress(1, 3)))
+        return ODD_ENDS.get(task.problem, lambda: JobResult(ODD_ROWS, {"success": True}))()
+
+
+def odd_study_text(problems) -> str:
+    """The TOML of a study of odd runs."""
+    kind = "tests.experiments._helpers:Odd"
+    return f'name = "odd"\nkind = "{kind}"\nproblems = {list(problems)}\nmethods = ["a"]\nseeds = 1'
