@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
@@ -36,7 +36,7 @@ RULES = (
     "answers, it depends on the count."
 )
 SUCCESS_TEST = "McNemar and Fisher, both Holm-adjusted"
-HEADER = ["about", "claim", "in the paper", "tested by", "effect (95 %)", "by the distinct count", "verdict", "note"]
+HEADER = ["about", "claim", "verdict", "effect (95 %)", "by the distinct count", "tested by", "in the paper", "note"]
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def claims_section(found: list[Claim]) -> Section | None:
     """The claims as a table; None if there are none."""
     if not found:
         return None
-    rows = [list(map(str, astuple(claim))) for claim in found]
+    rows = [[c.about, c.statement, c.verdict, c.effect, c.effect_distinct, c.test, c.place, c.note] for c in found]
     table = Table(HEADER, rows, names=len(HEADER), prose=True)
     return Section("claims", "Claims of the paper", f"{verdict_line(found)} {RULES}", table=table)
 
