@@ -112,6 +112,7 @@ std::int64_t evaluate(const std::vector<Item>& programs, const Cases& cases, con
         const auto index = static_cast<std::size_t>(pairs.cases[i]);
         const std::int64_t program = pairs.programs[i];
         if (program != last || !m.same_on_all_cases) {
+          if (program != last) m.recurrence.begin_program();
           const Item& code = programs[static_cast<std::size_t>(program)];
           if (run_case(m, code, cases, index, limits) == Status::foreign_error) {
             failed.add(i, std::exchange(m.failure, nullptr));

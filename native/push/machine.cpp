@@ -55,9 +55,8 @@ Status Machine::run() {
   Stack& exec = stacks[kExec];
   const Action* const table = actions();
   const std::int64_t limit = limits.steps;
-  std::int64_t made = 0, look = Recurrence::kFirst;
+  std::int64_t made = 0, look = recurrence.begin_run();
   Status status = Status::normal;
-  recurrence.stop();
   try {
     while (exec.size && made < limit) {
       if (made >= look) {

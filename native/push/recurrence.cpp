@@ -1,5 +1,7 @@
 #include "push/recurrence.hpp"
 
+#include <iterator>
+
 #include "push/identity.hpp"
 #include "push/machine.hpp"
 
@@ -32,6 +34,7 @@ void copy_state(const Machine& m, std::vector<Item>& state) {
     add_number(static_cast<std::size_t>(stack.size));
     state.insert(state.end(), stack.end() - stack.size, stack.end());
   }
+  state.insert(state.end(), std::begin(m.slots), std::end(m.slots));
   add_number(m.inputs.size());
   state.insert(state.end(), m.inputs.begin(), m.inputs.end());
   for (const auto& [number, item] : m.tags) {
@@ -63,6 +66,7 @@ std::int64_t Recurrence::skip(Machine& m, std::int64_t step) {
     bool same = copied_ && now_.size() == before_.size();
     for (std::size_t i = 0; same && i < now_.size(); ++i) same = identical(now_[i], before_[i], m.pairs, budget);
     if (!same) return 0;
+    waiting_ = wait_ = 0;
     const std::int64_t period = step - step_, rounds = (m.limits.steps - step) / period;
     return m.arena.has_room_for(m.arena.taken() - taken_, rounds + 1) ? rounds * period : 0;
   }

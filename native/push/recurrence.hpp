@@ -2,6 +2,7 @@
 // until its step limit, and whole rounds can be left out.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -18,6 +19,18 @@ class Recurrence {
  public:
   static constexpr std::int64_t kFirst = 64;  // steps before the first look; the next is after twice as many, and so on
 
+  // At the start of a run: the number of steps before the first look. Runs of one program are alike, so that after a
+  // run without success the next ones are looked at only if they are long.
+  std::int64_t begin_run() {
+    stop();
+    if (waiting_ > 0) {
+      --waiting_;
+      return kLong;
+    }
+    waiting_ = wait_ = std::min(2 * wait_ + 1, kMaxWait);
+    return kFirst;
+  }
+  void begin_program() { waiting_ = wait_ = 0; }
   // Whether a look is due with that many items on the exec stack.
   bool is_due(std::int64_t depth) const { return depth <= depth_; }
   void start() {
@@ -32,12 +45,15 @@ class Recurrence {
   std::size_t held_bytes() const { return (before_.capacity() + now_.capacity()) * sizeof(Item); }
 
  private:
-  static constexpr int kLooks = 8;
+  static constexpr int kLooks = 16;
+  static constexpr int kMaxWait = 63;
+  static constexpr std::int64_t kLong = 4096;
   static constexpr std::size_t kMostItems = 2000;
 
   std::int64_t depth_ = -1, step_ = 0;
-  int left_ = 0;         // looks
-  bool copied_ = false;  // the state is in `before_`
+  int wait_ = 0, waiting_ = 0;  // runs without looks: after the last one with looks, and those still to come
+  int left_ = 0;                // looks
+  bool copied_ = false;         // the state is in `before_`
   std::uint64_t sizes_ = 0;
   std::size_t taken_ = 0;  // from the arena
   std::vector<Item> before_, now_;

@@ -78,6 +78,8 @@ constexpr std::string_view kRepeating[] = {
     "exec_y ( file_begin file_readchar char_pop )",
     "exec_y ( print_newline )",
     "exec_y ( 1 print_integer ? )",
+    "exec_y ( 1 output_integer1 integer_pop ? )",
+    "1 exec_y ( output_integer1 integer_inc 3 integer_mod output_integer2 )",
     "exec_y ( count_calls integer_pop )",
     "exec_y ( ? count_calls 200 integer_gt exec_when ( exec_flush ) )",
     "count_calls exec_y ( integer_pop ? )",
@@ -144,6 +146,7 @@ void compare(const Machine& m, const Machine& plain, long program) {
     check_identical(m.tags[i].second, plain.tags[i].second, program, "tags");
   }
   for (std::size_t i = 0; i < m.inputs.size(); ++i) check_identical(m.inputs[i], plain.inputs[i], program, "inputs");
+  for (int i = 0; i < kSlots; ++i) check_identical(m.slots[i], plain.slots[i], program, "slots");
   if (m.output != plain.output || m.has_output != plain.has_output) fail(program, "printed something else");
   if (m.draws.state != plain.draws.state) fail(program, "drew another number of random values");
 }
@@ -232,6 +235,7 @@ int main(int argc, char** argv) {
                                    : written_program(kRepeating[below(random, std::size(kRepeating))], arena, bytes);
     const bool output = below(random, 8) != 0;
     outside.calls = 0;
+    if (below(random, 4)) machine.recurrence.begin_program();
     start(machine, program, inputs, limits, output);
     const Status status = machine.run();
     check(machine, p, text);

@@ -101,7 +101,7 @@ def _fast() -> Callable[[], object]:
 def _push_run() -> Callable[[], object]:
     from flexicase import push
 
-    program = push.Program("(true exec_while (true))")
+    program = push.Program("(0 true exec_while (integer_inc true))")
     limits = push.Limits(steps=10**12)
     return lambda: push.run(program, [], limits)
 
@@ -111,7 +111,7 @@ def _evaluate() -> Callable[[], object]:
 
     limits = push.Limits(steps=2_000_000)
     evaluator = push.Evaluator([[i] for i in range(200)], list(range(200)), stack="integer", limits=limits)
-    programs = [push.Program("(true exec_while (true))")] * 200
+    programs = [push.Program("(0 true exec_while (integer_inc true))")] * 200
     return lambda: evaluator.errors(programs, threads=2)
 
 

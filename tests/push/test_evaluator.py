@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance_values import genome_of, records, value_of
-from flexicase.push import ErrorMeasure, Evaluator, Limits, Program, Symbol
+from flexicase.push import BigInteger, Char, ErrorMeasure, Evaluator, Float32, Limits, Program, Symbol, run
 from flexicase.push.program import Value
 
 # Errors of programs on cases.
@@ -43,7 +43,42 @@ def test_errors_agree_with_clojush_on_any_number_of_threads(problem: str) -> Non
         np.testing.assert_array_equal(evaluator.errors(programs, threads), expected)
 
 
-def test_lazy_errors_are_those_of_the_whole_matrix() -> None:
+@pytest.mark.parametrize("threads", [1, 3])
+def test_identical_programs_count_as_if_each_were_run(threads: int) -> None:
+    """Copies take over errors of the first: another program's, or steps that are left out, would spoil a record."""
+    evaluator, programs, expected = recorded("last-index-of-zero")
+    evaluator.errors(programs, 1)
+    alone = evaluator.steps
+    order = np.random.default_rng(1).integers(len(programs), size=3 * len(programs))
+    copies = [Program.from_bytes(programs[i].to_bytes()) for i in order]
+    np.testing.assert_array_equal(evaluator.errors(copies, threads), expected[order])
+    together = evaluator.steps - alone
+    evaluator.steps = 0
+    for program in copies:
+        evaluator.errors([program], 1)
+    assert evaluator.steps == together
+    evaluator.errors(programs, 1)
+    assert evaluator.steps == together + alone
+
+
+def test_programs_that_differ_in_a_single_bit_are_not_identical() -> None:
+    codes = [(1,), (BigInteger(1),), (2,), (1.0,), (Float32(1.0),), (-0.0,), (0.0,), ("a",), ("b",), ([1],), ([1.0],)]
+    codes += [((1,),), (1, 1), (Symbol("tag_exec_1"),), (Symbol("tag_code_1"),), (), ((),), (True,), (Char("a"),)]
+    programs = [Program((*code, Symbol("print_exec"), code)) for code in codes]
+    texts = [str(run(program).stacks["output"][0]) for program in programs]
+    evaluator = Evaluator([[0]] * 4, [""] * 4, stack="output", error="levenshtein")
+    found = evaluator.errors(programs * 2, 1)
+    assert found.tolist() == [[len(text)] * 4 for text in texts] * 2
+
+
+def test_a_program_that_reads_no_input_is_measured_on_every_case() -> None:
+    evaluator = Evaluator([[1], [2], [3]], [1, 2, 3], stack="integer")
+    programs = [Program("(2)"), Program("(in1)"), Program("(2)"), Program("(2 exec_y ())")]
+    assert evaluator.errors(programs, 1).tolist() == [[1, 0, 1], [0, 0, 0], [1, 0, 1], [1, 0, 1]]
+    assert evaluator.steps == 3 * (2 + 2 + 2 + 600)
+
+
+def test_lazy_errors_are_of_the_whole_matrix() -> None:
     evaluator, programs, expected = recorded("mirror-image")
     rng = np.random.default_rng(1)
     rows = rng.integers(len(programs), size=200)
@@ -154,6 +189,17 @@ def test_levenshtein_of_vectors(a: list[int], b: list[int], floats: bool) -> Non
         a, b = [float(x) for x in a], [float(x) for x in b]  # type: ignore[misc]
     stack = "vector_float" if floats else "vector_integer"
     assert error(ErrorMeasure(stack, "levenshtein"), b, a) == edits(a, b)
+
+
+@pytest.mark.parametrize("length", [1, 63, 64, 65, 129, 1023, 1024, 1025])
+def test_levenshtein_of_vectors_of_many_numbers(length: int) -> None:
+    """Numbers with the same hash, the least and the greatest number, and more of them than are looked up by hash."""
+    rng = np.random.default_rng(length)
+    pool = [*rng.integers(-(2**63), 2**63 - 1, 20).tolist(), 0, 2**32, 2**40, -(2**63), 2**63 - 1]
+    pattern = [pool[i] for i in rng.integers(len(pool), size=length)]
+    for vector in (pattern[1:] or [5], [7, *pattern], [*pattern[:-1], 8], pattern[::-1], [pool[0]] * 40, pattern):
+        found = error(ErrorMeasure("vector_integer", "levenshtein"), pattern, vector)
+        assert found == edits(vector, pattern)
 
 
 @pytest.mark.parametrize("length", [63, 64, 65, 127, 128, 129, 300])

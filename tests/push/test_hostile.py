@@ -109,7 +109,7 @@ def test_a_state_that_shares_nothing_is_bounded() -> None:
 # Long runs can be interrupted, and other threads go on while programs run.
 
 
-ENDLESS = "(exec_do*while (true))"
+ENDLESS = "(0 exec_do*while (integer_inc true))"
 LONG = Limits(steps=10**9)
 SAME = "a" * 2500
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from itertools import islice
 from pathlib import Path
 
@@ -153,6 +154,53 @@ def test_the_last_step_of_a_trace_is_the_state_of_the_run() -> None:
         assert found.termination == expected.termination
         assert len(found.steps) == expected.steps
         assert difference(expected.stacks, found.steps[-1].state.stacks) == ""
+
+
+# Runs whose state recurs leave whole rounds out; a trace makes every step.
+ROUNDS = [
+    "(exec_y ())",
+    "(exec_do*while (true))",
+    "(1 exec_y (integer_inc 7 integer_mod))",
+    "(1 exec_y (integer_inc 90 integer_mod))",
+    "(exec_y (in1 vector_integer_reverse vector_integer_pop))",
+    '("a" exec_y (string_reverse 1.5 float_pop))',
+    "(exec_y (print_newline))",
+    "(exec_y (integer_rand integer_pop))",
+    "(exec_y (boolean_rand exec_when (1) integer_flush))",
+    "(in2 exec_y (file_readchar char_pop))",
+    "(5 tag_integer_1 exec_y (tagged_1 tag_integer_2 untag_1 tagged_2 tag_integer_1))",
+    "(tag_exec_1 (tagged_1) tagged_1)",
+    "(code_quote (1 (2)) exec_y (code_dup code_wrap code_pop))",
+    "(-0.0 exec_y (float_dup float_add))",
+    "(exec_y (exec_y (3 exec_do*times (integer_pop))))",
+]
+
+
+@pytest.mark.parametrize("steps", [63, 64, 500, 701])
+@pytest.mark.parametrize("program", ROUNDS)
+def test_rounds_that_are_left_out_change_nothing(program: str, steps: int) -> None:
+    """A state that was taken for an earlier one would end the run with other stacks, output or steps."""
+    limits = Limits(steps=steps)
+    found = run(program, [[1, 2, 3], "some text"], limits)
+    expected = trace_program(program, [[1, 2, 3], "some text"], limits)
+    assert found.termination == expected.termination
+    assert found.steps == len(expected.steps)
+    assert found.stacks == expected.steps[-1].state.stacks
+
+
+def test_a_run_that_goes_round_ends_at_once() -> None:
+    start = time.process_time()
+    state = run("(exec_do*while (true))", limits=Limits(steps=10**12))
+    assert (state.termination, state.steps) == ("step_limit", 10**12)
+    assert time.process_time() - start < 10
+
+
+def test_memory_that_rounds_would_take_is_not_left_out() -> None:
+    """Every round of exec_y takes 48 bytes: after some, the limit must end the run just as if all were made."""
+    for memory in (1 << 18, 1 << 19, 1 << 20):
+        state = run("(exec_y ())", limits=Limits(steps=10**6, memory=memory))
+        assert state.termination == "memory_limit"
+        assert memory - 96 <= 48 * state.steps / 3 <= memory + 96
 
 
 @pytest.mark.parametrize(("program", "status"), [("(in1)", "missing_input"), ("(nonsense)", "unknown_instruction")])

@@ -197,6 +197,33 @@ def test_batches_are_the_same_on_any_threads_and_tell_failures(register: Registe
     assert errors == [[1e6 if top is None else abs(top) for top in row] for row in tops]
 
 
+def test_it_is_called_as_often_as_programs_say(register: Register) -> None:
+    """Copies of a program, and rounds of a loop, may do something else each time if Python decides what they do."""
+    calls = 0
+
+    @register(takes=(), gives=("integer",), name="count_calls")
+    def count_calls() -> int:
+        nonlocal calls
+        calls += 1
+        return calls
+
+    limits = Limits(steps=500)
+    for program in ("(exec_y (count_calls integer_pop))", "(count_calls exec_y (3 integer_pop))"):
+        calls = 0
+        found, called = run(program, limits=limits), calls
+        calls = 0
+        trace = trace_program(program, limits=limits)
+        assert (calls, len(trace.steps), trace.termination) == (called, found.steps, found.termination)
+        assert trace.steps[-1].state.stacks == found.stacks
+    calls = 0
+    evaluator = Evaluator([[0]] * 5, [0] * 5, stack="integer")
+    errors = evaluator.errors([Program("(count_calls)")] * 4, threads=1)
+    assert errors.ravel().tolist() == list(range(1, 21))
+    calls = 0
+    evaluator = Evaluator([[(Symbol("count_calls"),)]] * 5, [0] * 5, stack="integer")
+    assert evaluator.errors([Program("(in1)")] * 4, threads=1).ravel().tolist() == list(range(1, 21))
+
+
 def test_failures_are_told_by_every_way_to_evaluate(register: Register) -> None:
     register(takes=("integer",), gives=("integer",), name="invert")(lambda a: 10 // a)
     programs = [Program("(in1)"), Program("(in1 invert)")]
