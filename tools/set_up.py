@@ -191,7 +191,7 @@ def without_torch() -> str | None:
 
 def torch_pin() -> str:
     """The pinned version of PyTorch, as a requirement."""
-    return re.findall(r"^torch==\S+", Path("constraints.txt").read_text(encoding="utf-8"), re.MULTILINE)[0]
+    return str(re.findall(r"^torch==\S+", Path("constraints.txt").read_text(encoding="utf-8"), re.MULTILINE)[0])
 
 
 def cuda_packages() -> Iterator[str]:

@@ -151,10 +151,8 @@ def short_demo(monkeypatch):
     """The demo with a small run of genetic programming, few simulations and no study."""
     from flexicase import gp
 
-    evolve = gp.evolve
-    monkeypatch.setattr(
-        "flexicase.gp.evolve", lambda *args, **rest: evolve(*args, population=20, generations=1, **rest)
-    )
+    small = functools.partial(gp.evolve, population=20, generations=1)
+    monkeypatch.setattr("flexicase.gp.evolve", small)
     monkeypatch.setattr("flexicase.cli.demo.CONTROLLERS", 20)
     monkeypatch.setattr("flexicase.cli.demo.STARTS", 50)
     monkeypatch.setattr("flexicase.cli.demo.STUDY", Path("no") / "study")

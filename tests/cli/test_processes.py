@@ -82,7 +82,6 @@ def test_counts_are_an_aligned_table_on_a_terminal(errors_csv):
     assert len(lines) == 4
 
 
-@pytest.mark.slow
 def test_a_terminal_without_unicode_is_no_reason_to_fail(tmp_path):
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     command = [*FLEXICASE, "demo", "-n", "5", "--out", str(tmp_path)]

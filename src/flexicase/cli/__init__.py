@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -21,7 +22,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 #: One example per command, in the order of the help; tests run them in a copy of the sources.
-EXAMPLES = {
+EXAMPLES: dict[Callable[..., None], str] = {
     demo.demo: "flexicase demo --out out",
     select.select: "flexicase select errors.csv -n 100 --method ranked-num-nonzeros --seed 7",
     select.methods: "flexicase methods",

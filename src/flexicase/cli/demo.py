@@ -215,7 +215,8 @@ def evolve_program(seed: int, quiet: bool) -> tuple[dict[str, Any], str]:
         write_stdout(
             "Mirror Image: is one list of numbers the reverse of the other? 1000 random programs, lexicase selection.\n"
         )
-    with Progress(quiet, 300) as progress:
+    progress = Progress(quiet, 300)
+    with progress:
         run = gp.evolve(PROBLEM, "lexicase", seed=seed, callback=progress.update)
     text = report(run)
     program = run.simplified or run.best
