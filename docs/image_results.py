@@ -11,9 +11,9 @@ import tempfile
 from pathlib import Path
 
 from flexicase.experiments.results import StudyResults, read_results
+from flexicase.report._images import image_sections
 from flexicase.report.claims import image_claims
 from flexicase.report.figures import draw_figures
-from flexicase.report.images import image_sections
 
 DOCS = Path(__file__).resolve().parent
 PAGE = DOCS / "image-results.md"

@@ -15,10 +15,9 @@ import tempfile
 from pathlib import Path
 
 from flexicase.experiments.results import StudyResults, read_results
-from flexicase.report import paper
+from flexicase.report import _paper as paper
+from flexicase.report._sections import Section, Table
 from flexicase.report.figures import draw_figures
-from flexicase.report.sections import Table
-from flexicase.report.successes import success_groups
 from flexicase.report.write import PROGRAMS, layout_of, write_tables
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,8 +29,6 @@ PAGE = Path("docs/results.md")
 LIST = Path("results/README.md")
 IMAGES = Path("docs/images/results")
 TABLES = "tables"
-SUCCESS_HEADER = ("problem", "method", "successes", "95 % interval", "p", "Holm p")
-MARKS = {"worse": " ↓", "better": " ↑", "": ""}
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
@@ -54,23 +51,24 @@ def refresh(root: Path) -> list[Path]:
     page = (root / PAGE).read_text(encoding="utf-8")
     files = [root / PAGE, root / LIST]
     for results in studies:
-        files += write_tables(results, root / "results" / results.spec.name / TABLES)
-    for results in (study for study in studies if study.spec.kind != "image"):
-        pictures = draw(results, root / IMAGES / results.spec.name)
-        files += pictures
-        page = replace_fragment(page, fragment(results, pictures), results.spec.name)
+        sections = layout_of(results).sections(results)
+        files += write_tables(results, sections, root / "results" / results.spec.name / TABLES)
+        if results.spec.kind != "image":
+            pictures = draw(sections, root / IMAGES / results.spec.name)
+            files += pictures
+            page = replace_fragment(page, fragment(results, sections, pictures), results.spec.name)
     overview = (root / LIST).read_text(encoding="utf-8")
     (root / LIST).write_text(replace_fragment(overview, list_of(studies), "studies"), encoding="utf-8")
     (root / PAGE).write_text(page, encoding="utf-8")
     return files
 
 
-def draw(results: StudyResults, folder: Path) -> list[Path]:
+def draw(sections: list[Section], folder: Path) -> list[Path]:
     """The figures that the page shows, drawn into a folder that holds nothing else."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     with tempfile.TemporaryDirectory() as everything:
-        drawn = draw_figures(layout_of(results).sections(results), Path(everything))
+        drawn = draw_figures(sections, Path(everything))
         return [Path(shutil.copy(path, folder)) for path in drawn if is_shown(path)]
 
 
@@ -79,22 +77,13 @@ def is_shown(path: Path) -> bool:
     return path.suffix == ".png" and "distinct" not in path.stem and not path.stem.endswith("-log")
 
 
-def fragment(results: StudyResults, pictures: list[Path]) -> str:
-    """A study as Markdown: how far it is, successes, verdicts, figures and tables."""
-    layout = layout_of(results)
-    parts = [standing(results)]
-    if layout.success:
-        parts.append(successes(results))
-    found = layout.claims(results)
-    if found:
-        parts.append("\n".join(f"- **{c.verdict}**: “{c.statement}” {c.evidence}" for c in found))
+def fragment(results: StudyResults, sections: list[Section], pictures: list[Path]) -> str:
+    """A study as Markdown: how far it is, verdicts, figures and tables."""
+    verdicts = "\n".join(f"- **{c.verdict}**: “{c.statement}” {c.evidence}" for c in layout_of(results).claims(results))
+    parts = [standing(results), verdicts]
     parts += [f"![{path.stem.replace('-', ' ')}](images/results/{results.spec.name}/{path.name})" for path in pictures]
-    parts += [
-        f"**{part.title}.** {part.text}\n\n{table_text(part.table)}"
-        for part in layout.sections(results)
-        if part.table is not None
-    ]
-    return "\n\n".join(parts)
+    parts += [f"**{part.title}.** {part.text}\n\n{table_text(part.table)}" for part in sections if part.table]
+    return "\n\n".join(filter(None, parts))
 
 
 def standing(results: StudyResults) -> str:
@@ -103,30 +92,6 @@ def standing(results: StudyResults) -> str:
     far = f"all {done} runs" if done == results.planned else f"{done} of {results.planned} runs so far"
     sizes = ", ".join(f"{name} {value}" for name, value in results.spec.settings.items())
     return f"{far[:1].upper()}{far[1:]}; {sizes}. Made by flexicase {origin['versions']} on {origin['machines']}."
-
-
-def successes(results: StudyResults) -> str:
-    """The table of successes, with the paper's beside them where it has them."""
-    groups = success_groups(results)
-    published = any(group["published"] for group in groups)
-    rows = []
-    for group in groups:
-        for row in group["rows"]:
-            cells = [group["problem"], row["title"], marked(f"{row['successes']}/{row['runs']}", row["mark"])]
-            cells += [row["interval"], row["p"], row["adjusted"]]
-            rows.append([*cells, *([marked(row["published"], row["paper_mark"])] if published else [])])
-    text = (
-        f"{layout_of(results).success} Intervals: Wilson. p: Fisher's exact test against lexicase, two-sided; Holm p: "
-        "adjusted for the other methods on the same problem. Bold: different from lexicase at the 5 % level, "
-        "unadjusted as in the paper; ↓ worse, ↑ better."
-    )
-    header = [*SUCCESS_HEADER, *(["paper"] if published else [])]
-    return f"{table_text(Table(header, rows))}\n\n{text}"
-
-
-def marked(count: str, mark: str) -> str:
-    """A number of successes, in bold if it differs from that of lexicase."""
-    return f"**{count}**{MARKS[mark]}" if mark else count
 
 
 def table_text(table: Table) -> str:
@@ -150,4 +115,4 @@ def list_of(studies: list[StudyResults]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

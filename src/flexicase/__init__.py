@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from flexicase.selection.sampling import Cohorts, DownSample, InformedDownSample
     from flexicase.selection.select import Selector, select, select_indices
     from flexicase.selection.trace import Trace, trace
+    from flexicase.selection.verify import Verification, VerificationFailure, verify, verify_draws
     from flexicase.selection.weights import biases
 
 __version__ = "0.1.0"
@@ -66,6 +67,8 @@ __all__ = [
     "Tournament",
     "Trace",
     "Uniform",
+    "Verification",
+    "VerificationFailure",
     "Weighted",
     "advise",
     "biases",
@@ -76,6 +79,8 @@ __all__ = [
     "select",
     "select_indices",
     "trace",
+    "verify",
+    "verify_draws",
 ]
 
 _MODULES = {
@@ -92,6 +97,7 @@ _MODULES = {
     "selection.matrix": "CaseStatistics",
     "selection.trace": "Trace trace",
     "selection.epsilon": "MadEpsilon",
+    "selection.verify": "Verification VerificationFailure verify verify_draws",
     "selection.probabilities": "ProbabilityEstimate TooManyStatesError estimate_probabilities probabilities",
     "selection.fast_lexicase": "FastLexicase",
     "selection.lexicase": "Lexicase",

@@ -89,7 +89,7 @@ def test_fewest_evaluations_differ_where_another_has_them(results):
 def test_counts_of_a_smaller_study_are_not_compared_with_the_papers(results):
     claim = verdict(results, "success counts")
     assert claim.verdict == "not testable here"
-    assert "population 10 for 1000" in claim.evidence
+    assert "population 10 instead of 1000" in claim.evidence
 
 
 def test_counts_far_from_the_papers_differ(results):

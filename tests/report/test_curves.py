@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from flexicase.report.curves import mean_curve, median_curve, per_generation, totals
+from flexicase.report._curves import mean_curve, median_curve, per_generation, totals
 from tests.report.conftest import expected_means
 
 

@@ -26,6 +26,7 @@ EXAMPLES: dict[Callable[..., None], str] = {
     demo.demo: "flexicase demo --out out",
     select.select: "flexicase select errors.csv -n 100 --method ranked-num-nonzeros --seed 7",
     select.methods: "flexicase methods",
+    select.verify: "flexicase verify draws.json --method ranked-num-zeros",
     evolve.evolve: "flexicase evolve mirror-image --seed 0 --plot run.png",
     train.train: "flexicase train --method weighted-split --generations 3 --seed 7 --plot training.png",
     reproduce.reproduce: "flexicase reproduce table2 fig1 fig2 --preset smoke",

@@ -209,15 +209,21 @@ def evolve_program(seed: int, quiet: bool) -> tuple[dict[str, Any], str]:
         The run as plain values, and the text about it.
     """
     from flexicase import gp, push
-    from flexicase.cli.evolve import Progress, report
+    from flexicase.cli.evolve import report
 
     if not quiet:
         write_stdout(
             "Mirror Image: is one list of numbers the reverse of the other? 1000 random programs, lexicase selection.\n"
         )
-    progress = Progress(quiet, 300)
-    with progress:
-        run = gp.evolve(PROBLEM, "lexicase", seed=seed, callback=progress.update)
+    with StatusLine(quiet) as progress:
+        run = gp.evolve(
+            PROBLEM,
+            "lexicase",
+            seed=seed,
+            callback=lambda record: progress.show(
+                f"generation {record.generation}: the best program solves {record.solved_cases} cases"
+            ),
+        )
     text = report(run)
     program = run.simplified or run.best
     if run.simplified is not None:

@@ -98,7 +98,7 @@ def evolve(
         int | None, typer.Option(min=0, help="Attempts to make a solution smaller. [default: 5000]")
     ] = None,
     instruction_set: Annotated[
-        str | None, typer.Option(help="Instruction list: 2019, 2021 or 2023. [default: 2019]")
+        str | None, typer.Option(help="Instruction list: 2019, 2021, 2023 or psb2. [default: the problem's]")
     ] = None,
     threads: Annotated[
         int | None, typer.Option(min=1, help="Threads to use; the run does not depend on it. All by default.")

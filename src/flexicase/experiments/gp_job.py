@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from flexicase.experiments.jobs import JobResult, Progress, RunSpec, Scalar, run_with_checkpoint
 from flexicase.problems import load
+from flexicase.push.instructions import InstructionSetName
 from flexicase.selection.methods import resolve_method
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class GpSettings(BaseModel):
     default_weight: Literal["max", "min"] | None = None
     n_selections: int | None = Field(default=None, ge=1)
     simplification_steps: int | None = Field(default=None, ge=0)
-    instruction_set: Literal["2019", "2021", "2023"] | None = None
+    instruction_set: InstructionSetName | None = None
 
 
 class GpJob:

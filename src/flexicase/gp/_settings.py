@@ -52,7 +52,7 @@ class EvolveSettings:
         problem = load(given["problem"]) if isinstance(given["problem"], str) else given["problem"]
         if not isinstance(problem, Problem):
             raise TypeError(f"problem must be the name of a problem or a Problem, got {shown(problem)}")
-        for name in ("population", "generations", "variation"):
+        for name in ("population", "generations", "variation", "instruction_set"):
             if given[name] is None:
                 given[name] = getattr(problem.settings, name)
         for name, (minimum, maximum) in COUNTS.items():

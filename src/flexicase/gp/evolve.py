@@ -55,7 +55,7 @@ def evolve(
     n_selections: int | None = None,
     variation: Variation | None = None,
     simplification_steps: int = 5000,
-    instruction_set: InstructionSetName = "2019",
+    instruction_set: InstructionSetName | None = None,
     threads: int | None = None,
     callback: Callback | None = None,
     save: str | Path | None = None,
@@ -80,7 +80,7 @@ def evolve(
             at random. None selects each parent by an event of its own.
         variation: How children are made; the problem's setting if None.
         simplification_steps: Number of attempts to make the program of a solution smaller.
-        instruction_set: The instruction list that genes are drawn from.
+        instruction_set: The instruction list that genes are drawn from; the problem's setting if None.
         threads: Threads to use; all processors if None.
         callback: Called with the record of each generation.
         save: Folder for checkpoints. They are written every ``save_every`` seconds, on Ctrl-C or another exception, and
@@ -169,7 +169,7 @@ class Evolution:
         self.test = problem.evaluator(test, instruction_set) if len(test) else None
         self._digests = {
             "cases": _digest((train, test)),
-            "measures": _digest((problem.measures, self.train.targets)),
+            "measures": _digest((problem.measures or problem.evaluate, self.train.targets)),
             "genes": _digest(genes),
         }
         self._offspring = OffspringGenerator(genes, settings.variation)
@@ -295,15 +295,16 @@ class Evolution:
             simplified = simplify(last.program, self.train, settings.simplification_steps, key)
         final = last.program if simplified is None else simplified
         test_errors = np.empty(0) if self.test is None else self.test.errors([final], settings.threads)[0]
+        as_function = settings.problem.function
         return EvolutionResult(
             problem=settings.problem.name,
             method=settings.method_name,
             seed=settings.seed,
             settings=settings.as_dict(),
             records=last.records,
-            best=last.program,
+            best=as_function(last.program, settings.instruction_set),
             genome=last.population[last.summary.best],
-            simplified=simplified,
+            simplified=None if simplified is None else as_function(simplified, settings.instruction_set),
             train_errors=last.summary.errors,
             test_errors=test_errors,
             solved=last.solved,

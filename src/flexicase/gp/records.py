@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flexicase.push.function import ProgramFunction
 from flexicase.push.genome import Genome
-from flexicase.push.program import Program
 from flexicase.records import Record
 
 
@@ -63,7 +63,7 @@ class EvolutionResult:
         seed: The seed, with which the run can be repeated.
         settings: All settings, as plain values.
         records: One `GenerationRecord` per generation.
-        best: Program of the best individual of the last generation.
+        best: Program of the best individual of the last generation; call it with inputs to get its answer.
         genome: Its genome.
         simplified: The simplified program; None if the run did not solve the training cases.
         train_errors: (n_errors,) errors of the best program on the training cases.
@@ -78,9 +78,9 @@ class EvolutionResult:
     seed: int
     settings: dict[str, Any] = field(repr=False)
     records: tuple[GenerationRecord, ...] = field(repr=False)
-    best: Program = field(repr=False)
+    best: ProgramFunction = field(repr=False)
     genome: Genome = field(repr=False)
-    simplified: Program | None
+    simplified: ProgramFunction | None
     train_errors: NDArray[np.float64] = field(repr=False)
     test_errors: NDArray[np.float64] = field(repr=False)
     solved: bool

@@ -23,6 +23,8 @@ from flexicase.push.genome import (
     RandomString,
     RandomTag,
     RandomTagged,
+    RandomVector,
+    RandomWords,
 )
 from flexicase.rng import Key
 
@@ -35,6 +37,8 @@ NATIVE_DRAWS: dict[type, str] = {
     RandomString: "string",
     RandomTag: "tag",
     RandomTagged: "tagged",
+    RandomWords: "words",
+    RandomVector: "vector",
 }
 
 
@@ -166,4 +170,7 @@ class OffspringGenerator:
 def _entry(gene: Generator) -> tuple[Any, ...]:
     """A generator in the form that the engine reads."""
     name = NATIVE_DRAWS.get(type(gene))
-    return ("fixed", gene) if name is None else (name, *(getattr(gene, f.name) for f in fields(gene)))
+    if name is None:
+        return "fixed", gene
+    parts = (getattr(gene, f.name) for f in fields(gene))
+    return name, *(_entry(part) if type(part) in NATIVE_DRAWS else part for part in parts)

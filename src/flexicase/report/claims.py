@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal, get_args
 
 from flexicase.experiments.results import StudyResults
-from flexicase.report import paper
-from flexicase.report.curves import COUNTS, mean_curve, per_generation, runs_with
-from flexicase.report.images import BASELINE, EvaluationRatio, compare
+from flexicase.report import _paper as paper
+from flexicase.report._curves import COUNTS, mean_curve, per_generation, runs_with
+from flexicase.report._images import BASELINE, EvaluationRatio, compare
+from flexicase.report._successes import LEVEL, SuccessRate, baseline_rate, format_p, success_table
 from flexicase.report.statistics import fisher_exact, holm
-from flexicase.report.successes import LEVEL, SuccessRate, baseline_rate, differs, format_p, success_table
 
 Verdict = Literal["reproduced", "not reproduced", "depends on the count", "not testable here"]
 #: Means over fewer active runs than this are not compared.
@@ -38,12 +38,8 @@ class Claim:
 
 
 def claims(results: StudyResults) -> list[Claim]:
-    """The paper's statements on the methods that a study has, as far as they can be made of its problems.
-
-    Args:
-        results: The study.
-    """
-    cells = [cell for cell in success_table(results) if cell.published is not None]
+    """The paper's statements on the methods and problems of a program-synthesis study."""
+    cells = [cell for cell in success_table(results) if (cell.problem, cell.method) in paper.SUCCESSES]
     tested = [cell for cell in cells if cell.p_value is not None]
     hard = [cell for cell in tested if cell.method in paper.HARD_FIRST]
     easy = [cell for cell in tested if cell.method in paper.EASY_FIRST]
@@ -54,7 +50,7 @@ def claims(results: StudyResults) -> list[Claim]:
         unmarked = [cell for cell in easy if cell.problem == problem and cell not in marked]
         found += [_none_worse("No easy-first method (Num-Zeros)", f" on {paper.title(problem)}", unmarked, cells)]
     found += [_fewest(results, problem) for problem in results.problems]
-    found += [_rates(cells, results.spec.settings)]
+    found += [_rates(cells, paper.differences("gp", results.spec.settings, ()))]
     return [claim for claim in found if claim is not None]
 
 
@@ -75,7 +71,7 @@ def _absence(tested: list[SuccessRate], contradicted: bool) -> Verdict:
 def _none_better(tested: list[SuccessRate], cells: list[SuccessRate]) -> Claim | None:
     if not tested:
         return None
-    better = [cell for cell in tested if differs(cell) and cell.rate > baseline_rate(cells, cell.problem)]
+    better = [cell for cell in tested if cell.differs and cell.rate > baseline_rate(cells, cell.problem)]
     least = format_p(_least(cells, 1)) or "that of none: no rate is better"
     evidence = "; ".join(map(_compared, better)) or f"the smallest p-value of a better rate is {least}"
     return Claim(
@@ -88,7 +84,7 @@ def _none_better(tested: list[SuccessRate], cells: list[SuccessRate]) -> Claim |
 def _none_worse(methods: str, where: str, tested: list[SuccessRate], cells: list[SuccessRate]) -> Claim | None:
     if not tested:
         return None
-    worse = [cell for cell in tested if differs(cell) and cell.rate < baseline_rate(cells, cell.problem)]
+    worse = [cell for cell in tested if cell.differs and cell.rate < baseline_rate(cells, cell.problem)]
     return Claim(
         f"{methods} solves significantly fewer runs than lexicase selection{where}.",
         _absence(tested, bool(worse)),
@@ -98,7 +94,7 @@ def _none_worse(methods: str, where: str, tested: list[SuccessRate], cells: list
 
 def _easy_first_worse(cell: SuccessRate, baseline: float) -> Claim:
     where = f"{paper.title(cell.method)} on {paper.title(cell.problem)}"
-    worse = differs(cell) and cell.rate < baseline
+    worse = cell.differs and cell.rate < baseline
     return Claim(
         f"{where} solves significantly fewer runs than lexicase selection.",
         "reproduced" if worse else "not testable here",
@@ -182,15 +178,12 @@ def _fewer_p_value(results: StudyResults, problem: str, other: str, count: str) 
     return 1.0 if math.isnan(p) else p
 
 
-def _rates(cells: list[SuccessRate], settings: dict[str, Any]) -> Claim | None:
+def _rates(cells: list[SuccessRate], different: str) -> Claim | None:
     statement = "The success counts of the paper's table."
     if not cells:
         return None
-    if any(settings.get(name, value) != value for name, value in paper.SETTINGS.items()):
-        sizes = ", ".join(f"{name} {settings.get(name, value)} for {value}" for name, value in paper.SETTINGS.items())
-        return Claim(
-            statement, "not testable here", f"This study is not the paper's ({sizes}): its counts are not comparable."
-        )
+    if different:
+        return Claim(statement, "not testable here", f"The study is not comparable with the paper's: {different}.")
     published = [(cell, cell.published) for cell in cells if cell.published is not None]
     adjusted = holm([fisher_exact(cell.successes, cell.runs, number, paper.RUNS) for cell, number in published])
     other = [(cell, number, p) for (cell, number), p in zip(published, adjusted, strict=True) if p < LEVEL]
@@ -224,11 +217,7 @@ STATEMENTS = (
 
 
 def image_claims(results: StudyResults) -> list[Claim]:
-    """The paper's statements on evaluations, on the data sets that a study has.
-
-    Args:
-        results: The study.
-    """
+    """The paper's statements on the evaluations of an image study."""
     found = []
     for problem in results.problems:
         for method, other, statement in STATEMENTS:
@@ -250,3 +239,10 @@ def _evidence(found: EvaluationRatio, problem: str, other: str) -> str:
         f"{found.interval.low:.2f} to {found.interval.high:.2f}), fewer in {found.lower} of {found.seeds} seeds, "
         f"p = {found.p_value:.3f} (Wilcoxon signed-rank)."
     )
+
+
+def verdict_line(found: list[Claim]) -> str:
+    """How many claims came out how, in one sentence."""
+    counts = Counter(claim.verdict for claim in found)
+    parts = [f"{counts[verdict]} {verdict}" for verdict in get_args(Verdict) if counts[verdict]]
+    return f"Of {len(found)} claims of the paper: {', '.join(parts)}." if found else ""

@@ -14,11 +14,7 @@ _NORMAL = NormalDist()
 
 
 class Interval(NamedTuple):
-    """Ends of a confidence interval.
-
-    >>> Interval(0.25, 0.5).high
-    0.5
-    """
+    """Ends of a confidence interval."""
 
     low: float
     high: float
@@ -26,11 +22,6 @@ class Interval(NamedTuple):
 
 def wilson(successes: int, trials: int, confidence: float = 0.95) -> Interval:
     """The score interval of a proportion (Wilson, 1927).
-
-    Args:
-        successes: How often it worked.
-        trials: Out of how many.
-        confidence: How often such intervals hold the true proportion.
 
     >>> low, high = wilson(43, 50)
     >>> f"{low:.3f} {high:.3f}"
@@ -79,17 +70,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def z_test(
     accuracy: float, baseline: float, trials: int, variance: Literal["sample", "null"] = "sample"
 ) -> tuple[float, float]:
-    """The one-proportion left-tailed z-test: is an accuracy below a baseline that is taken as known?
+    """The one-proportion left-tailed z-test of an accuracy against a baseline that is taken as known.
 
-    Args:
-        accuracy: Proportion observed.
-        baseline: Proportion under the null hypothesis.
-        trials: Out of how many.
-        variance: ``"sample"`` estimates the variance from the observed proportion, as the paper's values do; ``"null"``
-            takes it from the baseline.
-
-    Returns:
-        The statistic and its p-value.
+    ``variance="sample"`` estimates the variance from the observed proportion, as the paper's values do; ``"null"``
+    takes it from the baseline. Returns the statistic and its p-value.
 
     >>> z, p = z_test(0.9319, 0.9334, 10_000)
     >>> f"{z:.3f} {p:.3f}"
@@ -112,14 +96,9 @@ def z_test(
 
 
 def kaplan_meier(times: ArrayLike, ended: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Share of runs that last beyond each time, when some were stopped before they ended (Kaplan and Meier, 1958).
+    """The times at which a run ended, and the share of runs that last beyond each (Kaplan and Meier, 1958).
 
-    Args:
-        times: (n,) how long each was observed.
-        ended: (n,) whether it ended then; otherwise its observation did.
-
-    Returns:
-        The times at which something ended, in increasing order, and the share that lasts beyond each.
+    ``times`` (n,) is how long each run was observed, ``ended`` (n,) whether it ended then or only its observation did.
 
     >>> moments, surviving = kaplan_meier([6, 6, 6, 7, 10], [True, True, False, True, False])
     >>> moments.tolist(), [round(share, 3) for share in surviving.tolist()]
