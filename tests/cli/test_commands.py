@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import typer
+from typer.testing import CliRunner
 
 import flexicase as fx
 from flexicase import _native
@@ -53,6 +54,10 @@ def copy_of_the_sources(tmp_path_factory):
     (folder / "results").symlink_to(ROOT / "results")
     np.savetxt(folder / "errors.csv", example_errors(), fmt="%d", delimiter=",")
     (folder / "solution.push").write_text("(in1 in2 vector_integer_reverse vector_integer_eq)")
+    battery = json.loads(CliRunner().invoke(app, ["verify", "--battery"]).stdout)
+    matrices = battery["matrices"].items()
+    draws = {name: fx.select(m, 400, "ranked-num-zeros", seed=1).indices.tolist() for name, m in matrices}
+    (folder / "draws.json").write_text(json.dumps(draws))
     (folder / "study.toml").write_text(
         'name = "small"\nkind = "gp"\nproblems = ["mirror-image"]\nmethods = ["lexicase"]\nseeds = 1\n'
         "[settings]\npopulation = 20\ngenerations = 1\n"

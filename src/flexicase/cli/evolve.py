@@ -193,7 +193,7 @@ def report(run: EvolutionResult) -> str:
     text = f"{run.problem}, {run.method}, seed {run.seed}: {run.generation} generations in {run.seconds:.1f} s\n"
     if run.simplified is None:
         solved = f"{last.solved_cases} of {len(run.train_errors)} errors are zero"
-        return text + f"not solved; the best program has a total error of {last.best_error:g} ({solved})\n"
+        return text + f"not solved; the best program has a total error of {last.best_error:g} ({solved}):\n{run.best}\n"
     wrong = int((run.test_errors != 0).sum())
     verdict = {
         True: "errors on the test cases: it generalizes",
