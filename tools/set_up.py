@@ -70,19 +70,19 @@ def run(command: list[str], label: str, shown: Callable[[str], str | None] = lam
 
     reminder = threading.Thread(target=remind, daemon=True)
     reminder.start()
-    process = subprocess.Popen(
+    with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=environment
-    )
-    assert process.stdout is not None
-    for line in process.stdout:
-        lines.append(line)
-        text = shown(line.strip())
-        if text is not None:
-            spoke = time.monotonic()
-            print(f"  {text}", flush=True)
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            lines.append(line)
+            text = shown(line.strip())
+            if text is not None:
+                spoke = time.monotonic()
+                print(f"  {text}", flush=True)
     done.set()
     reminder.join()
-    if process.wait():
+    if process.returncode:
         raise CommandError(f"{label} failed:\n{''.join(lines[-40:])}")
     return "".join(lines)
 
