@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import typer.main
@@ -313,3 +314,20 @@ def test_ctrl_c_saves_and_the_resumed_run_ends_as_usual(run, tmp_path):
             for name in [name for name in record if name.startswith("seconds")]:
                 del record[name]
     assert resumed == straight
+
+
+def test_cases_from_a_file(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("sums.csv").write_text("input1,input2,output1\n" + "".join(f"{i},{i * i},{i + i * i}\n" for i in range(20)))
+    options = ("--population", 50, "--generations", 1, "--seed", 1, "--save", "saved")
+    result = run("evolve", "sums.csv", *options)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith("sums, lexicase, seed 1: ")
+    if "not solved" in result.stdout:
+        assert result.stdout.splitlines()[-1].startswith("(")  # the best program all the same
+    for name, reason in [("none.csv", "No such file"), ("empty.csv", "empty")]:
+        Path("empty.csv").write_text("")
+        refused = run("evolve", name)
+        assert refused.exit_code == 2
+        assert name in refused.stderr, reason
+        assert refused.stderr.count("\n") == 1

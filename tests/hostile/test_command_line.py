@@ -124,6 +124,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("flexicase.cli.demo.TIMING_SECONDS", 0.0)
     monkeypatch.setattr("flexicase.cli.demo.draw", lambda *_: [])
+    monkeypatch.setattr("flexicase.cli.demo.evolve_program", lambda *_: ({}, ""))
+    monkeypatch.setattr("flexicase.cli.demo.report_study", lambda *_: (None, ""))
     monkeypatch.setattr("flexicase.cli.reproduce.run_with_display", lambda *_, **__: 130)  # no study is run
     return tmp_path
 

@@ -23,9 +23,11 @@ from flexicase.gp import EvolutionResult, GenerationRecord, Variation
 from flexicase.gp._settings import EvolveSettings
 from flexicase.gp._state import read
 from flexicase.gp.evolve import evolve_settings
-from flexicase.problems import names
+from flexicase.problems import Problem, from_file, names
 from flexicase.selection.fast_lexicase import FastLexicase
 
+#: Suffixes of files with cases, which may be compressed.
+CASE_FILES = (".csv", ".json", ".jsonl")
 #: Number of generations whose mean time predicts the time left.
 RECENT_GENERATIONS = 20
 
@@ -72,7 +74,12 @@ def _duration(seconds: float) -> str:
 
 def evolve(
     problem: Annotated[
-        str | None, typer.Argument(help="Name of the problem; 'flexicase problems' lists them.", show_default=False)
+        str | None,
+        typer.Argument(
+            help="Name of the problem ('flexicase problems' lists them), or a file of cases: CSV with columns "
+            "input1, …, output1, …, or JSON.",
+            show_default=False,
+        ),
     ] = None,
     *,
     method: Annotated[
@@ -149,11 +156,12 @@ def evolve(
     """
     options = locals()
     arguments = {name: options[name] for name in SETTINGS if options[name] is not None}
+    own = _from_file(problem)
     if resume:
-        problem, arguments = _resumed(save, problem, arguments)
+        problem, arguments = _resumed(save, problem if own is None else own.name, arguments)
     arguments.setdefault("seed", secrets.randbits(48))
-    settings = _check(problem, arguments, save, resume)
-    assert problem is not None
+    settings = _check(problem if own is None else own, arguments, save, resume)
+    problem = settings.problem.name
     if plot is not None:
         check_picture(plot)
     folder = save or _spare_folder(f"{problem}-{arguments.get('method', 'lexicase')}-seed-{arguments['seed']}")
@@ -161,7 +169,7 @@ def evolve(
     progress = Progress(as_json, settings)
     try:
         with terminations_as_interrupts(), progress:
-            run = _followed(progress, folder, problem=problem, threads=threads, **arguments)
+            run = _followed(progress, folder, problem=own or problem, threads=threads, **arguments)
     finally:
         if folder is not None and not save:
             with contextlib.suppress(OSError):
@@ -229,7 +237,8 @@ def report(run: EvolutionResult) -> str:
         )
     if run.simplified is None:
         solved = f"{int((run.train_errors == 0).sum())} of {len(run.train_errors)} errors are zero"
-        return text + f"not solved; the best program has a total error of {run.train_errors.sum():g} ({solved})\n"
+        total = f"{run.train_errors.sum():g}"
+        return text + f"not solved; the best program has a total error of {total} ({solved}):\n{run.best}\n"
     wrong = int((run.test_errors != 0).sum())
     verdict = {
         True: "errors on the test cases: it generalizes",
@@ -246,11 +255,23 @@ def report(run: EvolutionResult) -> str:
     )
 
 
-def _check(problem: str | None, arguments: dict[str, Any], save: Path | None, resume: bool) -> EvolveSettings:
+def _from_file(problem: str | None) -> Problem | None:
+    """The problem in a file of cases; None for the name of a problem."""
+    if problem is None or problem in names() or not problem.removesuffix(".gz").endswith(CASE_FILES):
+        return None
+    try:
+        return from_file(problem)
+    except OSError as error:
+        raise typer.BadParameter(f"{problem}: {error.strerror or error}", param_hint="PROBLEM") from None
+    except (TypeError, ValueError) as error:
+        raise typer.BadParameter(str(error), param_hint="PROBLEM") from None
+
+
+def _check(problem: str | Problem | None, arguments: dict[str, Any], save: Path | None, resume: bool) -> EvolveSettings:
     """The settings of the run; refuses invalid options before it starts."""
     if problem is None:
         raise typer.BadParameter("the name of a problem is missing", param_hint="PROBLEM")
-    if problem not in names():
+    if isinstance(problem, str) and problem not in names():
         raise typer.BadParameter(f"unknown problem {problem!r}{did_you_mean(problem, names())}", param_hint="PROBLEM")
     if save is not None and not resume:
         try:
