@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from flexicase.experiments.jobs import JobResult, Progress, RunSpec, Scalar, run_with_checkpoint
 from flexicase.problems import load
+from flexicase.problems.settings import MAX_POPULATION
 from flexicase.selection.methods import resolve_method
 
 if TYPE_CHECKING:
@@ -39,11 +40,11 @@ class GpSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    population: int | None = Field(default=None, ge=1)
+    population: int | None = Field(default=None, ge=1, le=MAX_POPULATION)
     generations: int | None = Field(default=None, ge=0)
     partial: bool | None = None
     default_weight: Literal["max", "min"] | None = None
-    n_selections: int | None = Field(default=None, ge=1)
+    n_selections: int | None = Field(default=None, ge=1, le=MAX_POPULATION)
     simplification_steps: int | None = Field(default=None, ge=0)
     instruction_set: Literal["2019", "2021", "2023"] | None = None
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 
-from flexicase._checks import did_you_mean
+from flexicase._checks import MAX_COUNT, did_you_mean, shown
 from flexicase.experiments.jobs import RunSpec, load_job
 
 LONGEST_NAME = 200
@@ -225,6 +225,9 @@ def _checked_settings(model: type[BaseModel], given: Mapping[str, Any], where: s
         raise SpecError(f"{where}: {'; '.join(_messages(error, model))}") from error
     except (ValueError, TypeError, RecursionError) as error:
         raise SpecError(f"{where}: must hold values that JSON has: {error}") from error
+    for key, value in _flat(settings):
+        if isinstance(value, int) and abs(value) > MAX_COUNT:
+            raise SpecError(f"{where}: {key}: should be an integer of at most 64 bits, got {shown(value)}")
     return settings
 
 
@@ -239,16 +242,9 @@ def _messages(error: ValidationError, model: type[BaseModel]) -> Iterator[str]:
             yield f"{place!r} is missing"
         else:
             message = detail["msg"].removeprefix("Value error, ").removeprefix("Input ")
-            yield f"{place}: {message[:1].lower()}{message[1:]}, got {_shown(detail['input'])}"
+            yield f"{place}: {message[:1].lower()}{message[1:]}, got {shown(detail['input'])}"
     if len(details) > MAX_MESSAGES:
         yield f"and {len(details) - MAX_MESSAGES} more"
-
-
-def _shown(value: Any) -> str:
-    try:
-        return f"{value!r:.80}"
-    except (ValueError, RecursionError):  # a number of too many digits, or too deep
-        return f"a value of type {type(value).__name__} that cannot be shown"
 
 
 def diff_specs(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
