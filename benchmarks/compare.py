@@ -1,9 +1,9 @@
 """Two builds of flexicase beside each other: ``python benchmarks/compare.py BEFORE AFTER``.
 
-BEFORE and AFTER are the Python interpreters of two environments. Both run in processes that live as long as the
-comparison and take turns on the same work, so that other load on the machine disturbs both alike. A pair is the least
-processor time of either build over some turns. Each ratio is BEFORE / AFTER (above 1: AFTER is faster), the geometric
-mean over the pairs, with a 95 % t interval.
+BEFORE and AFTER are the Python interpreters of two environments. Each pair starts one process of either, because a
+process keeps its luck with memory pages for life. The two take turns on the same work, so that other load on the
+machine disturbs both alike, and the least processor time of either counts. Each ratio is BEFORE / AFTER (above 1:
+AFTER is faster), the geometric mean over the pairs, with a 95 % t interval.
 """
 
 from __future__ import annotations
@@ -73,6 +73,20 @@ def _generation(problem: str) -> Callable[[Path], Callable[[], Any]]:
     return make
 
 
+def _digits(_: Path) -> Callable[[], Any]:
+    import torch
+
+    from flexicase import torch as ft
+
+    torch.set_num_threads(1)
+    data = ft.data.load("digits")
+
+    def generation() -> None:
+        ft.GradientLexicase(lambda: ft.vgg("digits", channels=1, size=8), data.train, seed=1, generations=10).step()
+
+    return generation
+
+
 WORK: dict[str, Callable[[Path], Callable[[], Any]]] = {
     "a": lambda folder: _selection(folder, "a", 1000, "lexicase"),
     "a, weighted": lambda folder: _selection(folder, "a", 1000, "weighted-num-nonzeros"),
@@ -86,6 +100,7 @@ WORK: dict[str, Callable[[Path], Callable[[], Any]]] = {
     "Push": _push,
     "gp, Mirror Image": _generation("mirror-image"),
     "gp, Last Index of Zero": _generation("last-index-of-zero"),
+    "digits, one generation": _digits,
 }
 
 
@@ -110,6 +125,7 @@ class Build:
 
     def __init__(self, python: str, folder: Path, chosen: list[str]) -> None:
         """Start it, and wait until all work is prepared."""
+        self._python = python
         self._process = subprocess.Popen(
             [python, __file__, "--serve", str(folder), "--work", *chosen],
             stdin=subprocess.PIPE,
@@ -122,7 +138,7 @@ class Build:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            raise SystemExit(f"{self._process.args[0]} ended with {self._process.wait()}")  # type: ignore[index]
+            raise SystemExit(f"{self._python} ended with {self._process.wait()}")
         return line
 
     def seconds(self, name: str) -> float:
@@ -131,6 +147,12 @@ class Build:
         self._process.stdin.write(name + "\n")
         self._process.stdin.flush()
         return float(self._answer())
+
+    def stop(self) -> None:
+        """End the process."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
 
 
 def interval(ratios: list[float]) -> tuple[float, float, float]:
@@ -159,11 +181,11 @@ def main() -> None:
         folder = Path(name)
         for letter, workload in WORKLOADS.items():
             np.save(folder / f"{letter}.npy", workload.build())
-        before, after = (Build(python, folder, chosen) for python in arguments.builds)
         print(f"{'work':26}{'before/after':>14}{'95 % interval':>18}{'after, ms':>12}")
         ratios: dict[str, list[float]] = {work: [] for work in chosen}
         latest: dict[str, float] = {}
         for pair in range(arguments.pairs):
+            before, after = (Build(python, folder, chosen) for python in arguments.builds)
             for work in chosen:
                 taken = {before: math.inf, after: math.inf}
                 for turn in range(arguments.turns):
@@ -171,6 +193,8 @@ def main() -> None:
                         taken[build] = min(taken[build], build.seconds(work))
                 ratios[work].append(taken[before] / taken[after])
                 latest[work] = min(latest.get(work, math.inf), taken[after])
+            before.stop()
+            after.stop()
         for work, found in ratios.items():
             mean, low, high = interval(found)
             print(f"{work:26}{mean:14.3f}{low:10.3f} – {high:.3f}{1000 * latest[work]:12.3f}")
