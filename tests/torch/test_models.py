@@ -43,7 +43,7 @@ def test_pooling_is_that_of_pytorch(shape, layout):
 
 @pytest.mark.parametrize("depth", [12, "vgg", "VGG16"])
 def test_unknown_depths_are_refused(depth):
-    with pytest.raises(ValueError, match="depth must be 11, 13, 16, 19, 'small' or 'digits', got"):
+    with pytest.raises(ValueError, match="depth must be 11, 13, 16, 19, 'vgg11-quarter', 'small' or 'digits', got"):
         ft.vgg(depth)
 
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from numpy.typing import NDArray
 from pydantic import BaseModel
@@ -18,7 +18,11 @@ from flexicase._checkpoint import CheckpointError
 from flexicase._checks import did_you_mean
 
 Scalar: TypeAlias = str | int | float | bool | None
-KINDS = {"gp": "flexicase.experiments.gp_job:GpJob", "image": "flexicase.experiments.image_job:ImageJob"}
+KINDS = {
+    "gp": "flexicase.experiments.gp_job:GpJob",
+    "image": "flexicase.experiments.image_job:ImageJob",
+    "same-populations": "flexicase.experiments.same_populations_job:SamePopulationsJob",
+}
 
 
 @dataclass(frozen=True)
@@ -96,7 +100,10 @@ class Job(Protocol):
         """
 
 
-def run_with_checkpoint(make: Callable[[Path], JobResult], save: Path) -> JobResult:
+Made = TypeVar("Made")
+
+
+def run_with_checkpoint(make: Callable[[Path], Made], save: Path) -> Made:
     """Make a run, going on from what a folder holds; if that cannot be read, from the beginning.
 
     Args:

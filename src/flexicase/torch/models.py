@@ -17,6 +17,7 @@ LAYOUTS: dict[str, Layout] = {
     "vgg13": (64, 64, POOL, 128, 128, POOL, 256, 256, POOL, 512, 512, POOL, 512, 512, POOL),
     "vgg16": (64, 64, POOL, 128, 128, POOL, *(256,) * 3, POOL, *(512,) * 3, POOL, *(512,) * 3, POOL),
     "vgg19": (64, 64, POOL, 128, 128, POOL, *(256,) * 4, POOL, *(512,) * 4, POOL, *(512,) * 4, POOL),
+    "vgg11-quarter": (16, POOL, 32, POOL, 64, 64, POOL, 128, 128, POOL, 128, 128, POOL),
     "small": (16, POOL, 32, POOL, 64, 64, POOL),
     "digits": (8, POOL, 16, POOL),
 }
@@ -50,8 +51,9 @@ def vgg(depth: int | str = 16, *, channels: int = 3, size: int = 32, classes: in
     """A VGG network: 3 × 3 convolutions with batch normalisation and ReLU, max-pooling, one linear layer.
 
     Args:
-        depth: 11, 13, 16 or 19; or a layout's name: ``"small"``, 71 thousand parameters for 32 × 32 images, and
-            ``"digits"``, 2 thousand for 8 × 8 (with ``channels=1, size=8``).
+        depth: 11, 13, 16 or 19; or a layout's name: ``"vgg11-quarter"``, VGG-11 with a quarter of the channels,
+            ``"small"``, 71 thousand parameters for 32 × 32 images, and ``"digits"``, 2 thousand for 8 × 8 (with
+            ``channels=1, size=8``).
         channels: Number of channels of the images.
         size: Height and width of the images.
         classes: Number of outputs.
@@ -66,7 +68,7 @@ def vgg(depth: int | str = 16, *, channels: int = 3, size: int = 32, classes: in
     """
     name = f"vgg{depth}" if isinstance(depth, int) else depth
     if name not in LAYOUTS:
-        raise ValueError(f"depth must be 11, 13, 16, 19, 'small' or 'digits', got {depth!r}")
+        raise ValueError(f"depth must be 11, 13, 16, 19, 'vgg11-quarter', 'small' or 'digits', got {depth!r}")
     layout = LAYOUTS[name]
     check_count(classes, "classes", 1)
     side = check_count(size, "size", 1) >> layout.count(POOL)
