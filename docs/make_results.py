@@ -15,11 +15,11 @@ import tempfile
 from pathlib import Path
 
 from flexicase.experiments.results import StudyResults, read_results
-from flexicase.report import paper
-from flexicase.report.figures import draw_figures
-from flexicase.report.sections import Table
-from flexicase.report.successes import success_groups
-from flexicase.report.write import PROGRAMS, layout_of, write_tables
+from flexicase.report import _paper as paper
+from flexicase.report._sections import Section, Table
+from flexicase.report.claims import verdict_line
+from flexicase.report.figures import draw_figures, figures_of
+from flexicase.report.write import PROGRAMS, layout_of, sections_of, write_tables
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "benchmarks"))
@@ -30,8 +30,6 @@ PAGE = Path("docs/results.md")
 LIST = Path("results/README.md")
 IMAGES = Path("docs/images/results")
 TABLES = "tables"
-SUCCESS_HEADER = ("problem", "method", "successes", "95 % interval", "p", "Holm p")
-MARKS = {"worse": " ↓", "better": " ↑", "": ""}
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
@@ -54,23 +52,36 @@ def refresh(root: Path) -> list[Path]:
     page = (root / PAGE).read_text(encoding="utf-8")
     files = [root / PAGE, root / LIST]
     for results in studies:
-        files += write_tables(results, root / "results" / results.spec.name / TABLES)
-    for results in (study for study in studies if study.spec.kind != "image"):
-        pictures = draw(results, root / IMAGES / results.spec.name)
-        files += pictures
-        page = replace_fragment(page, fragment(results, pictures), results.spec.name)
+        sections = sections_of(results)
+        files += write_tables(results, sections, root / "results" / results.spec.name / TABLES)
+        if results.spec.kind != "image":
+            pictures = draw(sections, root / IMAGES / results.spec.name)
+            files += pictures
+            page = replace_fragment(page, fragment(results, sections, pictures), results.spec.name)
+    if "<!-- finding:begin -->" in page:
+        page = replace_fragment(page, finding(studies), "finding")
     overview = (root / LIST).read_text(encoding="utf-8")
     (root / LIST).write_text(replace_fragment(overview, list_of(studies), "studies"), encoding="utf-8")
     (root / PAGE).write_text(page, encoding="utf-8")
     return files
 
 
-def draw(results: StudyResults, folder: Path) -> list[Path]:
+def finding(studies: list[StudyResults]) -> str:
+    """What each study found, in one or two sentences."""
+    lines = []
+    for results in studies:
+        layout = layout_of(results)
+        outcome = verdict_line(layout.claims(results)) or layout.verdict(results)
+        lines.append(f"- `{results.spec.name}`, {layout.title}: {outcome}")
+    return "\n".join(lines)
+
+
+def draw(sections: list[Section], folder: Path) -> list[Path]:
     """The figures that the page shows, drawn into a folder that holds nothing else."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     with tempfile.TemporaryDirectory() as everything:
-        drawn = draw_figures(layout_of(results).sections(results), Path(everything))
+        drawn = draw_figures(sections, Path(everything))
         return [Path(shutil.copy(path, folder)) for path in drawn if is_shown(path)]
 
 
@@ -79,22 +90,16 @@ def is_shown(path: Path) -> bool:
     return path.suffix == ".png" and "distinct" not in path.stem and not path.stem.endswith("-log")
 
 
-def fragment(results: StudyResults, pictures: list[Path]) -> str:
-    """A study as Markdown: how far it is, successes, verdicts, figures and tables."""
-    layout = layout_of(results)
+def fragment(results: StudyResults, sections: list[Section], pictures: list[Path]) -> str:
+    """A study as Markdown: how far it is, then text, figures and table of each section."""
+    captions = {figure.name: figure.chart.caption for figure in figures_of(sections)}
     parts = [standing(results)]
-    if layout.success:
-        parts.append(successes(results))
-    found = layout.claims(results)
-    if found:
-        parts.append("\n".join(f"- **{c.verdict}**: “{c.statement}” {c.evidence}" for c in found))
-    parts += [f"![{path.stem.replace('-', ' ')}](images/results/{results.spec.name}/{path.name})" for path in pictures]
     parts += [
-        f"**{part.title}.** {part.text}\n\n{table_text(part.table)}"
-        for part in layout.sections(results)
-        if part.table is not None
+        f"![{path.stem.replace('-', ' ')}](images/results/{results.spec.name}/{path.name})\n\n*{captions[path.stem]}*"
+        for path in pictures
     ]
-    return "\n\n".join(parts)
+    parts += [f"**{part.title}.** {part.text}\n\n{table_text(part.table)}" for part in sections if part.table]
+    return "\n\n".join(parts).replace("\n\n**\n\n", "\n\n")
 
 
 def standing(results: StudyResults) -> str:
@@ -102,31 +107,11 @@ def standing(results: StudyResults) -> str:
     origin, done = results.origin(), len(results.runs)
     far = f"all {done} runs" if done == results.planned else f"{done} of {results.planned} runs so far"
     sizes = ", ".join(f"{name} {value}" for name, value in results.spec.settings.items())
-    return f"{far[:1].upper()}{far[1:]}; {sizes}. Made by flexicase {origin['versions']} on {origin['machines']}."
-
-
-def successes(results: StudyResults) -> str:
-    """The table of successes, with the paper's beside them where it has them."""
-    groups = success_groups(results)
-    published = any(group["published"] for group in groups)
-    rows = []
-    for group in groups:
-        for row in group["rows"]:
-            cells = [group["problem"], row["title"], marked(f"{row['successes']}/{row['runs']}", row["mark"])]
-            cells += [row["interval"], row["p"], row["adjusted"]]
-            rows.append([*cells, *([marked(row["published"], row["paper_mark"])] if published else [])])
-    text = (
-        f"{layout_of(results).success} Intervals: Wilson. p: Fisher's exact test against lexicase, two-sided; Holm p: "
-        "adjusted for the other methods on the same problem. Bold: different from lexicase at the 5 % level, "
-        "unadjusted as in the paper; ↓ worse, ↑ better."
+    hours = sum(run.provenance.get("seconds") or 0.0 for run in results.runs) / 3600
+    return (
+        f"{far[:1].upper()}{far[1:]}; {sizes}. Made by flexicase {origin['versions']} on {origin['machines']}. The "
+        f"runs took {hours:.1f} hours in all, each with one thread, beside other work."
     )
-    header = [*SUCCESS_HEADER, *(["paper"] if published else [])]
-    return f"{table_text(Table(header, rows))}\n\n{text}"
-
-
-def marked(count: str, mark: str) -> str:
-    """A number of successes, in bold if it differs from that of lexicase."""
-    return f"**{count}**{MARKS[mark]}" if mark else count
 
 
 def table_text(table: Table) -> str:
@@ -134,7 +119,8 @@ def table_text(table: Table) -> str:
     parts = []
     for group in table.groups():
         rows = [[*row[1 : table.names], *(cell.replace(" ", NO_BREAK) for cell in row[table.names :])] for row in group]
-        parts.append(f"*{group[0][0]}*\n\n{markdown_table(table.header[1:], rows, table.names - 1)}")
+        title = f"{group[0][0][:1].upper()}{group[0][0][1:]}"
+        parts.append(f"*{title}*\n\n{markdown_table(table.header[1:], rows, table.names - 1)}")
     return "\n\n".join(parts)
 
 
@@ -150,4 +136,4 @@ def list_of(studies: list[StudyResults]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

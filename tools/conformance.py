@@ -1,135 +1,32 @@
 """Replays golden records of another Push system: ``python tools/conformance.py FILE...``.
 
-A file holds one JSON record a line, plain or compressed with gzip, of the kinds step, program, translate and errors.
-Each record that the engine disagrees with is printed; the last line counts them.
+A file holds one JSON record a line, plain or compressed with gzip, of the kinds step, program, translate and errors, or
+the cases or random constants of a benchmark problem; problems.json holds the settings of problems. Each record that the
+package disagrees with is printed; the last line counts them. Files named .md are skipped.
 """
 
 from __future__ import annotations
 
-import gzip
 import json
-import math
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from conformance_psb2 import check_case, check_constants, check_errors, check_problem
+from conformance_values import Record, difference, genome_of, records, same, state_of, value_of
 from flexicase import _native
-from flexicase.push.genome import Gene, Genome, Marker
+from flexicase.push.genome import Genome
 from flexicase.push.interpreter import Limits, RunState
-from flexicase.push.program import Char, Float32, Program, Symbol, Value
-
-Record = Mapping[str, Any]
+from flexicase.push.program import Program
 
 # Functions of which Java does not always give the nearest double.
 _LAST_PLACE = ("arcsin", "arccos", "arctan")
+#: Kinds of records of benchmark problems, by a key that only they have.
+_UNNAMED = {"edge_errors": "errors of a problem", "input1": "case", "constant_generator": "constants"}
 _TERMINATION = {"normal": "normal", "step_limit": "abnormal"}
 _ANSWERS = {"mirror-image": ("boolean", 1), "last-index-of-zero": ("integer", 1_000_000)}
-
-
-def _real(value: Any) -> float:
-    if isinstance(value, dict):
-        return Float32(value["float32"])
-    return float(value)
-
-
-def value_of(record: Any) -> Value:
-    """The value of a JSON item.
-
-    >>> value_of([{"int": 1}, {"instruction": "exec_dup"}, [{"vec": []}]])
-    (1, Symbol('exec_dup'), ([],))
-    """
-    if record is None:
-        return None
-    if isinstance(record, list):
-        return tuple(value_of(item) for item in record)
-    key = next(key for key in record if key not in ("close", "silent"))
-    payload = record[key]
-    if key == "vfloat":
-        return [_real(element) for element in payload]
-    if key in ("vint", "vbool", "vstr", "vec"):
-        return list(payload)
-    makers: Mapping[str, Any] = {
-        "instruction": Symbol,
-        "int": int,
-        "float": _real,
-        "float32": Float32,
-        "bool": bool,
-        "char": Char,
-        "str": str,
-        "meta": Marker,
-    }
-    if key not in makers:
-        raise ValueError(f"no kind of item is called {key!r}")
-    return makers[key](payload)
-
-
-def state_of(record: Mapping[str, Any]) -> dict[str, list[Value]]:
-    """The stacks of a JSON state, top first.
-
-    >>> state_of({"integer": [{"int": 1}], "tag": [[5, {"bool": True}]]})
-    {'integer': [1], 'tag': [(5, True)]}
-    """
-    state = {name: [value_of(item) for item in items] for name, items in record.items() if name != "tag"}
-    if "tag" in record:
-        state["tag"] = [(number, value_of(item)) for number, item in record["tag"]]
-    return state
-
-
-def genome_of(record: list[dict[str, Any]]) -> Genome:
-    """The genome of JSON genes.
-
-    >>> len(genome_of([{"int": 5, "close": 1}]))
-    1
-    """
-    return Genome(Gene(value_of(gene), gene.get("close", 0), gene.get("silent", False)) for gene in record)
-
-
-def _is_near(a: float, b: float, ulps: int) -> bool:
-    if math.isnan(a) or math.isnan(b):
-        return math.isnan(a) and math.isnan(b)
-    return a == b or (math.isfinite(a) and math.isfinite(b) and abs(a - b) <= ulps * math.ulp(max(abs(a), abs(b))))
-
-
-def same(a: Value, b: Value, ulps: int = 0) -> bool:
-    """Are two values equal, kinds included, floats to within ``ulps`` units in the last place?
-
-    >>> same((1, [0.5]), (1, [0.5])), same(1, 1.0), same(True, 1)
-    (True, False, False)
-    """
-    waiting = [(a, b)]
-    while waiting:
-        x, y = waiting.pop()
-        if isinstance(x, list | tuple):
-            if type(x) is not type(y) or len(x) != len(y):
-                return False
-            waiting.extend(zip(x, y, strict=True))
-        elif isinstance(x, bool) or isinstance(y, bool) or x is None or y is None:
-            if x is not y:
-                return False
-        elif isinstance(x, int):
-            if not isinstance(y, int) or int(x) != int(y):
-                return False
-        elif isinstance(x, float):
-            if type(x) is not type(y) or not _is_near(x, y, ulps):
-                return False
-        elif type(x) is not type(y) or str.__str__(x) != str.__str__(y):
-            return False
-    return True
-
-
-def difference(expected: Mapping[str, list[Value]], found: Mapping[str, list[Value]], ulps: int = 0) -> str:
-    """What differs between two states, or an empty text.
-
-    >>> difference({"integer": [1]}, {"integer": [2]})
-    'integer: expected [1], found [2]'
-    """
-    for name in sorted({*expected, *found}):
-        wanted, got = expected.get(name, []), found.get(name, [])
-        if not same(wanted, got, ulps):
-            return f"{name}: expected {wanted}, found {got}"
-    return ""
 
 
 def _ulps(record: Record) -> int:
@@ -138,7 +35,7 @@ def _ulps(record: Record) -> int:
 
 
 def _limits(record: Record, steps: int = 600) -> Limits:
-    return Limits(steps=record.get("evalpush_limit", steps), points=record["max_points"])
+    return Limits(steps=record.get("evalpush_limit", steps), points=record.get("max_points", 2000))
 
 
 def _run(program: Any, state: dict[str, Any], limits: Limits) -> RunState:
@@ -235,49 +132,56 @@ def _check_errors(record: Record, folder: Path) -> str:
     return ""
 
 
-def check(record: Record, folder: Path) -> str:
-    """What the engine does otherwise than a record says, or an empty text.
+def check(record: Record, path: Path) -> str:
+    """What the package does otherwise than a record says, or an empty text.
 
     Args:
         record: A golden record.
-        folder: Where the cases of error records are, in ``error-cases.json``.
+        path: Its file, whose folder has the cases of error records, and whose name tells the problem of a case.
 
     >>> check({"kind": "step", "instruction": "integer_inc", "max_points": 1200,
     ...        "before": {"integer": [{"int": 1}]}, "after": {"integer": [{"int": 2}]}}, Path())
     ''
     """
+    folder = path.parent
     checks: dict[str, Callable[[Record], str]] = {
         "step": _check_step,
         "program": _check_program,
         "translate": _check_translate,
         "errors": lambda item: _check_errors(item, folder),
+        "errors of a problem": lambda item: check_errors(item, folder),
+        "case": lambda item: check_case(item, path),
+        "constants": check_constants,
+        "problem": check_problem,
     }
-    if record["kind"] not in checks:
-        return f"no kind of record is called {record['kind']!r}"
-    return checks[record["kind"]](record)
+    kind = kind_of(record)
+    return checks[kind](record) if kind in checks else f"no kind of record is called {kind!r}"
 
 
-def records(path: Path) -> Iterator[Record]:
-    """The records of a file."""
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            if line.strip():
-                yield json.loads(line)
+def kind_of(record: Record) -> str:
+    """The kind of a record, which those of benchmark problems do not name.
+
+    >>> kind_of({"input1": 1, "output1": 2})
+    'case'
+    """
+    for key, kind in _UNNAMED.items():
+        if key in record:
+            return kind
+    return str(record.get("kind", "problem" if "genes" in record else None))
 
 
 def main(paths: Sequence[str]) -> int:
-    """Replay files; 1 if the engine disagrees with a record, or there is nothing to replay."""
+    """Replay files; 1 if the package disagrees with a record, or there is nothing to replay."""
     if not paths:
         sys.stderr.write("usage: python tools/conformance.py FILE...\n")
         return 2
     passed = failed = 0
     for path in map(Path, paths):
-        for record in records(path):
-            problem = check(record, path.parent)
+        for record in records(path) if path.suffix != ".md" else ():
+            problem = check(record, path)
             if problem:
                 failed += 1
-                print(f"{record.get('id', path.name)} {record.get('instruction', record['kind'])}: {problem}")
+                print(f"{record.get('id', path.name)} {record.get('instruction', kind_of(record))}: {problem}")
             else:
                 passed += 1
     print(f"{passed} passed, {failed} failed")

@@ -48,9 +48,17 @@ std::u16string characters(nb::handle value) {
   return {text.text, text.length};
 }
 
+void add_groups(Generator& made, nb::handle groups) {
+  for (nb::handle group : nb::cast<nb::tuple>(groups)) {
+    made.weights.push_back(nb::cast<double>(group[0]) + (made.weights.empty() ? 0 : made.weights.back()));
+    made.groups.push_back(characters(group[1]));
+  }
+}
+
 // An entry of a generator list: the name of its draw, and what the draw needs.
 Generator generator(nb::tuple entry, Arena& arena) {
-  constexpr const char* draws[] = {"fixed", "integer", "real", "boolean", "character", "string", "tag", "tagged"};
+  constexpr const char* draws[] = {"fixed",  "integer", "real",   "boolean", "character",
+                                   "string", "tag",     "tagged", "words",   "vector"};
   Generator made;
   made.draw = static_cast<Draw>(position(draws, nb::cast<std::string>(entry[0]), "draw"));
   switch (made.draw) {
@@ -67,10 +75,7 @@ Generator generator(nb::tuple entry, Arena& arena) {
     case Draw::string:
       made.low = nb::cast<std::int64_t>(entry[1]);
       made.high = nb::cast<std::int64_t>(entry[2]);
-      for (nb::handle group : nb::cast<nb::tuple>(entry[3])) {
-        made.weights.push_back(nb::cast<double>(group[0]) + (made.weights.empty() ? 0 : made.weights.back()));
-        made.groups.push_back(characters(group[1]));
-      }
+      add_groups(made, entry[3]);
       made.words = nb::cast<bool>(entry[4]);
       break;
     case Draw::tag:
@@ -80,6 +85,23 @@ Generator generator(nb::tuple entry, Arena& arena) {
       made.high = nb::cast<std::int64_t>(entry[2]) - 1;
       break;
     case Draw::tagged: made.high = nb::cast<std::int64_t>(entry[1]) - 1; break;
+    case Draw::words:
+      made.low = nb::cast<std::int64_t>(entry[1]);
+      made.high = nb::cast<std::int64_t>(entry[2]);
+      made.letters = characters(entry[3]);
+      add_groups(made, entry[4]);
+      for (nb::handle share : nb::cast<nb::tuple>(entry[5])) {
+        made.shares.push_back(nb::cast<double>(share[0]) + (made.shares.empty() ? 0 : made.shares.back()));
+        Generator& lengths = made.parts.emplace_back();
+        lengths.low = nb::cast<std::int64_t>(share[1]);
+        lengths.high = nb::cast<std::int64_t>(share[2]);
+      }
+      break;
+    case Draw::vector:
+      made.low = nb::cast<std::int64_t>(entry[1]);
+      made.high = nb::cast<std::int64_t>(entry[2]);
+      made.parts.push_back(generator(nb::cast<nb::tuple>(entry[3]), arena));
+      break;
     default: break;
   }
   return made;

@@ -107,6 +107,12 @@ nb::dict state_of(const Machine& m, ToPython& to_python) {
     output.append(push_values::text_to_python(m.output.data(), m.output.size()));
     state["output"] = output;
   }
+  for (int i = 0; i < kSlots; ++i) {
+    if (m.slots[i].kind == Kind::nil) continue;
+    nb::list slot;
+    slot.append(to_python(m.slots[i]));
+    state[kSlotNames[i]] = slot;
+  }
   if (!m.tags.empty()) {
     nb::list tags;
     for (const auto& [number, item] : m.tags) tags.append(nb::make_tuple(number, to_python(item)));
@@ -153,6 +159,9 @@ void load(Machine& m, nb::dict state, Arena& arena) {
       for (nb::handle item : items) m.inputs.push_back(push_values::from_python(item, arena, {"input"}));
     } else if (name == "output") {
       load_output(m, items, arena);
+    } else if (const auto* slot = std::find(std::begin(kSlotNames), std::end(kSlotNames), name);
+               slot != std::end(kSlotNames) && items.size() == 1) {
+      m.slots[slot - kSlotNames] = push_values::from_python(items[0], arena, {kSlotNames[slot - kSlotNames]});
     } else if (name == "tag") {
       for (nb::handle entry : items) {
         m.tags.emplace_back(nb::cast<std::int64_t>(entry[0]), push_values::from_python(entry[1], arena, {"tag"}));
@@ -288,6 +297,7 @@ nb::list table() {
     if (row.profiles & kW) profiles += 'W';
     if (row.profiles & kM) profiles += 'M';
     if (row.profiles & kL) profiles += 'L';
+    if (row.profiles & kP) profiles += 'P';
     rows.append(nb::make_tuple(row.name, row.stacks, row.blocks, profiles));
   }
   return rows;

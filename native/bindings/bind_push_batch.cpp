@@ -25,6 +25,9 @@ using Errors = flexicase::Out<double>;
 
 int stack_number(const std::string& name) {
   if (name == "output") return kStacks;
+  if (const auto* slot = std::find(std::begin(kSlotNames), std::end(kSlotNames), name); slot != std::end(kSlotNames)) {
+    return kStacks + 1 + static_cast<int>(slot - kSlotNames);
+  }
   const auto* found = std::find(std::begin(kStackNames), std::end(kStackNames), name);
   if (found == std::end(kStackNames)) throw nb::value_error(("no stack is named " + name).c_str());
   return static_cast<int>(found - kStackNames);
@@ -37,7 +40,7 @@ void check_kinds(const std::vector<Question>& questions, const Cases& cases) {
   }
   for (const Question& asked : questions) {
     if (fits_stack(asked)) continue;
-    const char* stack = asked.stack == kStacks ? "output" : kStackNames[asked.stack];
+    const char* stack = asked.stack >= kStacks ? "output" : kStackNames[asked.stack];
     const std::string error = kMeasureNames[static_cast<std::size_t>(asked.measure)];
     throw nb::value_error(("the error '" + error + "' cannot be measured on the stack '" + stack + "'").c_str());
   }
@@ -70,8 +73,9 @@ std::vector<Item> items_of(const nb::list& programs) {
   return items;
 }
 
-std::shared_ptr<Cases> make_cases(nb::list inputs, nb::list targets) {
+std::shared_ptr<Cases> make_cases(nb::list inputs, nb::list targets, bool has_output) {
   auto cases = std::make_shared<Cases>();
+  cases->has_output = has_output;
   if (inputs.size() != targets.size()) throw nb::value_error("as many targets as inputs");
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     auto& items = cases->inputs.emplace_back();
@@ -187,6 +191,7 @@ nb::tuple errors_and_answers(nb::list programs, const Cases& cases, Indices indi
 nb::tuple outputs(const Code& program, const Cases& cases, const std::string& stack, const Limits& limits) {
   Question asked;
   asked.stack = stack_number(stack);
+  asked.measure = Measure::custom;
   Answers answers;
   {
     const flexicase::WithoutGil others_run;
@@ -213,7 +218,7 @@ void bind_push_batch(nb::module_& m) {
             new (self) Question(question(stack, error, penalty, per_element, decimals, text));
           },
           "stack"_a, "error"_a, "penalty"_a, "per_element"_a, "decimals"_a, "label"_a);
-  m.def("push_cases", &make_cases, "inputs"_a, "targets"_a);
+  m.def("push_cases", &make_cases, "inputs"_a, "targets"_a, "has_output"_a = true);
   m.def(
       "push_check_kinds", [](nb::list asked, const Cases& cases) { check_kinds(questions_of(asked), cases); },
       "questions"_a, "cases"_a);

@@ -49,6 +49,14 @@ class Arena {
     return reinterpret_cast<T*>(start);
   }
 
+  // Bytes taken so far, with those that were left over at the ends of chunks.
+  std::size_t taken() const { return used_ - static_cast<std::size_t>(end_ - next_); }
+  // Whether `bytes` taken `times` times more, in pieces of any size, certainly stay within the limit: of two chunks in
+  // turn, the pieces in both fill more than one.
+  bool has_room_for(std::size_t bytes, std::int64_t times) const {
+    const std::size_t left = limit_ - used_, spare = 2 * chunk_size_;
+    return !bytes || (left > spare && static_cast<std::size_t>(times) <= (left - spare) / (2 * bytes));
+  }
   // Bytes this run was given, counted in whole chunks, and bytes kept for the next.
   std::size_t used() const { return used_; }
   std::size_t held_bytes() const { return chunks_.size() * chunk_size_; }

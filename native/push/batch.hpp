@@ -13,6 +13,7 @@ struct Cases {
   Arena arena{4096};
   std::vector<std::vector<Item>> inputs;
   std::vector<Item> targets;  // one for each question, case after case
+  bool has_output = true;     // whether the printed text starts empty; without it, it starts with a marker
 };
 
 // Runs a program on one case and leaves the machine as the run did.

@@ -6,7 +6,10 @@
 namespace flexicase::push {
 namespace {
 
-bool has_text(const Machine& m) { return !m.inputs.empty() && m.inputs[0].kind == Kind::string; }
+bool has_text(Machine& m) {
+  m.same_on_all_cases = false;
+  return !m.inputs.empty() && m.inputs[0].kind == Kind::string;
+}
 
 void skip(Item& text, std::uint32_t count) {
   text.text += count;
@@ -31,6 +34,7 @@ void at_end(Machine& m) {
   if (has_text(m)) m.stacks[kBoolean].push(boolean(m.inputs[0].length == 0));
 }
 void begin(Machine& m) {
+  m.same_on_all_cases = false;
   if (m.inputs.size() >= 2) m.inputs[0] = m.inputs[1];
 }
 

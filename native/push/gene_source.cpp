@@ -24,23 +24,55 @@ std::size_t as_words(char16_t* text, std::size_t length) {
   return kept > 0 && text[kept - 1] == u' ' ? kept - 1 : kept;
 }
 
+// The first place whose share, summed up, is above a draw.
+std::size_t by_share(Stream& stream, const std::vector<double>& shares) {
+  const double at = stream.unit() * shares.back();
+  std::size_t place = 0;
+  while (place + 1 < shares.size() && at >= shares[place]) ++place;
+  return place;
+}
+
 Item random_string(const Generator& from, Stream& stream, Arena& fresh) {
   auto length = static_cast<std::size_t>(between(stream, from.low, from.high));
   auto* text = fresh.take<char16_t>(length);
   for (std::size_t i = 0; i < length; ++i) {
-    const double at = stream.unit() * from.weights.back();
-    std::size_t group = 0;
-    while (group + 1 < from.groups.size() && at >= from.weights[group]) ++group;
-    text[i] = one_of(stream, from.groups[group]);
+    text[i] = one_of(stream, from.groups[by_share(stream, from.weights)]);
   }
   if (from.words) length = as_words(text, length);
   return string(text, static_cast<std::uint32_t>(length));
 }
 
+// Words with one separator between each two, cut to the length, without a separator at the end.
+Item random_words(const Generator& from, Stream& stream, Arena& fresh) {
+  auto length = static_cast<std::size_t>(between(stream, from.low, from.high));
+  std::u16string made;
+  bool separates = false;
+  for (; made.size() < length; separates = !separates) {
+    if (separates) {
+      made += one_of(stream, from.groups[by_share(stream, from.weights)]);
+    } else {
+      const Generator& lengths = from.parts[by_share(stream, from.shares)];
+      for (std::int64_t i = between(stream, lengths.low, lengths.high); i > 0; --i) {
+        made += one_of(stream, from.letters);
+      }
+    }
+  }
+  if (!separates && length > 0) --length;
+  auto* text = fresh.take<char16_t>(length);
+  std::copy_n(made.begin(), length, text);
+  return string(text, static_cast<std::uint32_t>(length));
+}
+
+Item random_vector(const Generator& from, Stream& stream, Arena& fresh) {
+  const auto length = static_cast<std::uint32_t>(between(stream, from.low, from.high));
+  auto* items = fresh.take<Item>(length);
+  for (std::uint32_t i = 0; i < length; ++i) items[i] = drawn(from.parts[0], stream, fresh);
+  return vector(items, length);
+}
+
 }  // namespace
 
-Item GeneSource::item(Stream& stream, Arena& fresh) const {
-  const Generator& from = generators[stream.bounded(generators.size())];
+Item drawn(const Generator& from, Stream& stream, Arena& fresh) {
   switch (from.draw) {
     case Draw::integer: return integer(between(stream, from.low, from.high));
     case Draw::real: return real(from.real_low + (from.real_high - from.real_low) * stream.unit());
@@ -54,6 +86,8 @@ Item GeneSource::item(Stream& stream, Arena& fresh) const {
       return tag;
     }
     case Draw::tagged: return make(Kind::tagged, between(stream, from.low, from.high));
+    case Draw::words: return random_words(from, stream, fresh);
+    case Draw::vector: return random_vector(from, stream, fresh);
     default: return from.item;
   }
 }

@@ -14,19 +14,25 @@ namespace flexicase::push {
 inline constexpr int kVisible = 97;
 inline char16_t visible(std::uint64_t i) { return i == 0 ? u'\n' : i == 1 ? u'\t' : static_cast<char16_t>(30 + i); }
 
-enum class Draw : std::uint8_t { fixed, integer, real, boolean, character, string, tag, tagged };
+enum class Draw : std::uint8_t { fixed, integer, real, boolean, character, string, tag, tagged, words, vector };
 
 // An entry of a generator list.
 struct Generator {
   Draw draw = Draw::fixed;
   Item item = make(Kind::nil);         // fixed
-  std::int64_t low = 0, high = 0;      // integers, lengths of strings, numbers of tags
+  std::int64_t low = 0, high = 0;      // integers, lengths of strings and vectors, numbers of tags
   double real_low = 0, real_high = 0;  // floats
   std::vector<std::uint16_t> stacks;   // of tags
   std::vector<std::u16string> groups;  // of characters
   std::vector<double> weights;         // of the groups, summed up
   bool words = false;                  // spaces of a string: single, and none at its ends
+  std::u16string letters;              // of words, between which one of the groups stands
+  std::vector<Generator> parts;        // the element of a vector; lengths of words, drawn by their shares
+  std::vector<double> shares;          // summed up
 };
+
+// A value of an entry.
+Item drawn(const Generator& from, Stream& stream, Arena& fresh);
 
 class GeneSource {
  public:
@@ -36,7 +42,9 @@ class GeneSource {
   bool close_marker = true;
   double silent_probability = 0;
 
-  Item item(Stream& stream, Arena& fresh) const;
+  Item item(Stream& stream, Arena& fresh) const {
+    return drawn(generators[stream.bounded(generators.size())], stream, fresh);
+  }
   Gene gene(Stream& stream, Arena& fresh) const;
   // A genome of 1 … `most` genes, its length uniform.
   void genome(Stream& stream, Arena& fresh, std::int64_t most, std::vector<Gene>& genes) const;

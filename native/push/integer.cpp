@@ -41,11 +41,11 @@ void div(Machine& m) {
   if (s.size < 2 || s.top().number == 0) return;
   const Item x = s.pop();
   Item& y = s.top();
-  const Wide quotient = static_cast<Wide>(y.number) / x.number;
-  const bool exact = quotient * x.number == y.number;
-  const bool tiny = std::fabs(static_cast<double>(y.number) / static_cast<double>(x.number)) < kMinReal;
+  const Wide quotient = x.number == -1 ? -static_cast<Wide>(y.number) : Wide{y.number / x.number};
+  const bool exact = x.number == -1 || y.number % x.number == 0;
+  const auto tiny = [&] { return std::fabs(static_cast<double>(y.number) / static_cast<double>(x.number)) < kMinReal; };
   const bool clamped = quotient >= kMaxNumber || quotient <= -kMaxNumber;
-  y = Machine::limited(quotient, exact ? x.flag || y.flag : !tiny && !clamped);
+  y = Machine::limited(quotient, exact ? x.flag || y.flag : !clamped && (quotient != 0 || !tiny()));
 }
 void mod(Machine& m) {
   Stack& s = m.stacks[kInteger];
@@ -138,11 +138,11 @@ void add_integer(Table& t) {
   test("integer_gte", [](Machine& m) { compare(m, [](auto y, auto x) { return y >= x; }); });
   own("integer_inc", [](Machine& m) { unary(m, [](Wide x) { return x + 1; }); });
   own("integer_dec", [](Machine& m) { unary(m, [](Wide x) { return x - 1; }); });
-  own("integer_negate", [](Machine& m) { unary(m, [](Wide x) { return -x; }); }, kL);
-  own("integer_abs", [](Machine& m) { unary(m, [](Wide x) { return x < 0 ? -x : x; }); }, kL);
+  own("integer_negate", [](Machine& m) { unary(m, [](Wide x) { return -x; }); }, kLater);
+  own("integer_abs", [](Machine& m) { unary(m, [](Wide x) { return x < 0 ? -x : x; }); }, kLater);
   own("integer_div", div);
   own("integer_mod", mod);
-  own("integer_pow", pow, kL);
+  own("integer_pow", pow, kLater);
   t.add("integer_fromboolean", {"integer", "boolean"}, integer_fromboolean);
   t.add("integer_fromfloat", {"integer", "float"}, integer_fromfloat);
   t.add("integer_fromstring", {"integer", "string"}, integer_fromstring);

@@ -44,6 +44,10 @@ inline constexpr const char* kStackNames[kStacks] = {"exec",         "code",    
                                                      "boolean",      "char",           "string",       "vector_integer",
                                                      "vector_float", "vector_boolean", "vector_string"};
 
+// Slots that instructions write answers to; see outputs.cpp.
+inline constexpr int kSlots = 4;
+inline constexpr const char* kSlotNames[kSlots] = {"output1", "output2", "output3", "output4"};
+
 class Foreign;
 
 // `flag` marks an integer that prints with an N, or a float of single precision; `stack` is that of a tag instruction.

@@ -1,5 +1,6 @@
 // 64 cells of a column of the distance matrix at a time (Myers, JACM 1999; blocks after Hyyrö, 2003).
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "push/measures.hpp"
@@ -65,6 +66,52 @@ std::uint64_t scan(std::uint32_t block, std::uint32_t pattern, Same same) {
   return found;
 }
 
+// The places of each number of a pattern, found by the number's hash.
+class Places {
+ public:
+  static constexpr std::uint32_t kMost = 1024;  // numbers of a pattern, so that little memory is kept
+
+  Places(std::vector<std::uint64_t>& memory, const Item* pattern, std::uint32_t length)
+      : pattern_(pattern), blocks_((length + kBlock - 1) / kBlock), slots_(std::bit_ceil(2 * length)), memory_(memory) {
+    memory_.assign(slots_ + (std::size_t{length} + 1) * blocks_, 0);  // a number's first place + 1, and then the places
+    for (std::uint32_t j = 0; j < length; ++j) {
+      std::uint64_t& first = slot(pattern[j].number);
+      if (!first) first = j + 1;
+      memory_[slots_ + first * blocks_ + j / kBlock] |= std::uint64_t{1} << j % kBlock;
+    }
+  }
+
+  // None, for a number that the pattern does not have, are kept as those of the number before the first.
+  const std::uint64_t* of(std::int64_t number) { return &memory_[slots_ + slot(number) * blocks_]; }
+
+ private:
+  std::uint64_t& slot(std::int64_t number) {
+    const std::uint64_t mixed = static_cast<std::uint64_t>(number) * 0x9E3779B97F4A7C15;
+    std::size_t at = (mixed >> 32) & (slots_ - 1);
+    while (memory_[at] && pattern_[memory_[at] - 1].number != number) at = (at + 1) & (slots_ - 1);
+    return memory_[at];
+  }
+
+  const Item* pattern_;
+  std::uint32_t blocks_, slots_;
+  std::vector<std::uint64_t>& memory_;
+};
+
+std::uint32_t of_integers(Machine& machine, const Item* text, std::uint32_t n, const Item* pattern, std::uint32_t m) {
+  const auto same = [](const Item& a, const Item& b) { return a.number == b.number; };
+  for (; n && m && same(*text, *pattern); --n, --m) ++text, ++pattern;
+  for (; n && m && same(text[n - 1], pattern[m - 1]); --n) --m;
+  if (!n || !m) return n + m;
+  if (m > Places::kMost) {
+    return distance(machine, n, m, 2 * kBlock, [&](std::uint32_t i, std::uint32_t block) {
+      return scan(block, m, [&](std::uint32_t j) { return same(text[i], pattern[j]); });
+    });
+  }
+  Places places(machine.places, pattern, m);
+  return distance(machine, n, m, 4,
+                  [&](std::uint32_t i, std::uint32_t block) { return places.of(text[i].number)[block]; });
+}
+
 }  // namespace
 
 std::uint32_t levenshtein(Machine& machine, std::u16string_view text, std::u16string_view pattern) {
@@ -91,12 +138,11 @@ std::uint32_t levenshtein(Machine& machine, std::u16string_view text, std::u16st
 
 std::uint32_t levenshtein(Machine& m, const Item& vector, const Item& pattern) {
   if (!vector.length || !pattern.length) return vector.length + pattern.length;
+  if (vector.items[0].kind == Kind::integer && pattern.items[0].kind == Kind::integer) {
+    return of_integers(m, vector.items, vector.length, pattern.items, pattern.length);
+  }
   return distance(m, vector.length, pattern.length, 2 * kBlock, [&](std::uint32_t i, std::uint32_t block) {
-    const Item& item = vector.items[i];
-    if (item.kind == Kind::integer && pattern.items[0].kind == Kind::integer) {
-      return scan(block, pattern.length, [&](std::uint32_t j) { return pattern.items[j].number == item.number; });
-    }
-    return scan(block, pattern.length, [&](std::uint32_t j) { return equal(m, item, pattern.items[j]); });
+    return scan(block, pattern.length, [&](std::uint32_t j) { return equal(m, vector.items[i], pattern.items[j]); });
   });
 }
 

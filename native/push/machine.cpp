@@ -1,6 +1,7 @@
 #include "push/machine.hpp"
 
 #include <cmath>
+#include <iterator>
 
 #include "push/foreign.hpp"
 #include "push/table.hpp"
@@ -34,15 +35,17 @@ void Machine::reset(const Limits& new_limits) {
   inputs.clear();
   output.clear();
   has_output = false;
+  std::fill(std::begin(slots), std::end(slots), make(Kind::nil));
   steps = 0;
+  same_on_all_cases = true;
   pairs.clear();
   draws.state = limits.seed;
 }
 
 std::size_t Machine::held_bytes() const {
-  std::size_t total = arena.held_bytes() + tags.capacity() * sizeof tags[0] + inputs.capacity() * sizeof(Item) +
-                      (output.capacity() + scratch.capacity()) * sizeof(char16_t) + ascii.capacity() +
-                      (column.capacity() + places.capacity()) * sizeof(std::uint64_t) +
+  std::size_t total = arena.held_bytes() + recurrence.held_bytes() + tags.capacity() * sizeof tags[0] +
+                      inputs.capacity() * sizeof(Item) + (output.capacity() + scratch.capacity()) * sizeof(char16_t) +
+                      ascii.capacity() + (column.capacity() + places.capacity()) * sizeof(std::uint64_t) +
                       pairs.capacity() * sizeof pairs[0] + (pending.capacity() + built.capacity()) * sizeof(Item);
   for (const Stack& stack : stacks) total += stack.held_bytes();
   return total;
@@ -52,11 +55,16 @@ Status Machine::run() {
   Stack& exec = stacks[kExec];
   const Action* const table = actions();
   const std::int64_t limit = limits.steps;
-  std::int64_t made = 0;
+  std::int64_t made = 0, look = Recurrence::kFirst;
   Status status = Status::normal;
+  recurrence.stop();
   try {
     while (exec.size && made < limit) {
-      const std::int64_t end = std::min(limit, made + kSlice);
+      if (made >= look) {
+        look = 2 * made;
+        recurrence.start();
+      }
+      const std::int64_t start = made, end = std::min({limit, made + kSlice, look});
       while (exec.size && made < end) {
         ++made;
         exec.drop(1);
@@ -66,19 +74,21 @@ Status Machine::run() {
         } else if (next->kind <= Kind::string) {
           stacks[stack_of(next->kind)].push(Item{*next});
         } else if (next->kind == Kind::list) {
+          if (recurrence.is_due(exec.size)) [[unlikely]] {
+            made += recurrence.skip(*this, made);
+          }
           open(Item{*next});
         } else {
           step(Item{*next});
         }
       }
-      if (made == end) spend(kSlice * kStepCost);
+      spend(std::min(made - start, kSlice) * kStepCost);
     }
     if (exec.size) status = Status::step_limit;
   } catch (const LimitReached& reached) {
     status = reached.status;
   }
   steps = made;
-  spend(made % kSlice * kStepCost);
   return status;
 }
 
@@ -88,6 +98,7 @@ void Machine::step(const Item& item) {
     case Kind::instruction: return actions()[item.number](*this);
     case Kind::list: return open(item);
     case Kind::input:
+      same_on_all_cases = false;
       if (item.number < 1 || item.number > static_cast<std::int64_t>(inputs.size())) {
         throw LimitReached{Status::missing_input};
       }
@@ -97,7 +108,10 @@ void Machine::step(const Item& item) {
     case Kind::untag:
     case Kind::tagged_code:
     case Kind::tagged_when: return run_tag(item);
-    case Kind::foreign: return item.foreign->run(*this);
+    case Kind::foreign:
+      same_on_all_cases = false;
+      recurrence.stop();
+      return item.foreign->run(*this);
     case Kind::symbol: throw LimitReached{Status::unknown_instruction};
     default: return push_value(item);
   }

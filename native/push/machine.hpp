@@ -12,6 +12,7 @@
 #include "flexicase/rng.hpp"
 #include "push/arena.hpp"
 #include "push/item.hpp"
+#include "push/recurrence.hpp"
 
 namespace flexicase::push {
 
@@ -80,6 +81,7 @@ class Stack {
   std::int64_t capacity_ = 0, allocated_ = 0, limit_ = 0;
 };
 
+// What decides how a run goes on is also in `copy_state` of recurrence.cpp.
 class Machine {
  public:
   Stack stacks[kStacks];
@@ -91,7 +93,10 @@ class Machine {
   std::vector<Item> inputs;                         // in1 first
   std::vector<char16_t> output;
   bool has_output = false;
+  Item slots[kSlots];  // nil: nothing was written
   std::int64_t steps = 0;
+  bool same_on_all_cases = true;  // the run has read no input, and called no instruction from outside
+  Recurrence recurrence;
   std::vector<std::pair<Item, Item>> pairs;  // work still to do of a walk over trees
   std::vector<Item> pending, built;
   std::vector<char16_t> scratch;  // text in the making
@@ -144,8 +149,8 @@ class Machine {
 bool equal(Machine& m, const Item& a, const Item& b, bool same_precision = false);
 
 inline std::int64_t floored_mod(std::int64_t n, std::int64_t d) {
-  const Wide r = static_cast<Wide>(n) % d;
-  return static_cast<std::int64_t>(r != 0 && (r < 0) != (d < 0) ? r + d : r);
+  const std::int64_t r = d == -1 ? 0 : n % d;  // the least number cannot be divided by -1
+  return r != 0 && (r < 0) != (d < 0) ? r + d : r;
 }
 inline std::int64_t clamp_index(std::int64_t n, std::int64_t low, std::int64_t high) {
   return n > high ? (high < low ? low : high) : (n < low ? low : n);

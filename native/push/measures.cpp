@@ -33,6 +33,21 @@ bool is_of_integers(const Item& vector) {
   return vector.kind == Kind::vector && (!vector.length || vector.items[0].kind == Kind::integer);
 }
 
+// An output slot holds values of any kind.
+bool fits_answer(Measure measure, const Item& answer) {
+  switch (measure) {
+    case Measure::mismatch:
+    case Measure::custom: return true;
+    case Measure::absolute:
+    case Measure::rounded:
+    case Measure::rounded_answer:
+    case Measure::rounded_text: return is_number(answer);
+    case Measure::levenshtein: return answer.kind == Kind::string || answer.kind == Kind::vector;
+    case Measure::vector_difference: return is_of_numbers(answer);
+    default: return answer.kind == Kind::string;
+  }
+}
+
 double measured(Machine& m, const Question& question, const Item& answer, const Item& target) {
   switch (question.measure) {
     case Measure::custom: return 0;
@@ -61,11 +76,16 @@ const Item* answer(Machine& m, const Question& question, Item& place) {
     place = string(m.output.data(), static_cast<std::uint32_t>(m.output.size()));
     return &place;
   }
+  if (question.stack > kStacks) {
+    const Item& slot = m.slots[question.stack - kStacks - 1];
+    return slot.kind != Kind::nil && fits_answer(question.measure, slot) ? &slot : nullptr;
+  }
   Stack& stack = m.stacks[question.stack];
   return stack.size ? &stack.top() : nullptr;
 }
 
 bool fits_stack(const Question& question) {
+  if (question.stack > kStacks) return true;
   const bool text = question.stack == kStacks || question.stack == kString;
   const bool number = question.stack == kInteger || question.stack == kFloat;
   switch (question.measure) {

@@ -42,7 +42,7 @@ inline constexpr const char* kMeasureNames[] = {
 
 // Where an answer is read and how its error is measured.
 struct Question {
-  int stack = kInteger;  // kStacks: the printed text
+  int stack = kInteger;  // kStacks: the printed text; above: an output slot
   Measure measure = Measure::absolute;
   double penalty = 0;      // of a run without an answer
   double per_element = 0;  // of elements too many or too few (vector_difference)

@@ -167,8 +167,8 @@ void add_char(Table& t) {
   t.add("char_isletter", {"char", "boolean"}, char_test<is_letter>);
   t.add("char_isdigit", {"char", "boolean"}, char_test<is_decimal_digit>);
   t.add("char_iswhitespace", {"char", "boolean"}, char_test<is_blank>);
-  t.add("char_uppercase", {"char"}, char_uppercase, 0, kL);
-  t.add("char_lowercase", {"char"}, char_lowercase, 0, kL);
+  t.add("char_uppercase", {"char"}, char_uppercase, 0, kLater);
+  t.add("char_lowercase", {"char"}, char_lowercase, 0, kLater);
 }
 
 void add_string(Table& t) {
@@ -188,9 +188,9 @@ void add_string(Table& t) {
   t.add("string_parse_to_chars", {"string"}, parse_to_chars);
   t.add("string_split", {"string"}, split);
   t.add("string_emptystring", {"string", "boolean"}, emptystring);
-  t.add("string_contains", {"string", "boolean"}, includes, 0, kW | kM);
-  t.add("string_includes", {"string", "boolean"}, includes, 0, kL);
-  t.add("string_indexof", {"string", "integer"}, indexof, 0, kL);
+  t.add("string_contains", {"string", "boolean"}, includes, 0, kW | kM | kP);
+  t.add("string_includes", {"string", "boolean"}, includes, 0, kLater);
+  t.add("string_indexof", {"string", "integer"}, indexof, 0, kLater);
   t.add("string_containschar", {"string", "boolean", "char"}, containschar);
   t.add("string_indexofchar", {"string", "integer", "char"}, indexofchar);
   t.add("string_occurrencesofchar", {"string", "integer", "char"}, occurrencesofchar);

@@ -142,10 +142,10 @@ void add_string_edits(Table& t) {
   t.add("string_replacefirstchar", {"string", "char"}, replacefirstchar);
   t.add("string_removechar", {"string", "char"}, removechar);
   t.add("string_setchar", {"string", "char", "integer"}, setchar);
-  t.add("string_capitalize", {"string"}, capitalize, 0, kL);
-  t.add("string_uppercase", {"string"}, uppercase, 0, kL);
-  t.add("string_lowercase", {"string"}, lowercase, 0, kL);
-  t.add("string_sort", {"string"}, sort, 0, kL);
+  t.add("string_capitalize", {"string"}, capitalize, 0, kLater);
+  t.add("string_uppercase", {"string"}, uppercase, 0, kLater);
+  t.add("string_lowercase", {"string"}, lowercase, 0, kLater);
+  t.add("string_sort", {"string"}, sort, 0, kLater);
 }
 
 }  // namespace flexicase::push

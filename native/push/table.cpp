@@ -71,8 +71,9 @@ void Table::add(std::string name, std::vector<std::string> stacks, Action action
 const std::vector<Instruction>& instructions() {
   static const std::vector<Instruction> all = [] {
     Table table;
-    for (const auto add : {add_exec, add_integer, add_boolean, add_float, add_char, add_string, add_string_edits,
-                           add_vectors, add_code, add_code_trees, add_print, add_integer_tags, add_random, add_files}) {
+    for (const auto add :
+         {add_exec, add_integer, add_boolean, add_float, add_char, add_string, add_string_edits, add_vectors, add_code,
+          add_code_trees, add_print, add_integer_tags, add_random, add_files, add_outputs}) {
       add(table);
     }
     return std::move(table.rows);

@@ -11,8 +11,8 @@ namespace flexicase::push {
 
 using Action = void (*)(Machine&);
 
-// Lists of instructions that a row belongs to: W (weighted-shuffle branch), M (main line), L (latest).
-enum Profile : std::uint8_t { kW = 1, kM = 2, kL = 4, kAll = 7, kNone = 0 };
+// Lists of instructions that a row belongs to: W (weighted-shuffle branch), M (main line), L (latest), P (PSB2 branch).
+enum Profile : std::uint8_t { kW = 1, kM = 2, kL = 4, kP = 8, kLater = kL | kP, kAll = 15, kNone = 0 };
 
 struct Instruction {
   std::string name;
@@ -43,6 +43,7 @@ void add_print(Table& table);
 void add_integer_tags(Table& table);
 void add_random(Table& table);
 void add_files(Table& table);
+void add_outputs(Table& table);
 
 const std::vector<Instruction>& instructions();
 // The actions alone, row by row: what the interpreter's loop reads.

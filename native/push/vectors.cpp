@@ -264,7 +264,7 @@ struct Vectors {
     t.add(prefix + "replace", {own, element}, Do::replace);
     t.add(prefix + "replacefirst", {own, element}, Do::replacefirst);
     t.add(prefix + "remove", {own, element}, Do::remove);
-    t.add(prefix + "sort", {own}, Do::sort, 0, kL);
+    t.add(prefix + "sort", {own}, Do::sort, 0, kLater);
     t.add("exec_do*" + own, {own, element, "exec"}, Do::iterate, 1);
   }
 };

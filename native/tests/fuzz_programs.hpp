@@ -176,10 +176,9 @@ inline constexpr std::string_view kGrowing[] = {
     "in3 exec_y ( vector_string_dup vector_string_concat vector_string_sort print_vector_string ? )",
 };
 
-// Reads one of them, with random items in the open places.
-inline Item growing_program(Random& random, Arena& arena, ByteReader& bytes) {
+// Reads such a program, with random items in the open places.
+inline Item written_program(std::string_view rest, Arena& arena, ByteReader& bytes) {
   std::vector<std::vector<Item>> open(1);
-  std::string_view rest = kGrowing[below(random, std::size(kGrowing))];
   const auto seal = [&](const std::vector<Item>& items) {
     Item* place = arena.take<Item>(items.size() + 1);
     std::reverse_copy(items.begin(), items.end(), place + 1);
@@ -203,6 +202,10 @@ inline Item growing_program(Random& random, Arena& arena, ByteReader& bytes) {
     }
   }
   return seal(open.back());
+}
+
+inline Item growing_program(Random& random, Arena& arena, ByteReader& bytes) {
+  return written_program(kGrowing[below(random, std::size(kGrowing))], arena, bytes);
 }
 
 inline Item genome_program(Random& random, Arena& arena, ByteReader& bytes, std::int64_t max_points) {

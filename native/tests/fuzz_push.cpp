@@ -1,11 +1,15 @@
-// Runs hostile programs and checks what every run must keep to: fuzz_push [programs] [seed].
+// Runs hostile programs, compares each run with the plain loop, and checks what every run must keep to: fuzz_push
+// [programs] [seed].
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
 #include "fuzz_programs.hpp"
-#include "push/measures.hpp"
+#include "push/batch.hpp"
+#include "push/foreign.hpp"
+#include "push/identity.hpp"
+#include "push/population.hpp"
 #include "push/text.hpp"
 
 using namespace flexicase::push;
@@ -51,6 +55,133 @@ void check(Machine& m, long program, std::vector<char16_t>& text) {
   }
 }
 
+// Each goes round and round, most with a state that recurs.
+constexpr std::string_view kRepeating[] = {
+    "exec_y ( ? )",
+    "exec_y ( ? ? ? )",
+    "exec_y ( exec_y ( ? ) exec_pop ( ? ) )",
+    "exec_y ( 3 exec_do*times ( ? integer_pop boolean_pop ) )",
+    "exec_y ( in1 vector_integer_reverse vector_integer_pop ? )",
+    "exec_y ( in2 string_reverse string_flush ? )",
+    "exec_y ( in2 exec_string_iterate ( char_pop ) ? )",
+    "exec_do*while ( true ? )",
+    "1 exec_y ( integer_inc 5 integer_mod )",
+    "1 exec_y ( integer_inc 700 integer_mod ? )",
+    "1000000 exec_do*range ( ? integer_pop )",
+    "0 1000000 exec_do*range ( integer_pop ? )",
+    "tag_exec_1 ( tagged_1 ) tagged_1",
+    "tag_exec_1 ( ? tagged_1 ) tagged_1",
+    "5 tag_integer_2 exec_y ( untag_2 6 tag_integer_2 tagged_2 integer_pop )",
+    "exec_y ( integer_rand integer_pop )",
+    "exec_y ( boolean_rand exec_when ( 1 ) integer_flush )",
+    "exec_y ( file_readchar char_pop )",
+    "exec_y ( file_begin file_readchar char_pop )",
+    "exec_y ( print_newline )",
+    "exec_y ( 1 print_integer ? )",
+    "exec_y ( count_calls integer_pop )",
+    "exec_y ( ? count_calls 200 integer_gt exec_when ( exec_flush ) )",
+    "count_calls exec_y ( integer_pop ? )",
+    "code_quote ( 1 ( 2 ) ) exec_y ( code_dup code_wrap code_pop )",
+    "code_quote ( ? ) exec_y ( code_do ? )",
+    "1.5 exec_y ( -0.0 float_mult float_negate )",
+};
+
+// An instruction from outside whose runs differ: the number of its calls decides what it does.
+class CountCalls final : public Foreign {
+ public:
+  CountCalls() : Foreign("count_calls", 0, "->integer/0") {}
+  void run(Machine& m) const override {
+    if (++calls % 1000 == 0) throw LimitReached{Status::foreign_error};
+    m.stacks[kInteger].push(integer(calls));
+  }
+  mutable std::int64_t calls = 0;
+};
+
+Limits repeating_limits(Random& random) {
+  Limits limits = random_limits(random);
+  limits.steps = 1 + below(random, below(random, 4) ? 2000 : 50'000);
+  if (below(random, 3) == 0) limits.memory = std::int64_t{1} << (18 + below(random, 3));
+  return limits;
+}
+
+void start(Machine& m, const Item& program, const std::vector<Item>& inputs, const Limits& limits, bool output) {
+  m.reset(limits);
+  m.inputs = inputs;
+  m.has_output = output;
+  m.stacks[kExec].push(program);
+}
+
+// What `Machine::run` does, without any of its shortcuts.
+Status run_plainly(Machine& m) {
+  Stack& exec = m.stacks[kExec];
+  try {
+    while (exec.size && m.steps < m.limits.steps) {
+      ++m.steps;
+      m.step(exec.pop());
+    }
+  } catch (const LimitReached& reached) {
+    return reached.status;
+  }
+  return exec.size ? Status::step_limit : Status::normal;
+}
+
+void check_identical(const Item& a, const Item& b, long program, const char* where) {
+  static std::vector<std::pair<Item, Item>> pending;
+  std::int64_t budget = INT64_MAX;
+  if (!identical(a, b, pending, budget)) fail(program, std::string("left other items than the plain loop: ") + where);
+}
+
+void compare(const Machine& m, const Machine& plain, long program) {
+  if (m.steps != plain.steps) fail(program, "made another number of steps than the plain loop");
+  for (int s = 0; s < kStacks; ++s) {
+    const Stack &a = m.stacks[s], &b = plain.stacks[s];
+    if (a.size != b.size) fail(program, std::string("left a stack of another size: ") + kStackNames[s]);
+    for (std::int64_t i = 0; i < a.size; ++i) check_identical(a.top(i), b.top(i), program, kStackNames[s]);
+  }
+  if (m.tags.size() != plain.tags.size()) fail(program, "left other tags than the plain loop");
+  for (std::size_t i = 0; i < m.tags.size(); ++i) {
+    if (m.tags[i].first != plain.tags[i].first) fail(program, "left other tags than the plain loop");
+    check_identical(m.tags[i].second, plain.tags[i].second, program, "tags");
+  }
+  for (std::size_t i = 0; i < m.inputs.size(); ++i) check_identical(m.inputs[i], plain.inputs[i], program, "inputs");
+  if (m.output != plain.output || m.has_output != plain.has_output) fail(program, "printed something else");
+  if (m.draws.state != plain.draws.state) fail(program, "drew another number of random values");
+}
+
+// A batch with copies of programs must give the errors, steps and failures of runs one by one.
+void compare_batch(const std::vector<Item>& programs, const std::vector<Item>& inputs, const Limits& limits,
+                   Random& random, long program) {
+  Cases cases;
+  for (std::size_t c = 0; c < 5; ++c) {
+    cases.inputs.push_back(inputs);
+    std::rotate(cases.inputs.back().begin(), cases.inputs.back().begin() + c % inputs.size(),
+                cases.inputs.back().end());
+    cases.targets.insert(cases.targets.end(), {integer(3), string(u"12", 2)});
+  }
+  const std::vector<Question> questions = {{kInteger, Measure::absolute, 7}, {kStacks, Measure::levenshtein, 9}};
+  std::vector<std::int64_t> rows, columns;
+  for (std::size_t i = 0; i < programs.size() * 5; ++i) {
+    if (below(random, 20) == 0) continue;
+    rows.push_back(static_cast<std::int64_t>(i / 5));
+    columns.push_back(static_cast<std::int64_t>(i % 5));
+  }
+  std::vector<double> expected(2 * rows.size()), errors(2 * rows.size());
+  std::int64_t steps = 0, failed = 0;
+  Machine m;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto c = static_cast<std::size_t>(columns[i]);
+    start(m, programs[static_cast<std::size_t>(rows[i])], cases.inputs[c], limits, true);
+    failed += run_plainly(m) == Status::foreign_error;
+    steps += m.steps;
+    measure(m, cases, c, questions, &expected[2 * i]);
+  }
+  Failures failures;
+  const Pairs pairs{rows.data(), columns.data(), static_cast<std::int64_t>(rows.size())};
+  const int threads = 1 + static_cast<int>(below(random, 2));
+  const std::int64_t made = evaluate(programs, cases, pairs, limits, questions, threads, errors.data(), failures);
+  if (made != steps || errors != expected || failures.count != failed) fail(program, "has another outcome in a batch");
+}
+
 bool finite(const Item& item) {
   if (item.kind == Kind::real) return std::isfinite(item.real);
   for (std::uint32_t i = 0; item.kind == Kind::vector && i < item.length; ++i) {
@@ -81,7 +212,9 @@ void measure_all(Machine& machine, long program, Random& random, ByteReader& byt
 int main(int argc, char** argv) {
   const long programs = argc > 1 ? std::atol(argv[1]) : 20'000;
   Random random(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1);
-  Machine machine;
+  static const CountCalls outside;
+  add_foreign(&outside);
+  Machine machine, plain;
   std::vector<char16_t> text;
   long ended[8] = {};
   long long steps = 0;
@@ -89,35 +222,36 @@ int main(int argc, char** argv) {
     Arena arena{1 << 14};
     const std::vector<std::uint8_t> drawn = random_bytes(random, below(random, below(random, 8) ? 300 : 1500));
     ByteReader bytes(drawn, arena);
-    const Limits limits = random_limits(random);
+    const std::int64_t way = below(random, 10);
+    const Limits limits = way < 8 ? random_limits(random) : repeating_limits(random);
     std::vector<Item> inputs = {bytes.vector_of(), bytes.text(), bytes.vector_of()};
     if (below(random, 8) == 0) inputs.push_back(bytes.atom());
-    const std::int64_t way = below(random, 8);
     const Item program = way < 3   ? genome_program(random, arena, bytes, limits.points)
                          : way < 6 ? bytes.program()
-                                   : growing_program(random, arena, bytes);
-    std::int64_t first_steps = 0;
-    Status first_status = Status::normal;
-    for (int round = 0; round < (p % 64 == 0 ? 2 : 1); ++round) {
-      machine.reset(limits);
-      machine.inputs = inputs;
-      machine.has_output = below(random, 8) != 0 || p % 64 == 0;
-      machine.stacks[kExec].push(program);
-      const Status status = machine.run();
-      check(machine, p, text);
-      if (round == 1 && (status != first_status || machine.steps != first_steps)) fail(p, "ended otherwise when rerun");
-      first_status = status;
-      first_steps = machine.steps;
-    }
+                         : way < 8 ? growing_program(random, arena, bytes)
+                                   : written_program(kRepeating[below(random, std::size(kRepeating))], arena, bytes);
+    const bool output = below(random, 8) != 0;
+    outside.calls = 0;
+    start(machine, program, inputs, limits, output);
+    const Status status = machine.run();
+    check(machine, p, text);
+    const std::int64_t calls = std::exchange(outside.calls, 0);
+    start(plain, program, inputs, limits, output);
+    if (status != run_plainly(plain)) fail(p, "ended in another way than in the plain loop");
+    compare(machine, plain, p);
+    if (calls != outside.calls) fail(p, "called an instruction from outside more or less often than the plain loop");
     if (p % 16 == 0) measure_all(machine, p, random, bytes);
-    steps += first_steps;
-    ++ended[static_cast<int>(first_status)];
+    if (p % 64 == 0 && !calls) {
+      compare_batch({program, copied(program, arena), bytes.atom(), copied(program, arena)}, inputs, limits, random, p);
+    }
+    steps += machine.steps;
+    ++ended[static_cast<int>(status)];
     if (machine.held_bytes() > std::size_t{256} << 20) fail(p, "left the machine with too much memory");
   }
   std::printf(
       "%ld programs, %lld steps: %ld normal, %ld step limit, %ld stack limit, %ld memory limit, %ld code limit, "
-      "%ld unknown instruction, %ld missing input; %zu MB kept\n",
-      programs, steps, ended[0], ended[1], ended[2], ended[3], ended[4], ended[5], ended[6],
+      "%ld unknown instruction, %ld missing input, %ld outside; %zu MB kept\n",
+      programs, steps, ended[0], ended[1], ended[2], ended[3], ended[4], ended[5], ended[6], ended[7],
       machine.held_bytes() >> 20);
   return 0;
 }

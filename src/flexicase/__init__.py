@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from flexicase.evaluation._cache import CacheInfo
     from flexicase.evaluation._protocol import EvaluationError
+    from flexicase.gp.sampling import PhylogenyInformed
     from flexicase.records import Record
     from flexicase.rng import Key
     from flexicase.selection.advise import Advice, advise
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from flexicase.selection.sampling import Cohorts, DownSample, InformedDownSample
     from flexicase.selection.select import Selector, select, select_indices
     from flexicase.selection.trace import Trace, trace
+    from flexicase.selection.verify import Verification, VerificationFailure, verify, verify_draws
     from flexicase.selection.weights import biases
 
 __version__ = "0.1.0"
@@ -55,6 +57,7 @@ __all__ = [
     "Lexicase",
     "MadEpsilon",
     "Method",
+    "PhylogenyInformed",
     "Plexicase",
     "ProbabilityEstimate",
     "RandomSelection",
@@ -66,6 +69,8 @@ __all__ = [
     "Tournament",
     "Trace",
     "Uniform",
+    "Verification",
+    "VerificationFailure",
     "Weighted",
     "advise",
     "biases",
@@ -76,6 +81,8 @@ __all__ = [
     "select",
     "select_indices",
     "trace",
+    "verify",
+    "verify_draws",
 ]
 
 _MODULES = {
@@ -92,6 +99,7 @@ _MODULES = {
     "selection.matrix": "CaseStatistics",
     "selection.trace": "Trace trace",
     "selection.epsilon": "MadEpsilon",
+    "selection.verify": "Verification VerificationFailure verify verify_draws",
     "selection.probabilities": "ProbabilityEstimate TooManyStatesError estimate_probabilities probabilities",
     "selection.fast_lexicase": "FastLexicase",
     "selection.lexicase": "Lexicase",
@@ -99,6 +107,7 @@ _MODULES = {
     "selection.plexicase": "Plexicase",
     "selection.methods": "methods register",
     "selection.sampling": "Cohorts DownSample InformedDownSample",
+    "gp.sampling": "PhylogenyInformed",
 }
 _MODULE_OF = {name: f"flexicase.{module}" for module, names in _MODULES.items() for name in names.split()}
 

@@ -22,7 +22,6 @@ from numpy.typing import ArrayLike, NDArray
 
 MAX_COUNT = 2**63 - 1
 MAX_THREADS = 1024
-MAX_SECONDS = 1e12
 EXACT_INTEGERS = 2**53  # up to here every integer is a float64
 
 _REPR = reprlib.Repr()
@@ -136,15 +135,6 @@ def check_not_negative(value: Any, name: str) -> float:
     return number
 
 
-def check_seconds(value: Any, name: str, *, above_zero: bool = False) -> float:
-    """A finite time that is not negative, or above 0."""
-    seconds = check_number(value, name)
-    if not (0.0 < seconds <= MAX_SECONDS or (seconds == 0.0 and not above_zero)):
-        expected = "above 0" if above_zero else "0 or more"
-        raise ValueError(f"{name} must be a finite number of seconds, {expected}, got {shown(value)}")
-    return seconds
-
-
 def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
     """One of a few words."""
     choices = list(choices)
@@ -157,16 +147,7 @@ def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
 
 
 def check_indices(values: ArrayLike, name: str, length: int = MAX_COUNT) -> NDArray[np.int64]:
-    """Positions in a sequence.
-
-    Args:
-        values: (k,) integers from 0 to ``length`` - 1.
-        name: What to call them in a message.
-        length: Length of the sequence.
-
-    Returns:
-        (k,) int64.
-    """
+    """(k,) int64 positions in a sequence of this length."""
     array = as_number_array(values, name)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise TypeError(f"{name} must be a one-dimensional array of integers, got {shown(values)}")
@@ -178,16 +159,7 @@ def check_indices(values: ArrayLike, name: str, length: int = MAX_COUNT) -> NDAr
 
 
 def check_weights(weights: ArrayLike, n_cases: int, name: str) -> NDArray[np.float64]:
-    """Case weights: one finite, non-negative number per case.
-
-    Args:
-        weights: (n_cases,) the weights, or one number for all cases.
-        n_cases: How many cases there are.
-        name: What to call them in a message.
-
-    Returns:
-        (n_cases,) float64, a copy.
-    """
+    """(n_cases,) finite, non-negative float64 weights, a copy, from as many numbers or one for all cases."""
     array = per_case(weights, n_cases, name)
     bad = ~(np.isfinite(array) & (array >= 0))
     if bad.any():
@@ -197,16 +169,7 @@ def check_weights(weights: ArrayLike, n_cases: int, name: str) -> NDArray[np.flo
 
 
 def per_case(values: ArrayLike, n_cases: int, name: str) -> NDArray[np.float64]:
-    """One number per case, NaN included.
-
-    Args:
-        values: (n_cases,) numbers, or one number for all cases.
-        n_cases: How many cases there are.
-        name: What to call them in a message.
-
-    Returns:
-        (n_cases,) float64, a copy.
-    """
+    """(n_cases,) float64, a copy, from one number per case or one for all; NaN is accepted."""
     array = as_number_array(values, name)
     if array.shape not in ((), (n_cases,)):
         raise ValueError(f"{name} must have one number per case: expected shape ({n_cases},), got {array.shape}")
@@ -214,11 +177,7 @@ def per_case(values: ArrayLike, n_cases: int, name: str) -> NDArray[np.float64]:
 
 
 def room_for(shape: int | tuple[int, ...], dtype: Any, name: str) -> NDArray[Any]:
-    """An uninitialised array as large as an argument asks for.
-
-    Raises:
-        MemoryError: It does not fit into memory; the message names the argument.
-    """
+    """An uninitialised array; a MemoryError names the argument that asks for it."""
     try:
         return np.empty(shape, dtype)
     except (MemoryError, ValueError):
@@ -229,19 +188,11 @@ def as_number_array(values: Any, name: str) -> NDArray[Any]:
     """Turn array-like numbers into an array of booleans, integers or floats, without rounding an integer.
 
     - Arrays of a real NumPy type are taken as they are, of any number of dimensions.
-    - bfloat16 and other types of floats that NumPy does not have become float32, which holds them exactly.
+    - bfloat16 and other floats that NumPy does not have become float32, which holds them exactly.
     - Lists, and arrays of Python objects, may mix integers, floats, fractions and decimals. If all are integers they
       become int64, or uint64 where that is needed; otherwise float64, which has to hold every integer exactly.
     - A masked entry, None and pandas' NA are missing numbers, which become NaN.
     - Text, dates and complex numbers are not numbers, whatever they spell.
-
-    Args:
-        values: Any array, nested lists, a data frame or a CPU tensor.
-        name: What to call them in a message.
-
-    Raises:
-        TypeError: An entry is not a real number, or ``values`` cannot be read as an array.
-        ValueError: Rows have different lengths, or an integer would have to be rounded.
     """
     array = values if type(values) is np.ndarray else _to_numpy(values, name)
     kind = array.dtype.kind
@@ -349,14 +300,7 @@ def first_invalid(values: NDArray[Any]) -> tuple[int, int] | None:
 
 
 def refusal(found: Any, individual: int, case: int, hint: str = "") -> str:
-    """What is wrong with an error that is missing, NaN or -inf; the rest of a sentence that says where it comes from.
-
-    Args:
-        found: The error.
-        individual: Its row in the population.
-        case: Its case.
-        hint: What to do about NaN.
-    """
+    """The rest of a message about an error that is missing, NaN or -inf; the hint is for NaN."""
     return f"must be numbers above -inf, but individual {individual}, case {case} has {found}" + (
         f" ({hint})" if hint and math.isnan(found) else ""
     )
@@ -364,11 +308,6 @@ def refusal(found: Any, individual: int, case: int, hint: str = "") -> str:
 
 def require_package(purpose: str, *packages: str, extra: str = "report") -> None:
     """Raise an ImportError that says what to install if a package is missing.
-
-    Args:
-        purpose: What needs them, with the verb: ``"pictures need"``.
-        packages: Names to import them by.
-        extra: The extra of flexicase that brings them.
 
     >>> require_package("time travel needs", "numpy", "flux_capacitor")
     Traceback (most recent call last):

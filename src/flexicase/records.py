@@ -20,7 +20,8 @@ RecordType = TypeVar("RecordType", bound="Record")
 class Record:
     """One generation of a run: the fields that programs and networks share.
 
-    Fields are numbers; None stands for a number that the method does not count. Times do not take part in comparisons.
+    Fields are numbers or flags; None stands for a number that the method does not count. Times do not take part in
+    comparisons.
 
     Attributes:
         generation: Its number, from 0.
@@ -63,26 +64,29 @@ class Record:
         found: dict[str, Any] = {}
         for name, value in values.items():
             kind, optional = types.get(name, (float, True))
-            expected = int | float if kind is float else int
-            if not (optional and value is None) and (isinstance(value, bool) or not isinstance(value, expected)):
-                raise TypeError(f"{name} must be {'a number' if kind is float else 'an integer'}, got {value!r:.80}")
+            expected = {float: int | float, bool: bool}.get(kind, int)
+            wrong = isinstance(value, bool) != (kind is bool) or not isinstance(value, expected)
+            if wrong and not (optional and value is None):
+                wanted = {float: "a number", bool: "True or False"}.get(kind, "an integer")
+                raise TypeError(f"{name} must be {wanted}, got {value!r:.80}")
             found[name] = kind(value) if issubclass(kind, IntEnum) else value
         return cls(**found)
 
     @classmethod
     def to_columns(cls, records: Sequence[Record]) -> dict[str, NDArray[Any]]:
-        """One array for each field, (n_records,): int64 or float64, masked where a record has None."""
+        """One array for each field, (n_records,): int64, float64 or bool, masked where a record has None."""
         columns: dict[str, NDArray[Any]] = {}
         for name, (kind, _) in _types(cls).items():
             values = [getattr(record, name) for record in records]
-            filled = np.array([0 if value is None else value for value in values], "f8" if kind is float else "i8")
+            dtype = {float: "f8", bool: "?"}.get(kind, "i8")
+            filled = np.array([0 if value is None else value for value in values], dtype)
             missing = [value is None for value in values]
             columns[name] = np.ma.array(filled, mask=missing) if any(missing) else filled
         return columns
 
 
 def _types(cls: Any) -> dict[str, tuple[Any, bool]]:
-    """The type of each field, and whether it may be None."""
+    """The type of each field that is a number or a flag, and whether it may be None."""
     hints = get_type_hints(cls)
     found = {}
     for field in fields(cls):
@@ -90,5 +94,6 @@ def _types(cls: Any) -> dict[str, tuple[Any, bool]]:
         kinds = [
             kind for kind in (get_args(hint) if isinstance(hint, UnionType) else (hint,)) if kind is not type(None)
         ]
-        found[field.name] = kinds[0], isinstance(hint, UnionType)
+        if isinstance(kinds[0], type):
+            found[field.name] = kinds[0], isinstance(hint, UnionType)
     return found

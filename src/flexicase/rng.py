@@ -1,13 +1,11 @@
 """Random streams: one 128-bit key per call, one counter-based stream per selection event.
 
-Every draw is a pure function of (key, event, lane, counter), so events can be computed in any
-order, on any number of threads, natively or here, and give the same bits. A *lane* keeps the draws
-of one purpose apart from the others: a selection that never needs its tie-break, or that skips the
-cases which cannot matter, leaves all other draws as they are.
+Every draw is a pure function of (key, event, lane, counter): events can be computed in any order, on any number of
+threads, natively or here, and give the same bits. A *lane* separates the draws of one purpose from the others: an event
+that needs no tie-break, or skips cases that cannot matter, leaves all other draws as they are.
 
-The generator is SplitMix64 (Steele, Lea, Flood, OOPSLA 2014) in counter form. The order of the
-cases comes from 32-bit keys made by a keyed bijection of the case number, so no two cases of an
-event ever share a key.
+The generator is SplitMix64 (Steele, Lea, Flood, OOPSLA 2014) in counter form. Orders come from 32-bit keys made by a
+keyed bijection of the case number, so no two cases of an event share a key.
 """
 
 from __future__ import annotations
@@ -74,11 +72,7 @@ class Key(NamedTuple):
 
     @classmethod
     def from_hex(cls, digits: str) -> Key:
-        """The key that `hex` wrote.
-
-        Raises:
-            ValueError: ``digits`` is anything but 32 hexadecimal digits.
-        """
+        """The key that `hex` wrote."""
         if not (isinstance(digits, str) and re.fullmatch("[0-9a-fA-F]{32}", digits)):
             raise ValueError(f"a key must be 32 hexadecimal digits, got {shown(digits)}")
         return cls(int(digits[:16], 16), int(digits[16:], 16))
@@ -95,12 +89,7 @@ def mix64(x: int) -> int:
 
 
 def check_seed(seed: Seed) -> Seed:
-    """A seed, as it is.
-
-    Raises:
-        TypeError: ``seed`` is of a type that no function accepts.
-        ValueError: ``seed`` is a negative integer, or a key of other than two 64-bit words.
-    """
+    """The seed as it is, if it is one that every function accepts."""
     if type(seed) is int or isinstance(seed, np.integer):
         if seed < 0:
             raise ValueError(f"seed must not be negative, got {shown(int(seed))}")
@@ -116,14 +105,7 @@ def check_seed(seed: Seed) -> Seed:
 
 
 def key_from_seed(seed: Seed) -> Key:
-    """Turn anything accepted as ``seed=`` into a key.
-
-    A ``Generator`` is advanced, so two calls with the same generator differ.
-
-    Raises:
-        TypeError: ``seed`` is of another type.
-        ValueError: ``seed`` is a negative integer.
-    """
+    """Turn anything accepted as ``seed=`` into a key; a ``Generator`` is advanced, so two calls with it differ."""
     check_seed(seed)
     if isinstance(seed, Key):
         return seed
@@ -204,15 +186,7 @@ class Stream:
 
 
 def case_keys(lane: int, n_cases: int) -> NDArray[np.uint32]:
-    """The sort keys of all cases of one event, all different.
-
-    Args:
-        lane: A lane's state; its low half keys the first round, its high half the second.
-        n_cases: Number of cases.
-
-    Returns:
-        (n_cases,) keys.
-    """
+    """(n_cases,) sort keys of one event, all different; the halves of the lane's state key the two rounds."""
     x = np.arange(n_cases, dtype=np.uint32) * np.uint32(0x9E3779B1) + np.uint32(lane & 0xFFFFFFFF)
     x ^= x >> np.uint32(16)
     x *= np.uint32(0x7FEB352D)
@@ -228,11 +202,7 @@ LN2 = 0.6931471805599453
 
 
 def negative_log(v: NDArray[np.float64]) -> NDArray[np.float64]:
-    """-log(v) for 0 < v < 1 from IEEE basic operations only, so that every platform agrees.
-
-    Args:
-        v: (k,) numbers strictly between 0 and 1.
-    """
+    """-log(v) for 0 < v < 1 from IEEE basic operations only, so that every platform agrees."""
     mantissa, exponent = np.frexp(v)
     small = mantissa < 0.7071067811865476
     mantissa = np.where(small, mantissa * 2.0, mantissa)
@@ -246,15 +216,9 @@ def negative_log(v: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def exponential_keys(state: int, n_cases: int) -> NDArray[np.float64]:
-    """Standard exponential variables, one per case, increasing with the case keys.
+    """(n_cases,) standard exponential variables of an event, increasing with the case keys.
 
-    Args:
-        state: An event's state.
-        n_cases: Number of cases.
-
-    Returns:
-        (n_cases,) positive numbers; sorting them divided by the weights is a roulette wheel
-        without replacement (Efraimidis and Spirakis, 2006).
+    Sorting them divided by the weights is a roulette wheel without replacement (Efraimidis and Spirakis, 2006).
     """
     high = case_keys(lane_state(state, Lane.KEYS), n_cases).astype(np.uint64)
     low = case_keys(lane_state(state, Lane.LOW_BITS), n_cases).astype(np.uint64) >> np.uint64(12)
@@ -272,11 +236,7 @@ UNDERFLOW = -800.0
 
 
 def normals(stream: Stream, count: int) -> NDArray[np.float64]:
-    """Standard normal variables (Box and Muller, 1958).
-
-    Returns:
-        (count,) independent draws.
-    """
+    """(count,) independent standard normal variables (Box and Muller, 1958)."""
     pairs = (count + 1) // 2
     words = np.array([stream.word() >> 12 for _ in range(2 * pairs)], dtype=np.float64)
     uniform = (words + 0.5) * 2.0**-52
@@ -286,11 +246,7 @@ def normals(stream: Stream, count: int) -> NDArray[np.float64]:
 
 
 def cosine_and_sine(turns: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Cosine and sine of angles given in turns.
-
-    Args:
-        turns: (...,) numbers from 0 to 1; 1 is the full circle.
-    """
+    """Cosine and sine of angles in turns, from 0 to 1, the full circle."""
     quarters = turns * 4.0
     quadrant = np.rint(quarters)
     x = (quarters - quadrant) * HALF_PI
@@ -303,11 +259,7 @@ def cosine_and_sine(turns: NDArray[np.float64]) -> tuple[NDArray[np.float64], ND
 
 
 def decay(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """exp(x) for x ≤ 0, down to the smallest subnormal number and then 0.
-
-    Args:
-        x: (...,) numbers not above 0.
-    """
+    """exp(x) for x ≤ 0, down to the smallest subnormal number and then 0."""
     x = np.maximum(x, UNDERFLOW)
     power = np.rint(x * (1.0 / LN2))
     rest = (x - power * LN2_HIGH) - power * LN2_LOW

@@ -90,10 +90,36 @@ def test_a_saved_run_is_resumed_with_its_settings(run, tmp_path):
     assert first == again
 
 
+@pytest.mark.parametrize("profile", [(), ("--profile", "propeller")])
+def test_a_sampled_run_is_resumed_with_its_settings(run, tmp_path, profile):
+    options = ["--sampling", "informed:0.1,every=3", "--check", "first", "--budget", "3000", "--steps", "300"]
+    arguments = ["evolve", "mirror-image", "--population", "40", "--threads", "1", "--seed", "3", *options, *profile]
+    first = json.loads(run(*arguments, "--save", tmp_path, "--json").stdout)
+    again = json.loads(run("evolve", "--save", tmp_path, "--resume", "--json").stdout)
+    assert first["settings"] == again["settings"]
+    assert first["best"] == again["best"]
+    found = {name: first["settings"][name] for name in ("sampling", "check", "budget", "steps", "generations")}
+    assert list(found.values()) == ["informed:0.1,every=3", "first", 3000, 300, None]
+    assert first["executions"]["total"] >= 3000
+    assert "on a sample of 10" in run(*arguments).stderr
+
+
+def test_no_sampling_overrides_that_of_a_profile_and_is_resumed(run, tmp_path):
+    options = ["--profile", "propeller", "--sampling", "none", "--save", tmp_path]
+    first = run("evolve", "mirror-image", *SMALL, *options)
+    assert (first.exit_code, run("evolve", "--save", tmp_path, "--resume").exit_code) == (0, 0)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ([], "name of a problem is missing"),
+        (["mirror-image", "--sampling", "dwn:0.1"], "did you mean 'down'"),
+        (["mirror-image", "--sampling", "down:x"], "size must be an integer"),
+        (["mirror-image", "--sampling", "down:0.1", "--partial"], "sampling must be None with partial"),
+        (["mirror-image", "--check", "some"], "check must be one of 'all', 'first'"),
+        (["mirror-image", "--profile", "psb9"], "profile must be one of"),
+        (["mirror-image", "--budget", "-1"], "--budget"),
         (["miror-image"], "did you mean 'mirror-image'"),
         (["mirror-image", "--method", "lexicas"], "did you mean 'lexicase'"),
         (["mirror-image", "--population", "0"], "--population"),

@@ -32,6 +32,14 @@ def test_the_list_has_every_problem(run):
     }
 
 
+def test_the_list_of_a_suite(run):
+    listed = json.loads(run("problems", "--suite", "psb2", "--json").stdout)
+    assert [entry["problem"] for entry in listed] == problems.names("psb2")
+    refused = run("problems", "--suite", "psb3")
+    assert refused.exit_code == 2
+    assert "suite must be one of 'psb1', 'psb2', got 'psb3'" in refused.stderr
+
+
 @pytest.mark.parametrize("name", problems.names())
 def test_every_problem_can_be_shown(run, name):
     result = run("problems", "show", name)

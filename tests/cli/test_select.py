@@ -212,3 +212,29 @@ def test_absurd_threads_and_seeds_are_accepted(run, errors_csv):
     """Threads beyond the most that are used make no difference, and a seed may be of any size."""
     result = run("select", errors_csv, "--threads", 2**40, "--seed", 10**60, "-n", 3)
     assert (result.exit_code, result.stdout.count("\n")) == (0, 3)
+
+
+def test_verify_tells_right_draws_from_wrong_ones(run, tmp_path):
+    battery = json.loads(run("verify", "--battery").stdout)
+    draws = {name: fx.select_indices(errors, 1000, seed=2).tolist() for name, errors in battery["matrices"].items()}
+    file = tmp_path / "draws.json"
+    file.write_text(json.dumps(draws), encoding="utf-8")
+    done = run("verify", file)
+    assert (done.exit_code, done.stdout[:7]) == (0, "passed:")
+    assert json.loads(run("verify", file, "--json").stdout)["passed"] is True
+    file.write_text(json.dumps(draws | {"all equal": [0] * 1000}), encoding="utf-8")
+    done = run("verify", file)
+    assert done.exit_code == 1
+    assert "ties are not broken at random" in done.stdout
+    assert json.loads(run("verify", file, "--json").stdout)["failures"][0]["matrix"] == "all equal"
+
+
+@pytest.mark.parametrize("content", ["", "[1", "[]", '{"ties": [1]}', "[" * 100_000, "\x00"])
+def test_verify_refuses_what_is_not_a_record(run, tmp_path, content):
+    file = tmp_path / "draws.json"
+    file.write_text(content, encoding="utf-8")
+    done = run("verify", file)
+    assert done.exit_code == 1
+    assert f"error: {file}: " in done.stderr
+    assert run("verify").exit_code == 2
+    assert run("verify", tmp_path / "none.json").exit_code == 1

@@ -201,6 +201,7 @@ def test_a_disk_that_fills_up_costs_a_warning_and_not_the_training(run, tmp_path
 
 def test_what_has_changed_since_the_checkpoint_is_refused_or_allowed(run, tmp_path, monkeypatch):
     from flexicase.torch import data
+    from tests.torch._helpers import fake_images
 
     assert run("train", *SMALL, "--save", tmp_path).exit_code == 0
     longer = ["5" if a == "3" and b == "--generations" else a for b, a in zip(["", *SMALL], SMALL, strict=False)]
@@ -208,7 +209,7 @@ def test_what_has_changed_since_the_checkpoint_is_refused_or_allowed(run, tmp_pa
     done = run(*arguments, "--allow-changed", "population")
     assert done.exit_code == 2
     assert "--allow-changed" in done.stderr
-    monkeypatch.setattr(data, "_digits", lambda train, test: data._fake(train, 500))  # as many other images
+    monkeypatch.setattr(data, "_digits", lambda train, test: fake_images(train, 500))  # as many other images
     done = run(*arguments)
     assert done.exit_code == 1
     assert "run with train_set=" in done.stderr

@@ -21,6 +21,8 @@ from flexicase.push import (
     RandomString,
     RandomTag,
     RandomTagged,
+    RandomVector,
+    RandomWords,
     Symbol,
 )
 from flexicase.push.genome import VISIBLE
@@ -97,6 +99,25 @@ def test_words_have_single_spaces_inside_only():
     found = [gene.item for gene in genes_of(RandomString(0, 9, ((0.5, " "), (0.5, "a")), words=True))]
     assert all(text == " ".join(text.split()) for text in found)
     assert any(" " in text for text in found)
+
+
+def test_words_are_cut_to_their_length_and_end_with_a_letter():
+    kind = RandomWords(3, 3, "ab", ((0.75, "-"), (0.25, " ")), ((0.5, 1, 1), (0.5, 2, 2)))
+    found = [gene.item for gene in genes_of(kind)]
+    assert {len(text) for text in found} == {2, 3}, "a separator in the third place is dropped"
+    assert not [text for text in found if not set(text[0] + text[-1]) <= set("ab") or text[:2] in ("--", "  ")]
+    short = sum(text[1] in "- " for text in found)
+    assert is_rate(short, len(found), 0.5)
+    assert is_rate(sum(text[1] == "-" for text in found), short, 0.75)
+    assert is_rate(sum(len(text) == 2 for text in found), len(found), 0.5)
+
+
+def test_vectors_draw_lengths_and_elements():
+    found = [gene.item for gene in genes_of(RandomVector(0, 4, RandomInteger(-1, 1)))]
+    assert is_uniform([len(vector) for vector in found], range(5))
+    assert is_uniform([element for vector in found for element in vector], [-1, 0, 1])
+    texts = [gene.item for gene in genes_of(RandomVector(1, 1, RandomString(1, 1, ((1.0, "ab"),))))]
+    assert is_uniform([vector[0] for vector in texts], ["a", "b"])
 
 
 def test_full_range_of_integers():
@@ -472,6 +493,7 @@ def test_one_of_several_rates_is_drawn_for_each_application():
 def test_children_do_not_depend_on_threads(operator):
     source = [
         RandomString(0, 9),
+        RandomVector(0, 3, RandomWords(0, 9, "ab")),
         RandomInteger(0, 9),
         RandomFloat(0, 1),
         RandomTag(("exec",)),
@@ -488,7 +510,7 @@ def test_children_do_not_depend_on_threads(operator):
         )
         population = Population.from_genomes(parents)
         plan = breeder.plan(population, 200, key_from_seed(9))
-        made, _ = breeder.breed(population, plan, chosen[: plan.n_parents], key_from_seed(9), threads)
+        made, *_ = breeder.breed(population, plan, chosen[: plan.n_parents], key_from_seed(9), threads)
         outcomes.add(made.to_bytes())
     assert len(outcomes) == 1
 

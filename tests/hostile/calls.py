@@ -17,6 +17,7 @@ from flexicase.cli import _error_files as files
 from flexicase.evaluation import _lookahead as lookahead
 from flexicase.selection import methods as registry
 from flexicase.selection.matrix import ErrorMatrix
+from flexicase.selection.verify import read_battery
 from simulated_cluster import SimulatedCluster
 
 ERRORS = np.array([[0, 1, 2], [1, 0, 2], [2, 2, 0], [1, 1, 1]])
@@ -182,6 +183,10 @@ def _selection() -> Iterator[Call]:
     estimate = {"errors": ERRORS, "method": "down-sampled-lexicase", "n_draws": 3, "seed": 1, "threads": 1}
     yield Call("estimate_probabilities sampling", fx.estimate_probabilities, estimate)
     yield Call("estimate_probabilities", fx.estimate_probabilities, estimate | {"method": "lexicase", "nan": "raise"})
+    draws = {name: fx.select_indices(rows, 100, seed=1) for name, rows in read_battery()["matrices"].items()}
+    yield Call("verify_draws", fx.verify_draws, {"draws": draws, "method": "lexicase"})
+    verify = {"select": lambda errors, n, rng: np.zeros(n, int), "method": "lexicase", "seed": 1, "n_draws": 100}
+    yield Call("verify", fx.verify, verify)
     yield Call("register", _register, {"name": "hostile", "method": fx.Lexicase()})
     advise = {"n_individuals": 4, "n_cases": 3, "n": 2, "errors": ERRORS, "method": "ranked-split"}
     yield Call("advise", fx.advise, advise | {"default_weight": "min", "seed": 1})

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from flexicase import problems
+from flexicase.gp import evolve
 from flexicase.problems import (
     Cases,
     ErrorMeasure,
@@ -18,8 +21,10 @@ from flexicase.problems import (
     RandomCases,
     SplitCases,
     random_inputs,
+    read_program,
+    score,
 )
-from flexicase.push import Program, RandomInteger, Symbol
+from flexicase.push import Program, ProgramFunction, RandomInteger, Symbol
 
 
 def larger(**changes: object) -> Problem:
@@ -172,3 +177,188 @@ def test_without_test_cases_there_is_neither_success_nor_failure() -> None:
     assert larger().success([]) is None
     assert larger().success([0.0]) is True
     assert larger().success([float("nan")]) is False
+
+
+# Problems without a right answer: a score of what programs give, or a function that calls the program.
+
+
+def guess(**changes: object) -> Problem:
+    """Come close to the root of a number, which no case tells."""
+    fields = {
+        "answer": None,
+        "measures": [ErrorMeasure("float", lambda found, inputs: abs(found * found - inputs[0]), penalty=1000)],
+        "sources": [RandomCases(lambda rng: (random_inputs.floats(rng, 1, 1.0, 9.0)[0],), train=8, test=20)],
+        "stacks": ["exec", "float"],
+        "generators": [1.0, Symbol("in1")],
+        **changes,
+    }
+    return larger(**fields)
+
+
+def test_errors_can_come_from_the_answers_alone() -> None:
+    problem = guess()
+    train, _ = problem.sample(1)
+    assert train.expected == [None] * 8
+    roots = [Program("(in1 float_sqrt)"), Program("(1.0)"), Program("()")]
+    errors = problem.evaluator(train).errors(roots)
+    assert errors[0].max() < 1e-12
+    np.testing.assert_allclose(errors[1], [given[0] - 1 for given in train.inputs])
+    assert errors[2].tolist() == [1000] * 8
+    outcome = problems.score(problem, roots[1], n_random_cases=5)
+    assert (outcome.expected(0), outcome.answer(0)) == (None, 1.0)
+
+
+def test_without_an_answer_measures_are_functions_or_have_targets() -> None:
+    with pytest.raises(ValueError, match="measures must be functions if answer is None, got 'absolute'"):
+        guess(measures=[ErrorMeasure("float", "absolute")])
+    problem = guess(measures=[ErrorMeasure("float", "absolute", target=lambda inputs, _: 2 * inputs[0])])
+    assert problems.score(problem, Program("(in1 in1 float_add)"), n_random_cases=5).passed
+
+
+def walk(walker: Callable[..., object], start: int) -> float:
+    """How far from 0 a walker ends that is told where it is."""
+    position = start
+    for _ in range(5):
+        position += {True: -1, False: 1, None: 0}[walker(position)]
+    return abs(position)
+
+
+def walking(**changes: object) -> Problem:
+    fields = {
+        "answer": None,
+        "measures": (),
+        "evaluate": walk,
+        "outputs": ["boolean"],
+        "sources": [
+            FixedCases([(3,), (-5,), (4,)]),
+            RandomCases(lambda rng: (random_inputs.integer(rng, -5, 5),), train=2),
+        ],
+        "generators": [0, Symbol("in1")],
+        **changes,
+    }
+    return larger(**fields)
+
+
+def test_a_function_can_evaluate_a_program() -> None:
+    problem = walking()
+    assert problem.errors_per_case == 1
+    cases = problem.fixed_cases()
+    evaluator = problem.evaluator(cases)
+    programs = [Program("(in1 0 integer_gt)"), Program("()")]
+    assert evaluator.errors(programs, threads=2).tolist() == [[0, 0, 1], [3, 5, 4]]
+    assert evaluator.steps == 3 * 5 * 4 + 3 * 5
+    assert evaluator.on_demand(programs)([1, 0], [2, 0]).tolist() == [4, 0]
+    outcome = problems.score(problem, programs[0], n_random_cases=3)
+    assert (outcome.expected(0), outcome.answer(0)) == (None, None)
+
+
+@pytest.mark.parametrize("partial", [False, True])
+@pytest.mark.parametrize("problem", [guess(), walking()], ids=["score", "function"])
+def test_such_problems_evolve(problem: Problem, partial: bool, tmp_path: Path) -> None:
+    run = evolve(problem, population=30, generations=4, seed=1, threads=1, partial=partial)
+    again = evolve(problem, population=30, generations=4, seed=1, threads=2, partial=partial)
+    assert str(run.best) == str(again.best)
+    assert run.train_errors.tolist() == again.train_errors.tolist()
+    errors = problem.evaluator(problem.sample(seed=0)[0]).errors([run.best])
+    assert np.isfinite(errors).all()
+    run.best.save(tmp_path / "best.json")
+    loaded = ProgramFunction.load(tmp_path / "best.json")
+    assert [loaded(given) for given in (2, 3)] == [run.best(given) for given in (2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"evaluate": 3}, TypeError, "evaluate must be a function of a program and the inputs, got 3"),
+        ({"answer": max}, ValueError, "evaluate must be given alone"),
+        ({"measures": [ErrorMeasure("integer", "absolute")]}, ValueError, "evaluate must be given alone"),
+        ({"outputs": ()}, ValueError, "outputs must not be empty"),
+        ({"outputs": ["x"]}, ValueError, "stack must be one of"),
+        ({"outputs": "integer"}, TypeError, "outputs must be a sequence"),
+    ],
+)
+def test_wrong_evaluations_are_refused(changes: dict, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        walking(**changes)
+
+
+@pytest.mark.parametrize(
+    ("found", "error"),
+    [("x", TypeError), (None, TypeError), (float("nan"), ValueError), (-1, ValueError), (float("inf"), ValueError)],
+)
+def test_errors_that_a_function_must_not_return(found: object, error: type[Exception]) -> None:
+    problem = walking(evaluate=lambda program, start: found)
+    with pytest.raises(error, match="the error that evaluate returns must be"):
+        problem.evaluator(problem.fixed_cases()).errors([Program("()")])
+
+
+def test_exceptions_of_the_function_are_passed_on() -> None:
+    problem = walking(evaluate=lambda program, start: program(start) + 1)
+    with pytest.raises(TypeError, match="NoneType"):
+        problem.evaluator(problem.fixed_cases()).errors([Program("()")])
+    few = walking(evaluate=lambda program, start: float(program() is None))
+    with pytest.raises(TypeError, match="the program reads more inputs than the 0 given"):
+        few.evaluator(few.fixed_cases()).errors([Program("(in1)")])
+
+
+# Programs that other people wrote, tried on a problem.
+
+
+@pytest.mark.parametrize(
+    ("text", "program"),
+    [
+        ("(in1 in2 integer_add)", "(in1 in2 integer_add)"),
+        ("in1 in2 integer_add", "(in1 in2 integer_add)"),
+        ("in1", "(in1)"),
+        ("()", "()"),
+        ("((in1))", "((in1))"),
+        ("(in1) (in2)", "((in1) (in2))"),
+        ("; by hand\n(tag_exec_5 (1) tagged_5 tag_vector_integer_3 untag_4)", None),
+        ('(1 ; one\n \\space "a" [1 2] [])', '(1 \\space "a" [1 2] [])'),
+    ],
+)
+def test_programs_are_read(text: str, program: str | None) -> None:
+    found = read_program(text, n_inputs=2)
+    assert program is None or str(found) == program
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "text must hold a program"),
+        ("(in3)", r"the program reads in3, but there are 2 input\(s\)"),
+        ("((1 (integer_ad)))", "unknown instruction 'integer_ad'; did you mean 'integer_add'"),
+        ("(integer_add", "not closed"),
+        ("([1 [2]])", "must be a vector of ints, floats, bools or strs .* got list"),
+        ("([1 2.0])", "must be a vector of values of one kind .* got float"),
+        ("(99999999999999999999)", "64 bits"),
+    ],
+)
+def test_what_cannot_run_is_refused_before_it_runs(text: str, message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        read_program(text, n_inputs=2)
+
+
+def test_a_score_says_what_went_wrong() -> None:
+    problem = problems.load("replace-space-with-newline")
+    outcome = score(problem, Program("(in1 print_string in1 string_length)"), n_random_cases=10, seed=1)
+    assert (outcome.n_fixed, len(outcome.cases)) == (30, 40)
+    assert not outcome.passed
+    assert outcome.failing == [i for i, (text,) in enumerate(outcome.cases.inputs) if " " in text]
+    first = outcome.failing[0]
+    (text,) = outcome.cases.inputs[first]
+    assert outcome.answer(first) == (text, len(text))
+    assert outcome.expected(first) == (text.replace(" ", "\n"), len(text) - text.count(" "))
+    assert outcome.total == outcome.errors.sum() > 0
+
+
+def test_scores_repeat_with_their_seed() -> None:
+    problem = problems.load("smallest")
+    program = Program("(in1 print_integer)")
+    assert score(problem, program, seed=4).errors.tolist() == score(problem, program, seed=4).errors.tolist()
+    assert score(problem, program, seed=4).cases.inputs != score(problem, program, seed=5).cases.inputs
+
+
+def test_a_problem_without_fixed_cases_needs_fresh_ones() -> None:
+    with pytest.raises(ValueError, match="n_random_cases must be at least 1, because median has no fixed cases"):
+        score(problems.load("median"), Program("()"), n_random_cases=0)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance import genome_of, records, value_of
+from conformance_values import genome_of, records, value_of
 from flexicase.push import ErrorMeasure, Evaluator, Limits, Program, Symbol
 from flexicase.push.program import Value
 

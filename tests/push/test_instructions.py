@@ -77,7 +77,11 @@ def test_only_code_and_exec_instructions_open_blocks() -> None:
 
 
 NATIVE = [row for row in instruction_table().values() if row.name in descriptions()]
-IDLE = {"exec_noop", "code_noop", "noop_open_paren", "noop_delete_prev_paren_pair", "file_begin"}
+# They do nothing, or nothing with the samples.
+IDLE = {
+    *("exec_noop", "code_noop", "noop_open_paren", "noop_delete_prev_paren_pair", "file_begin"),
+    "string_bowling_atoi",
+}
 
 # Items of every stack, top first, in two variants; many instructions do nothing with some of them.
 SAMPLES: list[dict[str, list[Any]]] = [
@@ -189,7 +193,7 @@ def _letters(instruction_sets: tuple[str, ...]) -> str:
 
 
 def test_every_published_instruction_is_there_and_no_other() -> None:
-    assert len(PUBLISHED["instructions"]) == 417
+    assert len(PUBLISHED["instructions"]) == 424
     assert set(PUBLISHED["instructions"]) == set(descriptions())
 
 
@@ -203,7 +207,7 @@ def test_stacks_blocks_and_lists_are_as_published() -> None:
 def test_what_they_need_is_as_published() -> None:
     """The stacks that a description lists as taken, not the optional ones, are the needs (null: unlisted)."""
     listed = {name: row["needs"] for name, row in PUBLISHED["instructions"].items() if row["needs"] is not None}
-    assert len(listed) == 395
+    assert len(listed) == 402
     for name, needs in listed.items():
         takes = instruction_table()[name].takes
         assert {stack: takes.count(stack) for stack in takes if stack[-1] not in "?*"} == needs, name
@@ -275,6 +279,50 @@ def test_reading_is_seen_in_traces_and_starts_anew_in_each_run() -> None:
 def test_file_instructions_join_no_set_by_themselves() -> None:
     """They belong to one problem, which names them; their stacks alone would bring them into many others."""
     assert not [name for name in InstructionSet.from_stacks("char", "string", "boolean") if name.startswith("file_")]
+
+
+def test_output_slots_keep_the_last_answer_and_leave_the_stacks() -> None:
+    state = run("(output_integer1 7 output_integer1 8 output_integer1 output_integer3 [] output_vector_integer2)")
+    assert state.stacks["integer"] == [8, 7]
+    assert [state.top(f"output{i}") for i in range(1, 5)] == [8, [], 8, None]
+    assert trace_program("(5 output_integer4)").steps[-1].shown() == {"integer": "5", "output4": "5"}
+    assert run("()").stacks == {"output": [""]}, "slots of an earlier run are gone"
+
+
+def test_slots_are_measured_by_kind() -> None:
+    """A slot can hold a number or a vector, whatever the measure expects."""
+    programs = [Program(code) for code in ("(7 output_integer1)", "([1] output_vector_integer1)", "()")]
+    numbers = Evaluator([[]], [5], stack="output1", error="absolute", penalty=100)
+    assert numbers.errors(programs).tolist() == [[2], [100], [100]]
+    assert numbers.outputs(programs[1], "output1") == [[1]]
+    vectors = Evaluator([[]], [[1]], stack="output1", error="vector_difference", penalty=50)
+    assert vectors.errors(programs).tolist() == [[50], [0], [50]]
+    edits = Evaluator([[]], [[1, 2]], stack="output1", error="levenshtein", penalty=50)
+    assert edits.errors(programs).tolist() == [[50], [1], [50]]
+    texts = Evaluator([[]], [1], stack="output1", error="newlines", penalty=50)
+    assert texts.errors(programs).tolist() == [[50], [50], [50]]
+
+
+@pytest.mark.parametrize("c", "123456789-X/")
+def test_pins_of_a_roll(c: str) -> None:
+    state = run((Char(c), Symbol("string_bowling_atoi")))  # type: ignore[arg-type]
+    assert state.top("integer") == {"-": 0, "X": 10, "/": 10}.get(c, ord(c) - 48)
+    assert "char" not in state.stacks
+
+
+@pytest.mark.parametrize("c", "0x: ")
+def test_other_characters_are_no_rolls(c: str) -> None:
+    state = run((Char(c), Symbol("string_bowling_atoi")))  # type: ignore[arg-type]
+    assert state.stacks["char"] == [c]
+    assert "integer" not in state.stacks
+
+
+def test_the_list_of_the_second_suite() -> None:
+    """The latest one without deepdup and with string_contains."""
+    latest, psb2 = InstructionSet.from_name("2023"), InstructionSet.from_name("psb2")
+    deepdup = [name for name in latest if name.endswith("_deepdup")]
+    assert psb2 == latest - deepdup + ["string_contains"]
+    assert len(psb2) == 394 - 7 + 1
 
 
 def test_random_values_have_their_ranges() -> None:

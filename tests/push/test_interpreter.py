@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance import difference, genome_of, records, value_of
+from conformance_values import difference, genome_of, records, value_of
 from flexicase.push import BigInteger, Char, Float32, Limits, Program, Symbol, parse, run, to_text, trace_program
 
 # Runs, their results and every way they end.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import math
 import pickle
 import subprocess
@@ -16,18 +17,23 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from flexicase import problems
 from flexicase.gp import Population
+from flexicase.gp.variation import OffspringGenerator
 from flexicase.push import (
     BigInteger,
     Char,
     ErrorMeasure,
     Float32,
+    FunctionEvaluator,
     Gene,
     Genome,
     InstructionSet,
     Limits,
     Program,
+    ProgramFunction,
     Symbol,
+    instruction,
     parse,
     parse_all,
     remove_instruction,
@@ -35,6 +41,7 @@ from flexicase.push import (
     to_text,
     trace_program,
 )
+from flexicase.rng import key_from_seed
 
 # Programs as text: whatever the text, reading it gives a program or a clear error.
 
@@ -323,3 +330,139 @@ def test_a_run_with_python_instructions_resumes_in_another_process(tmp_path: Pat
     assert populations[0] == populations[1]
     resumed = evolve(first, 0, f"run = evolve(problem, save=folder, resume=True, **settings)\n{shown}")
     assert resumed == evolve(second, 0, f"run = evolve(problem, **settings)\n{shown}")
+
+
+# Programs as Python functions, in memory and in a file.
+
+
+def test_a_program_is_called_with_its_inputs() -> None:
+    divide = ProgramFunction("(in1 in2 integer_div output_integer1 in1 in2 integer_mod)", ["output1", "integer"])
+    assert divide(17, 5) == (3, 2)
+    assert divide.steps == 8
+    assert ProgramFunction("()", ["integer"])(1) is None
+    assert ProgramFunction('("a" print_string)', ["output"])() == "a"
+    assert isinstance(divide, Program)
+    assert divide == Program(str(divide))
+
+
+def test_a_call_keeps_the_limits() -> None:
+    endless = ProgramFunction("(1 exec_y (integer_inc))", ["integer"], Limits(steps=50))
+    assert endless() == 13
+    assert endless.steps == 50
+
+
+def test_calls_that_cannot_run_are_refused() -> None:
+    with pytest.raises(TypeError, match="the program reads more inputs than the 1 given"):
+        ProgramFunction("(in2)", ["integer"])(1)
+    with pytest.raises(ValueError, match="an instruction that is not registered"):
+        ProgramFunction("(nope)", ["integer"])()
+    with pytest.raises(TypeError, match=r"inputs\[0\] must be an int"):
+        ProgramFunction("(in1)", ["integer"])(object())
+    for outputs, error in ((["integers"], ValueError), ([], ValueError), ("integer", TypeError), ([3], TypeError)):
+        with pytest.raises(error, match="must"):
+            ProgramFunction("()", outputs)  # type: ignore[arg-type]
+
+
+def test_an_exception_of_an_instruction_reaches_the_caller() -> None:
+    @instruction(takes=("integer",), gives=("integer",))
+    def integer_reciprocal(n: int) -> int:
+        return 1 // n
+
+    try:
+        program = ProgramFunction("(in1 integer_reciprocal)", ["integer"])
+        assert program(1) == 1
+        with pytest.raises(ZeroDivisionError):
+            program(0)
+        evaluator = FunctionEvaluator([[0], [1]], lambda function, n: function(n), ["integer"])
+        with pytest.warns(RuntimeWarning, match=r"1 run\(s\) ended with an exception"):
+            assert evaluator.errors([program]).tolist() == [[0, 1]]
+        assert (evaluator.failed, evaluator.failures[0].case) == (1, 0)
+    finally:
+        remove_instruction("integer_reciprocal")
+
+
+def test_a_saved_program_is_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "program.json"
+    code = '(in1 "a\\"\\u2603\\n" \\space [1.5 -2.0E-9] [] 3N ##NaN tag_exec_5 (7) exec_do*times (in2))'
+    limits = Limits(steps=77, keep_nan=True)
+    saved = ProgramFunction(code, ["string", "output2"], limits)
+    saved.save(path)
+    loaded = ProgramFunction.load(path)
+    assert loaded.to_bytes() == saved.to_bytes()
+    assert (loaded.outputs, loaded.limits) == (("string", "output2"), limits)
+    assert json.loads(path.read_text())["program"] == str(saved), "people can read the file"
+    again = pickle.loads(pickle.dumps(saved))
+    assert (again.to_bytes(), again.outputs, again.limits) == (saved.to_bytes(), saved.outputs, limits)
+    assert type(Program.from_bytes(saved.to_bytes())) is Program is type(ProgramFunction.from_bytes(saved.to_bytes()))
+
+
+def test_every_random_program_can_be_saved(tmp_path: Path) -> None:
+    for name in problems.names():
+        problem = problems.load(name)
+        genomes = OffspringGenerator(problem.genes(), problem.settings.variation).random(5, key_from_seed(1))
+        for program in genomes.translate(problem.settings.variation.max_points)[0]:
+            function = problem.function(program)
+            function.save(tmp_path / "program.json")
+            assert ProgramFunction.load(tmp_path / "program.json").to_bytes() == program.to_bytes()
+
+
+def test_what_text_cannot_hold_is_not_saved(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="single-precision floats cannot"):
+        ProgramFunction((Float32(0.1),), ["float"]).save(tmp_path / "program.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": "other"}, "it must be a file written by ProgramFunction.save"),
+        ({"version": 2}, "version must be 1, got 2"),
+        ({"program": "(integer_ad)"}, "unknown instruction 'integer_ad'; did you mean 'integer_add'"),
+        ({"program": "(1"}, "not closed"),
+        ({"program": "(" * 20_000 + ")" * 20_000}, "nested at most"),
+        ({"program": 5}, "program must be a string"),
+        ({"program": None}, "program must be a string"),
+        ({"outputs": []}, "outputs must not be empty"),
+        ({"outputs": {"integer": 1}}, "outputs must be a sequence"),
+        ({"limits": {"steps": -1}}, "steps must be at least 0"),
+        ({"limits": {"step": 1}}, "unexpected keyword"),
+        ({"limits": None}, "must be a mapping"),
+    ],
+)
+def test_other_files_are_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    path = tmp_path / "program.json"
+    ProgramFunction("(in1)", ["integer"]).save(path)
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(ValueError, match=f"program.json: .*{message}"):
+        ProgramFunction.load(path)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b"\xff\xfe", b"[" * 100_000, b'{"format": "flexicase program", "version": 1}']
+)
+def test_files_of_another_kind_are_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "program.json"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"program\.json: "):
+        ProgramFunction.load(path)
+    with pytest.raises(FileNotFoundError):
+        ProgramFunction.load(tmp_path / "none.json")
+
+
+def test_reading_a_program_runs_none_of_it(tmp_path: Path) -> None:
+    calls: list[int] = []
+
+    @instruction(gives=("integer",))
+    def integer_side_effect() -> int:
+        calls.append(1)
+        return 1
+
+    try:
+        ProgramFunction("(integer_side_effect)", ["integer"]).save(tmp_path / "program.json")
+        loaded = ProgramFunction.load(tmp_path / "program.json")
+        assert calls == []
+        assert loaded() == 1
+    finally:
+        remove_instruction("integer_side_effect")
+    with pytest.raises(ValueError, match="unknown instruction 'integer_side_effect'"):
+        ProgramFunction.load(tmp_path / "program.json")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from flexicase.experiments.results import StudyResults
-from flexicase.report.programs import program_sections
+from flexicase.report._programs import program_sections
 
 
 def time_table(results: StudyResults) -> list[list[str]]:

@@ -9,8 +9,8 @@ import pytest
 
 from flexicase.experiments.results import FinishedRun, StudyResults
 from flexicase.experiments.spec import read_spec
+from flexicase.report._variants import by_selections, full_matrix, of_variant, shares, variant_sections
 from flexicase.report.figures import draw_figures
-from flexicase.report.variants import by_selections, full_matrix, of_variant, shares, variant_sections
 from flexicase.report.write import IMAGES, PROGRAMS, VARIANTS, layout_of
 
 SPEC = """name = "known"

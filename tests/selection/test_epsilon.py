@@ -42,7 +42,7 @@ def test_bad_epsilons_are_refused(epsilon: object, error: type[Exception], messa
 @pytest.mark.parametrize("n", [1, 3, 5])
 def test_an_epsilon_array_must_fit_the_cases(n: int) -> None:
     with pytest.raises(
-        ValueError, match=rf"^epsilon must have one value per case: expected shape \(2,\), got \({n},\)$"
+        ValueError, match=rf"^epsilon must have one number per case: expected shape \(2,\), got \({n},\)$"
     ):
         fx.select([[0, 1], [1, 0]], 1, fx.Lexicase(epsilon=np.ones(n)))
 

@@ -222,7 +222,7 @@ def test_bad_weights_are_named(order: type, weights: object, error: type[Excepti
             r"bias must have one number per case: expected shape \(2,\), got \(3,\)",
         ),
         ({"order": fx.Ranked([0, 0])}, r"bias must have at least one positive value"),
-        ({"epsilon": [1.0, 2.0, 3.0]}, r"epsilon must have one value per case: expected shape \(2,\), got \(3,\)"),
+        ({"epsilon": [1.0, 2.0, 3.0]}, r"epsilon must have one number per case: expected shape \(2,\), got \(3,\)"),
     ],
 )
 def test_given_arrays_must_fit_the_whole_matrix_even_when_sampled(arguments: dict[str, object], message: str) -> None:

@@ -377,7 +377,7 @@ def test_methods_may_know_their_own_probabilities() -> None:
         ({"max_states": 0}, ValueError, "max_states must be at least 1"),
         ({"max_states": "many"}, TypeError, "max_states must be an integer"),
         ({"nan": "ignore"}, ValueError, "nan must be one of"),
-        ({"method": fx.Lexicase(epsilon=[1.0, 2.0])}, ValueError, "epsilon must have one value per case"),
+        ({"method": fx.Lexicase(epsilon=[1.0, 2.0])}, ValueError, "epsilon must have one number per case"),
     ],
 )
 def test_bad_arguments(arguments: dict[str, Any], error: type[Exception], message: str) -> None:

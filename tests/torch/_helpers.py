@@ -12,6 +12,7 @@ import warnings
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import nn
 from torch.utils.data import TensorDataset
@@ -19,7 +20,20 @@ from torch.utils.data import TensorDataset
 import flexicase as fx
 import flexicase.torch as ft
 from flexicase._checkpoint import NEWEST
-from flexicase.torch.data import _fake as fake_images
+from flexicase.torch.data import ImageData, Images
+
+
+def fake_images(train, test):
+    """Noise with a faint pattern for each of 10 classes, for tests."""
+    rng = np.random.default_rng(0)
+    patterns = rng.integers(0, 120, (10, 1, 8, 8))
+
+    def part(n):
+        labels = rng.integers(0, 10, n)
+        images = patterns[labels] + rng.integers(0, 136, (n, 1, 8, 8))
+        return Images(images.astype(np.uint8), labels, mean=[0.5], std=[0.25])
+
+    return ImageData(part(train), part(test), None, channels=1, size=8, classes=10)
 
 
 def network():

@@ -15,8 +15,7 @@ import flexicase.torch as ft
 from flexicase.evaluation._lookahead import Growing
 from flexicase.rng import key_from_seed
 from flexicase.torch._evaluation import CaseLoader, max_block_cases, zero_one_error
-from flexicase.torch.data import _fake as fake_images
-from tests.torch._helpers import cases, network, search, small
+from tests.torch._helpers import cases, fake_images, network, search, small
 
 #: Bias (None: uniform order) and default weight.
 SELECTIONS = [(None, "max")] + [

@@ -17,9 +17,8 @@ from torch.utils.data import TensorDataset
 import flexicase as fx
 import flexicase.torch as ft
 from flexicase.selection.protocol import Ended
-from flexicase.torch.data import _fake as fake_images
 from flexicase.torch.gradient_lexicase import GradientLexicase
-from tests.torch._helpers import fingerprint, network, search, small
+from tests.torch._helpers import fake_images, fingerprint, network, search, small
 
 
 def test_candidates_start_different_and_the_parent_is_one_of_the_trained_ones():

@@ -1,10 +1,8 @@
-"""Selectors in DEAP's call shape: ``toolbox.register("select", selLexicase)`` and nothing else changes.
+"""Selectors in DEAP's call shape: ``toolbox.register("select", selLexicase)``.
 
-DEAP itself is not imported: an individual is anything with a ``fitness`` that has ``wvalues``, and
-``weights`` where they are not all 1 or -1. The individuals themselves are returned, not copies.
-
-Randomness comes from Python's `random` module, as in DEAP, so ``random.seed(...)`` repeats a run;
-each call draws one seed from it. ``seed=`` takes its place.
+DEAP is not imported: an individual is anything with a ``fitness`` that has ``wvalues``, and ``weights`` where they are
+not all 1 or -1. Selectors return the individuals themselves, not copies. Each call draws one seed from Python's
+`random` module, as DEAP does, so ``random.seed(...)`` repeats a run; ``seed=`` replaces it.
 """
 
 from __future__ import annotations
@@ -45,27 +43,19 @@ def selLexicase(
 ) -> list[Individual]:
     """Select ``k`` individuals by lexicase selection or any other method, with replacement.
 
-    Biases such as Num-Zeros count the individuals that solve a case: those whose fitness value on it is
-    ``solved``. That is 0 for errors that are minimised. When scores are maximised, set ``solved`` to the score
-    of a solved case, or the two biases change places.
+    Biases such as Num-Zeros count the individuals that solve a case: those whose fitness value on it is ``solved``.
+    That is 0 for errors that are minimised. When scores are maximised, set ``solved`` to the score of a solved case, or
+    the two biases change places.
 
     Args:
-        individuals: Individuals whose fitness has one value per case. Cases of positive weight are
-            maximised, cases of negative weight minimised.
-        k: How many to select.
+        individuals: Individuals whose fitness has one value per case. Cases of positive weight are maximised, cases of
+            negative weight minimised.
+        k: Number of parents.
         method: A method's name (`flexicase.methods` lists them) or object.
         solved: The fitness value, before weighting, of a solved case: one for all or one per case.
-            Errors are distances from it.
         seed: As for `flexicase.select`; None draws one from `random`.
-        threads: Threads to use; the outcome does not depend on it.
+        threads: Number of threads; the outcome does not depend on it.
         nan: ``"raise"`` refuses a NaN fitness value, ``"worst"`` counts it as the worst.
-
-    Returns:
-        The ``k`` selected individuals themselves.
-
-    Raises:
-        ValueError: An individual has not been evaluated, or has another number of fitness values
-            than the first; the message gives its index.
 
     Example:
         >>> from types import SimpleNamespace as Some
@@ -96,14 +86,7 @@ def selEpsilonLexicase(
 ) -> list[Individual]:
     """Select ``k`` individuals by lexicase selection that keeps all within ``epsilon`` of the pool's best.
 
-    Args:
-        individuals: As for `selLexicase`.
-        k: How many to select.
-        epsilon: How far from the best a survivor may be, in fitness values before weighting: a
-            number, or one per case.
-        seed: As for `selLexicase`.
-        threads: As for `selLexicase`.
-        nan: As for `selLexicase`.
+    ``epsilon`` is a number, or one per case, in fitness values before weighting.
 
     Example:
         >>> from types import SimpleNamespace as Some
@@ -118,23 +101,9 @@ def selEpsilonLexicase(
 def selAutomaticEpsilonLexicase(
     individuals: Sequence[Individual], k: int, *, seed: Seed = None, threads: int = 1, nan: NanPolicy = "raise"
 ) -> list[Individual]:
-    """Select ``k`` individuals by epsilon-lexicase whose epsilon is the pool's median absolute deviation.
+    """Select ``k`` individuals by epsilon-lexicase; epsilon is the median absolute deviation of the pool at every case.
 
-    It is taken anew from the pool at every case, as DEAP does (`flexicase.MadEpsilon` calls this ``"dynamic"``).
-
-    Args:
-        individuals: As for `selLexicase`.
-        k: How many to select.
-        seed: As for `selLexicase`.
-        threads: As for `selLexicase`.
-        nan: As for `selLexicase`.
-
-    Example:
-        >>> from types import SimpleNamespace as Some
-        >>> from flexicase.adapters.deap import selAutomaticEpsilonLexicase
-        >>> a, b, c = (Some(name=n, fitness=Some(wvalues=(v,))) for n, v in [("a", 0.0), ("b", -0.1), ("c", -9.0)])
-        >>> sorted({chosen.name for chosen in selAutomaticEpsilonLexicase([a, b, c], 50, seed=1)})
-        ['a', 'b']
+    DEAP defines it so; `flexicase.MadEpsilon` calls it ``"dynamic"``.
     """
     return selLexicase(individuals, k, "epsilon-lexicase-dynamic", seed=seed, threads=threads, nan=nan)
 
@@ -152,31 +121,25 @@ def selFastLexicase(
 ) -> list[Individual]:
     """Select ``k`` individuals, evaluating only the pairs that selection uses.
 
-    The individuals need no fitness. Every call is a generation of its own: nothing that was
-    computed for an earlier one is used again, except the case weights that ``fast`` has learnt.
+    The individuals need no fitness. Every call is a generation of its own: it uses no error of an earlier call, only
+    the case weights that ``fast`` has learnt.
 
     Args:
         individuals: Anything that ``evaluate`` understands.
-        k: How many to select.
-        evaluate: ``evaluate(individual, cases)`` with (b,) int64 case numbers gives (b,) errors,
-            lower is better.
-        n_cases: How many cases there are; a new `flexicase.FastLexicase` is made for the call.
-        method: The method of that new one.
-        fast: A `flexicase.FastLexicase` to use instead, which keeps its weights from call to call.
-        mapping: Applies a function to individuals, as `map` does and ``toolbox.map`` may, in
-            parallel for instance.
+        k: Number of parents.
+        evaluate: ``evaluate(individual, cases)`` gives the (b,) errors on (b,) int64 cases, lower is better.
+        n_cases: Number of cases, for a new `flexicase.FastLexicase`.
+        method: The method of the new one.
+        fast: A `flexicase.FastLexicase` to use instead of a new one; it keeps its weights from call to call.
+        mapping: Applies a function to individuals, as `map` does, and ``toolbox.map`` perhaps in parallel.
         seed: As for `selLexicase`.
-
-    Raises:
-        TypeError: Both or neither of ``n_cases`` and ``fast`` are given.
 
     Example:
         >>> import numpy as np
         >>> from flexicase.adapters.deap import selFastLexicase
         >>> def evaluate(individual, cases):
         ...     return np.abs(individual - cases)
-        >>> population = [0, 1, 2, 3]
-        >>> len(selFastLexicase(population, 5, evaluate, n_cases=4, seed=1))
+        >>> len(selFastLexicase([0, 1, 2, 3], 5, evaluate, n_cases=4, seed=1))
         5
     """
     if (n_cases is None) == (fast is None):
@@ -202,7 +165,7 @@ def selFastLexicase(
 
 @dataclass(frozen=True, slots=True)
 class _OnCases:
-    """``evaluate`` with its cases, as one argument's function that a process pool can send."""
+    """``evaluate`` with its cases, as a function of one argument that a process pool can send."""
 
     evaluate: Callable[..., Any]
     cases: NDArray[np.int64]
@@ -216,16 +179,9 @@ def _seed(seed: Seed) -> Seed:
 
 
 def errors_of(individuals: Sequence[Any], solved: ArrayLike = 0.0) -> NDArray[np.float64]:
-    """The error matrix of evaluated individuals: how far each fitness value is from a solved case's, lower is better.
+    """(n_individuals, n_cases) errors of evaluated individuals: how far each fitness value is from ``solved``.
 
     On a case of weight 0 every individual has error 0.
-
-    Args:
-        individuals: As for `selLexicase`.
-        solved: One number, or (n_cases,) numbers: the fitness value that has error 0.
-
-    Returns:
-        (n_individuals, n_cases) float64.
 
     Example:
         >>> from types import SimpleNamespace as Some

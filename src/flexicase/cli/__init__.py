@@ -24,6 +24,7 @@ app.command(epilog="\b\nExample:\n  flexicase select errors.csv -n 100 --method 
     select.select
 )
 app.command(epilog="\b\nExample:\n  flexicase methods")(select.methods)
+app.command(epilog="\b\nExample:\n  flexicase verify draws.json --method ranked-num-zeros")(select.verify)
 app.command(epilog="\b\nExample:\n  flexicase evolve mirror-image --seed 7 --plot run.png")(evolve.evolve)
 app.command(epilog="\b\nExample:\n  flexicase train --method weighted-split --seed 7 --plot training.png")(train.train)
 app.command(epilog="\b\nExample:\n  flexicase demo --out out")(demo.demo)

@@ -43,24 +43,14 @@ HEADER_READERS: dict[tuple[int, int], Callable[..., Any]] = {
 def read_errors(source: str | Path | IO[bytes], *, header: Header = "auto", name: str | None = None) -> NDArray[Any]:
     r"""Read an error matrix: one individual per row, one case per column.
 
-    Text may be separated by commas, semicolons, tabs or blanks. NumPy archives (npz) must hold
-    one array, or one called ``errors``. Parquet needs pyarrow. Integers of 64 bits are read exactly; one that would
-    have to be rounded is refused. Nothing is unpickled. Of streams and devices, at most 1 GiB is read.
+    Text may be separated by commas, semicolons, tabs or blanks. NumPy archives (npz) must hold one array, or one called
+    ``errors``. Parquet needs pyarrow. 64-bit integers are read exactly; one that would have to be rounded is refused.
+    Nothing is unpickled. Of streams and devices, at most 1 GiB is read. A ValueError says what is wrong where.
 
     Args:
         source: A path, or an open binary file.
-        header: Whether the first line of a text file names the columns; ``"auto"`` takes it for
-            names if all of its cells look like names.
+        header: Whether the first line of a text file names the columns; ``"auto"`` if all of its cells look like names.
         name: What to call the source in messages; the path by default.
-
-    Returns:
-        (n_individuals, n_cases) integers or floats; NaN is kept.
-
-    Raises:
-        OSError: The file cannot be opened or read.
-        ValueError: Its content is not a matrix of numbers; the message says where.
-        ImportError: It is a Parquet file and pyarrow is not installed.
-        MemoryError: The errors do not fit into memory.
 
     Example:
         >>> import io
@@ -161,12 +151,7 @@ class _RefusedError(ValueError):
 
 
 def _read_npy(file: IO[bytes], available: int | None = None) -> NDArray[Any]:
-    """Read an array whose header is checked first: nothing is unpickled, or allocated for entries that are not there.
-
-    Args:
-        file: At the start of the array.
-        available: How many bytes there are; None: the rest of the file.
-    """
+    """Read an array, checking its header first: nothing is unpickled, or allocated for entries that are not there."""
     start = file.tell()
     if available is None:
         available = file.seek(0, os.SEEK_END) - start

@@ -27,12 +27,19 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of a problem; 'f
 @app.callback(invoke_without_command=True, epilog="\b\nExample:\n  flexicase problems show mirror-image")
 def listing(
     context: typer.Context,
+    suite: Annotated[
+        str | None, typer.Option(help="List only the problems of a benchmark suite: psb1 or psb2.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list.")] = False,
 ) -> None:
     """List and describe problems, and score programs."""
     if context.invoked_subcommand is not None:
         return
-    rows = [_row(problems.load(name)) for name in problems.names()]
+    try:
+        names = problems.names(suite)  # type: ignore[arg-type]
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--suite") from None
+    rows = [_row(problems.load(name)) for name in names]
     if as_json:
         emit_json(rows)
     else:
@@ -133,6 +140,11 @@ def _description(problem: Problem, cases: Cases) -> str:
         ("errors per case", ", ".join(f"{_error_name(m)} of {m.stack}" for m in problem.measures)),
         ("stacks", " ".join(problem.stacks)),
         ("genes", f"{row['genes']}: instructions and {' '.join(map(_generator, problem.generators))}"),
+        *(
+            [("shares of genes", "{:.0%} inputs, {:.0%} constants".format(*problem.gene_shares))]
+            if problem.gene_shares
+            else []
+        ),
         ("steps of a run", str(settings.steps)),
         ("points of a program", f"at most {settings.variation.max_points}"),
         ("generations", str(settings.generations)),

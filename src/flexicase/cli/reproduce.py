@@ -37,13 +37,13 @@ def reproduce(
         typer.Argument(
             metavar="[TARGET]...",
             help="table2, fig1, fig2: programs; fig3, fig4, table3: images; all of these if left out. beyond: partial "
-            "evaluation, and two more problems.",
+            "evaluation.",
         ),
     ] = None,
     *,
     preset: Annotated[str, typer.Option(help="smoke: 2 minutes; laptop: 20 minutes; paper: the full study.")] = "smoke",
     cifar_dir: Annotated[
-        Path | None, typer.Option(help="Folder with CIFAR-10, for images: needed by paper, more to do for laptop.")
+        Path | None, typer.Option(help="Folder with CIFAR-10, which the image study of paper needs.")
     ] = None,
     workers: Workers = None,
     nice: Nice = 0,
@@ -56,9 +56,9 @@ def reproduce(
     """Run the studies behind the paper's tables and figures.
 
     Targets come from two studies: genetic programming, five methods on Mirror Image and Last Index of Zero; and images,
-    gradient lexicase and its fast variants (needs PyTorch). 'beyond' goes past the paper: programs run only where
-    selection looks, with few and with many selections per generation; and the five methods on Replace Space with
-    Newline and Median. Ctrl-C stops it; the same command continues.
+    gradient lexicase and its fast variants (needs PyTorch). 'beyond' goes past the paper: programs run only on the
+    cases that selection uses, with few and with many selections per generation. Ctrl-C stops it; the same command
+    continues.
     """
     from flexicase.experiments import StudyOptions, load_spec, preset_path
     from flexicase.experiments.presets import PAPER_TARGETS, PRESETS, TARGETS
@@ -105,7 +105,7 @@ def _available(wanted: Iterable[str], preset: str, cifar_dir: Path | None, named
     elif preset == "paper" and DATA_VARIABLE not in os.environ:
         problem = "the paper's image study needs --cifar-dir, the folder with CIFAR-10"
     if problem is None:
-        return [*studies, "cifar"] if preset == "laptop" and DATA_VARIABLE in os.environ else studies
+        return studies
     if named:
         raise typer.BadParameter(problem, param_hint="TARGET")
     sys.stderr.write(f"left out: {problem}\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import secrets
 import sys
 from typing import Annotated, Any
@@ -14,14 +15,16 @@ from numpy.typing import NDArray
 import flexicase
 from flexicase._checks import check_choice
 from flexicase.cli._error_files import HEADERS, read_errors
-from flexicase.cli._output import aligned, emit_json, standard_input, tab_separated, write_stdout
+from flexicase.cli._output import FAILED, aligned, emit_json, standard_input, tab_separated, write_stdout
 from flexicase.selection.epsilon import MAD_MODES, Epsilon
 from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.methods import PAPER_METHODS, resolve_method
 from flexicase.selection.methods import methods as method_names
 from flexicase.selection.protocol import Ended, Method, Selection
 from flexicase.selection.select import MAX_EVENTS
+from flexicase.selection.verify import read_battery, verify_draws
 
+MAX_DRAWS_BYTES = 2**28
 COUNTS = ("evaluations", "evaluations_distinct", "cases_used", "ended")
 
 
@@ -151,3 +154,46 @@ def methods(
         emit_json([{"name": n, "description": d, "paper": n in PAPER_METHODS} for n, d in described])
     else:
         write_stdout(aligned(("method", "what it does"), described))
+
+
+def verify(
+    draws: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="DRAWS",
+            help="JSON object: for each matrix of the battery, by its name, the indices of at least 100 parents; "
+            "- reads standard input.",
+        ),
+    ] = None,
+    *,
+    method: Annotated[str, typer.Option(help="Method that the selector implements.")] = "lexicase",
+    battery: Annotated[bool, typer.Option("--battery", help="Print the battery, with exact probabilities.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Test recorded draws of any selector against the exact probabilities of a method.
+
+    Exits with 1 if the selector does not have these probabilities.
+    """
+    if battery:
+        emit_json(read_battery())
+        return
+    if draws is None:
+        raise typer.BadParameter("the file with recorded draws is missing", param_hint="DRAWS")
+    chosen = _method(method, None)
+    try:
+        found = verify_draws(json.loads(_read_bytes(draws)), chosen)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"{draws}: {error}") from None
+    if as_json:
+        failures = [{"matrix": f.matrix, "p_value": f.p_value, "cause": f.cause} for f in found.failures]
+        emit_json({"passed": found.passed, "p_value": found.p_value, "method": method, "failures": failures})
+    else:
+        write_stdout(f"{found}\n")
+    raise typer.Exit(0 if found.passed else FAILED)
+
+
+def _read_bytes(source: str) -> bytes:
+    if source == "-":
+        return standard_input().read(MAX_DRAWS_BYTES)
+    with open(source, "rb") as file:
+        return file.read(MAX_DRAWS_BYTES)

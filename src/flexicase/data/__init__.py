@@ -1,4 +1,4 @@
-"""Example errors: those of a genetic-programming run, and a synthetic population that computes errors on demand."""
+"""Example errors: from a genetic-programming run, and from a synthetic population that computes them on demand."""
 
 from __future__ import annotations
 
@@ -18,14 +18,10 @@ MAX_LENGTH = 2**31 - 1
 
 
 def example_errors() -> NDArray[np.uint16]:
-    """The errors of 500 programs on 100 cases of Last Index of Zero, halfway through a run.
+    """(500, 100) uint16 errors of programs on cases of Last Index of Zero, halfway through a run.
 
-    Two fifths of the programs behave exactly like another one, no program solves all cases, and
-    a tenth of the entries are 1000, the penalty for a program without an answer.
-    ``tools/make_example_errors.py`` in the repository is the run that the matrix comes from.
-
-    Returns:
-        (500, 100) uint16, lower is better.
+    Two fifths of the programs behave like another one, none solves all cases, and a tenth of the entries are 1000, the
+    penalty for no answer. Made by ``tools/make_example_errors.py`` in the repository.
 
     Example:
         >>> from flexicase.data import example_errors
@@ -40,19 +36,16 @@ def example_errors() -> NDArray[np.uint16]:
 class SyntheticPopulation:
     """Individuals and cases as in program synthesis: mostly pass or fail, with many near copies.
 
-    Half of the individuals are copies, some originals having many, as after a few generations of
-    selection. Six hidden abilities of an original and the demands and the difficulty of a case
-    decide how likely it is to pass; on a fifth of the cases the error of a failure is a count.
-    15 % of the individuals differ from their original in about two cases.
-
-    Every error is a function of the seed and of the numbers of its original and case, so nothing
-    has to be stored, and no two evaluations of a pair differ.
+    Half of the individuals are copies, some originals having many. Six hidden abilities of an original and the demands
+    and difficulty of a case decide how likely it is to pass; on a fifth of the cases the error of a failure is a count.
+    15 % of the individuals differ from their original in about two cases. Every error is a function of the seed, the
+    original and the case, so nothing is stored.
 
     Args:
-        n_individuals: How many individuals.
-        n_cases: How many cases.
+        n_individuals: Number of individuals.
+        n_cases: Number of cases.
         copies: Share of the individuals that are copies, 0 to 1.
-        seed: Fixes every error.
+        seed: Determines every error.
 
     Example:
         >>> import flexicase as fx
@@ -66,7 +59,6 @@ class SyntheticPopulation:
     """
 
     def __init__(self, n_individuals: int, n_cases: int, *, copies: float = 0.5, seed: Seed = 0) -> None:
-        """Draw the originals, their abilities and what the cases demand."""
         self.n_individuals = check_count(n_individuals, "n_individuals", 1, MAX_LENGTH)
         self.n_cases = check_count(n_cases, "n_cases", 0, MAX_LENGTH)
         copies = check_fraction(copies, "copies")
@@ -89,15 +81,7 @@ class SyntheticPopulation:
         self._salt = np.uint64(rng.integers(2**63))
 
     def __call__(self, individuals: ArrayLike, cases: ArrayLike) -> NDArray[np.uint8]:
-        """The errors of some individuals on some cases.
-
-        Args:
-            individuals: (m,) their numbers.
-            cases: (b,) their numbers.
-
-        Returns:
-            (m, b) errors, 0 for a pass.
-        """
+        """The (m, b) errors of (m,) individuals on (b,) cases, 0 for a pass."""
         individuals = check_indices(individuals, "individuals", self.n_individuals)
         cases = check_indices(cases, "cases", self.n_cases)
         original = self._original[individuals]

@@ -1,7 +1,7 @@
 """The error cache: errors computed in this generation, so that no pair is computed twice.
 
-Errors are kept natively: in a matrix if it fits the memory budget (pages cost nothing before they
-are written), otherwise in a table of pairs that stops growing when the budget is used up.
+A native matrix if it fits the memory budget (unwritten pages cost nothing), else a table of pairs that stops growing
+when the budget is used up.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class CacheInfo:
     Attributes:
         pairs: (individual, case) pairs whose errors are kept.
         bytes: Memory they take.
-        max_bytes: The most it may take.
+        max_bytes: Memory they may take.
         n_dropped: Pairs that were computed but not kept, for lack of memory.
 
     Example:
@@ -43,15 +43,8 @@ class CacheInfo:
 class ErrorCache:
     """Errors of one generation: known ones are looked up, unknown ones computed.
 
-    Args:
-        n_individuals: Size of the population.
-        n_cases: Number of cases.
-        max_bytes: Memory budget.
-        reuse_limit: Size in bytes up to which a matrix is emptied and used again rather than allocated.
-
-    Attributes:
-        is_reusable: Whether the errors are in such a matrix.
-        n_users: Number of transactions that are open.
+    ``is_reusable`` says whether the errors are in a matrix of at most ``reuse_limit`` bytes, to be emptied and used
+    again; ``n_users`` counts open transactions.
 
     Example:
         >>> import numpy as np
@@ -104,16 +97,7 @@ class ErrorCache:
         self._is_new = True
 
     def fetch(self, evaluate: CaseEvaluator, individuals: Indices, cases: Indices) -> tuple[Errors, NDArray[np.bool_]]:
-        """The errors of some individuals on some cases; unknown ones are computed, each once.
-
-        Args:
-            evaluate: Computes unknown errors.
-            individuals: (m,) indices.
-            cases: (b,) indices.
-
-        Returns:
-            (m, b) errors, and (m, b) which of them were computed now.
-        """
+        """(m, b) errors, unknown ones computed, and (m, b) which of them were computed now."""
         transposed = np.empty((len(cases), len(individuals)))
         self.store.lookup(individuals, cases, transposed)
         block = transposed.T
@@ -126,14 +110,7 @@ class ErrorCache:
 
 
 def missing_rectangles(missing: NDArray[np.bool_]) -> list[tuple[Indices, Indices]]:
-    """Cut the missing pairs of a block into rectangles, one per distinct set of missing rows.
-
-    Args:
-        missing: (m, b) which pairs are missing.
-
-    Returns:
-        Pairs of (rows, columns), which together cover every missing pair exactly once.
-    """
+    """Cut the missing pairs of an (m, b) block into rectangles (rows, columns), one per distinct set of rows."""
     if missing.all():
         return [(np.arange(missing.shape[0]), np.arange(missing.shape[1]))] if missing.size else []
     columns_of: dict[bytes, list[int]] = {}

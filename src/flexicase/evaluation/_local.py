@@ -1,4 +1,4 @@
-"""Evaluators that work in the calling thread."""
+"""Evaluators in the calling thread, in threads and in processes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pickle
 import signal
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,7 +23,7 @@ class PairEvaluator(ClosingEvaluator):
     """Calls a function for every (individual, case) pair, one after another.
 
     Args:
-        function: ``function(individual, case)`` gives the error of one index on the other.
+        function: ``function(individual, case)`` gives the error of one pair of indices.
 
     Example:
         >>> import flexicase as fx
@@ -35,15 +36,9 @@ class PairEvaluator(ClosingEvaluator):
     """
 
     def __init__(self, function: Callable[[int, int], float]) -> None:
-        """Keep the function."""
         self.function = check_function(function, "function", 2)
 
     def __call__(self, individuals: ArrayLike, cases: ArrayLike) -> NDArray[np.float64]:
-        """The (m, b) errors of (m,) individuals on (b,) cases.
-
-        Raises:
-            EvaluationError: The function raised, or did not return a number; names the pair.
-        """
         rows, columns = check_indices(individuals, "individuals"), check_indices(cases, "cases")
         errors = np.empty((len(rows), len(columns)))
         for i, individual in enumerate(rows.tolist()):
@@ -67,28 +62,14 @@ BlockFunction: TypeAlias = Callable[[NDArray[np.int64], NDArray[np.int64]], Arra
 
 
 class PoolEvaluator(ClosingEvaluator):
-    """Calls a vectorised function on batches of the block, one per worker.
-
-    What the workers are is up to `_start` and `_submit`.
-
-    Args:
-        function: ``function(individuals, cases)`` gives the (m, b) errors of (m,) individuals on
-            (b,) cases.
-        workers: How many; None: one per processor.
-    """
+    """Calls a vectorised function on batches of the block, one per worker; subclasses define the workers."""
 
     def __init__(self, function: BlockFunction, workers: int | None = None) -> None:
-        """Check; workers start when they are first needed."""
         self.function = check_function(function, "function", 2)
         self.workers = check_count(workers if workers is not None else usable_cores(), "workers", 1, MAX_WORKERS)
         self._pool: Executor | None = None
 
     def __call__(self, individuals: ArrayLike, cases: ArrayLike) -> NDArray[np.float64]:
-        """The (m, b) errors of (m,) individuals on (b,) cases.
-
-        Raises:
-            EvaluationError: The function raised, or returned anything but numbers of the right shape.
-        """
         rows, columns = check_indices(individuals, "individuals"), check_indices(cases, "cases")
         errors = np.empty((len(rows), len(columns)))
         parts = split_block(len(rows), len(columns), self.workers)
@@ -97,7 +78,7 @@ class PoolEvaluator(ClosingEvaluator):
             if self._pool is None:
                 self._pool = self._start()
             for r, c in parts:
-                pending.append(self._submit(self._pool, rows[r], columns[c]))
+                pending.append(self._pool.submit(self._evaluate(), rows[r], columns[c]))
             for (r, c), part in zip(parts, pending, strict=True):
                 errors[r, c] = part.result()
         finally:
@@ -109,17 +90,9 @@ class PoolEvaluator(ClosingEvaluator):
         """Start the workers."""
         raise NotImplementedError
 
-    def _submit(
-        self, pool: Executor, individuals: NDArray[np.int64], cases: NDArray[np.int64]
-    ) -> Future[NDArray[np.float64]]:
-        """Have a worker evaluate a batch, and check it.
-
-        Args:
-            pool: The workers.
-            individuals: (m,) indices.
-            cases: (b,) indices.
-        """
-        raise NotImplementedError
+    def _evaluate(self) -> Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]:
+        """What a worker calls with the (m,) individuals and (b,) cases of a batch."""
+        return partial(evaluate_block, self.function)
 
     def close(self) -> None:
         """End the workers; the next call starts new ones."""
@@ -129,11 +102,7 @@ class PoolEvaluator(ClosingEvaluator):
 
 
 def split_block(m: int, b: int, parts: int) -> list[tuple[slice, slice]]:
-    """Cut an (m, b) block into at most ``parts`` batches of about the same size, along its longer side.
-
-    Returns:
-        Slices of rows and of columns.
-    """
+    """Cut an (m, b) block into at most ``parts`` slices of rows and columns, about equal, along its longer side."""
     longer = max(m, b)
     parts = max(1, min(parts, longer))
     ends = sorted({longer * k // parts for k in range(parts + 1)})
@@ -144,14 +113,13 @@ def split_block(m: int, b: int, parts: int) -> list[tuple[slice, slice]]:
 class ThreadEvaluator(PoolEvaluator):
     """Calls a vectorised function on batches of the block, one per thread.
 
-    Pays when the function releases the interpreter lock: NumPy on large arrays, compiled code,
-    files and networks. A call that is interrupted does not wait for pending batches; a thread
-    cannot be stopped from outside.
+    Pays when the function releases the interpreter lock: NumPy on large arrays, compiled code, files and networks. An
+    interrupted call does not wait for pending batches; a thread cannot be stopped from outside.
 
     Args:
-        function: ``function(individuals, cases)`` gives the (m, b) errors of (m,) individuals on
-            (b,) cases; called from several threads at once.
-        workers: How many threads; None: one per processor.
+        function: ``function(individuals, cases)`` gives the (m, b) errors of (m,) individuals on (b,) cases; called
+            from several threads at once.
+        workers: Number of threads; by default one per processor.
 
     Example:
         >>> import numpy as np
@@ -163,11 +131,6 @@ class ThreadEvaluator(PoolEvaluator):
 
     def _start(self) -> Executor:
         return ThreadPoolExecutor(self.workers, thread_name_prefix="flexicase")
-
-    def _submit(
-        self, pool: Executor, individuals: NDArray[np.int64], cases: NDArray[np.int64]
-    ) -> Future[NDArray[np.float64]]:
-        return pool.submit(evaluate_block, self.function, individuals, cases)
 
 
 SECONDS_TO_STOP = 2.0
@@ -189,15 +152,14 @@ def _work(individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[n
 class ProcessEvaluator(PoolEvaluator):
     """Calls a picklable vectorised function on batches of the block, one per process.
 
-    The function travels to each process once, when it starts; what it closes over should be small
-    or loaded there. Processes are started afresh, not forked, so the function must be importable:
-    defined in a module, not typed in at a prompt. A call that is interrupted, as by Ctrl-C, stops
-    the processes at once, whatever they are doing.
+    The function is sent to each process once, when it starts; what it closes over should be small or loaded there.
+    Processes are not forked, so the function must be importable: defined in a module, not typed at a prompt. An
+    interrupted call stops the processes at once. A call in which a process dies raises `EvaluationError`, and the next
+    call starts new ones.
 
     Args:
-        function: ``function(individuals, cases)`` gives the (m, b) errors of (m,) individuals on
-            (b,) cases.
-        workers: How many processes; None: one per processor.
+        function: ``function(individuals, cases)`` gives the (m, b) errors of (m,) individuals on (b,) cases.
+        workers: Number of processes; by default one per processor.
 
     Example:
         >>> import numpy as np
@@ -208,7 +170,6 @@ class ProcessEvaluator(PoolEvaluator):
     """
 
     def __init__(self, function: BlockFunction, workers: int | None = None) -> None:
-        """Check; processes start when they are first needed."""
         super().__init__(function, workers)
         try:
             self._pickled = pickle.dumps(function)
@@ -216,12 +177,6 @@ class ProcessEvaluator(PoolEvaluator):
             raise TypeError(f"function must be picklable to reach other processes: {cause}") from cause
 
     def __call__(self, individuals: ArrayLike, cases: ArrayLike) -> NDArray[np.float64]:
-        """The (m, b) errors of (m,) individuals on (b,) cases.
-
-        Raises:
-            EvaluationError: The function raised, or returned anything but numbers of the right
-                shape, or a process died; new processes are started at the next call then.
-        """
         try:
             return super().__call__(individuals, cases)
         except BrokenExecutor as cause:
@@ -241,10 +196,8 @@ class ProcessEvaluator(PoolEvaluator):
         context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
         return ProcessPoolExecutor(self.workers, context, _start_worker, (self._pickled,))
 
-    def _submit(
-        self, pool: Executor, individuals: NDArray[np.int64], cases: NDArray[np.int64]
-    ) -> Future[NDArray[np.float64]]:
-        return pool.submit(_work, individuals, cases)
+    def _evaluate(self) -> Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]:
+        return _work
 
     def _stop(self) -> None:
         """End the processes without waiting for their batches."""

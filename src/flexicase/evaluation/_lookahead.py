@@ -1,11 +1,9 @@
 """Look-ahead: how many of the next cases to compute at once, and the errors of an event's pool, case after case.
 
-One call per case wastes the fixed cost of every call; whole orders waste evaluations that are
-never needed. The number of cases starts at 1 and doubles while cases filter out no candidate. When the pool
-shrinks it restarts from the number of cases that had filtered out none before, as the best guess of
-how long the smaller pool will last. A delayed look-ahead does all this only once 8 cases in a row
-have filtered out no candidate: until then computing in advance costs more than it saves, if the evaluator
-takes twice as long for twice as many cases.
+One call per case wastes the fixed cost of every call; whole orders waste evaluations. The number of cases starts at 1
+and doubles while cases filter out no candidate. When the pool shrinks, it restarts from the number of cases that had
+filtered out none before. A delayed look-ahead does this only after 8 cases in a row have filtered out no candidate: for
+an evaluator whose time is proportional to the cases, computing ahead costs more than it saves before.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ class Growing:
 
     Attributes:
         min_cases: Cases of a block after the first case of an event, at least.
-        delayed: Whether blocks grow only once 8 cases in a row have filtered out no candidate.
+        delayed: Whether blocks grow only after 8 cases in a row have filtered out no candidate.
         max_pairs: Pairs of a block, at most.
 
     Example:
@@ -65,7 +63,7 @@ LookAhead: TypeAlias = Literal["auto"] | int | Growing
 
 
 def check_lookahead(lookahead: Any) -> LookAhead:
-    """``"auto"`` or a positive number of cases; a `Growing` too, which no user gives."""
+    """``"auto"`` or a positive number of cases; or a `Growing`, which is internal."""
     if isinstance(lookahead, Growing):
         return lookahead
     if isinstance(lookahead, str):
@@ -74,14 +72,7 @@ def check_lookahead(lookahead: Any) -> LookAhead:
 
 
 class BlockSizer:
-    """The number of cases to compute next, within one selection event.
-
-    Args:
-        lookahead: ``"auto"``, a `Growing`, or a fixed number of cases.
-        max_bytes: Memory budget of a block of pool × cases errors, which has at least one case.
-
-    Attributes:
-        max_pairs: How many errors that is.
+    """The number of cases to compute next, within one selection event; a block has at least one case.
 
     Example:
         >>> from flexicase.evaluation._lookahead import BlockSizer
@@ -108,16 +99,11 @@ class BlockSizer:
         self._cases_without_filter = 0
 
     def n_cases(self, pool: int) -> int:
-        """How many cases to compute with ``pool`` candidates left."""
+        """The number of cases to compute with ``pool`` candidates left."""
         return max(1, min(self._wanted, self.max_pairs // pool))
 
     def observe(self, cases_used: int, last_filtering: int | None) -> None:
-        """Learn from a block.
-
-        Args:
-            cases_used: How many of its cases were used.
-            last_filtering: Position in the block of the last case that filtered out a candidate, if one did.
-        """
+        """Learn from a block: the cases used, and the position of the last that filtered out a candidate, or None."""
         if self._fixed:
             return
         if last_filtering is None:
@@ -133,18 +119,12 @@ class BlockSizer:
 
 
 def take(cases: Iterator[int], count: int) -> Indices:
-    """The next cases: (count,) of them, or as many as are left."""
+    """The next (count,) cases, or as many as are left."""
     return np.array(list(itertools.islice(cases, count)), dtype=np.int64)
 
 
 class Block(NamedTuple):
-    """The errors of the pool on the next cases.
-
-    Attributes:
-        cases: (b,) the cases.
-        errors: (pool, b) the errors.
-        computed_now: (pool, b) which of them were computed for this event.
-    """
+    """The (pool, b) errors of the pool on the next (b,) cases, and (pool, b) which of them this event computed."""
 
     cases: Indices
     errors: NDArray[np.float64]
@@ -152,13 +132,7 @@ class Block(NamedTuple):
 
 
 class CaseErrors(NamedTuple):
-    """The errors of the pool on the next case.
-
-    Attributes:
-        case: The case.
-        errors: (pool,) the errors.
-        computed_now: (pool,) which of them were computed for this event.
-    """
+    """The (pool,) errors on the next case, and (pool,) which of them this event computed."""
 
     case: int
     errors: NDArray[np.float64]
@@ -166,14 +140,7 @@ class CaseErrors(NamedTuple):
 
 
 class Blocks:
-    """The errors of one event, case after case along its order; fetched in blocks.
-
-    Args:
-        sizer: Learns how many cases it takes to filter out a candidate.
-
-    Attributes:
-        computed: Pairs computed so far.
-    """
+    """The errors of one event along its order, fetched in blocks; ``computed`` counts the pairs computed so far."""
 
     def __init__(self, sizer: BlockSizer) -> None:
         self._sizer = sizer
@@ -185,7 +152,7 @@ class Blocks:
         self.computed = 0
 
     def next_case(self, pool: Indices) -> CaseErrors | None:
-        """The next case, and the errors of the (pool,) candidates left on it; None if no case is left."""
+        """The next case, and the errors of the (pool,) candidates left on it; None after the last case."""
         block = self._block
         if block is not None and len(pool) < len(self._rows):
             self._last_filtering = self._position - 1
@@ -203,19 +170,12 @@ class Blocks:
         return CaseErrors(int(block.cases[j]), block.errors[rows, j], block.computed_now[rows, j])
 
     def _fetch(self, pool: Indices) -> Block | None:
-        """The next block for the (pool,) candidates left; None if no case is left."""
+        """The next block for the (pool,) candidates left; None after the last case."""
         raise NotImplementedError
 
 
 class SequentialBlocks(Blocks):
-    """Blocks that the evaluator computes one after another, while the event waits.
-
-    Args:
-        order: The case order.
-        sizer: How many cases to compute at once.
-        cache: The errors that are known.
-        evaluate: Computes the others.
-    """
+    """Blocks that the evaluator computes one after another, while the event waits."""
 
     def __init__(self, order: Iterator[int], sizer: BlockSizer, cache: ErrorCache, evaluate: CaseEvaluator) -> None:
         super().__init__(sizer)

@@ -1,4 +1,4 @@
-"""Evaluators that work on many batches at a time, and learn early what will be needed."""
+"""Evaluators that work on many batches at a time."""
 
 from __future__ import annotations
 
@@ -22,13 +22,7 @@ LATENCY_SECONDS = 0.002  # between the end of a batch and the start of one that 
 
 
 class CompletedBatch(NamedTuple):
-    """A batch whose evaluation has ended.
-
-    Attributes:
-        individuals: (m,) indices.
-        cases: (b,) indices.
-        errors: (m, b) their errors, or why there are none.
-    """
+    """A batch whose evaluation has ended: (m,) individuals, (b,) cases, and (m, b) errors or why there are none."""
 
     individuals: Indices
     cases: Indices
@@ -38,12 +32,12 @@ class CompletedBatch(NamedTuple):
 class PipelinedEvaluator(ClosingEvaluator):
     """Evaluates many batches at the same time, each some individuals × some cases.
 
-    `FastLexicase` then does not wait for a block before it asks for the next: as long as there are `free_slots`, it
-    submits batches further along the case order, for the candidates that are still in the pool. Which batches those
-    are changes what is computed when, never the outcome.
+    `FastLexicase` does not wait for a block before it asks for the next: as long as there are `free_slots`, it submits
+    batches further along the case order, for the candidates still in the pool. This changes what is computed when,
+    never the outcome.
 
     Attributes:
-        generation: A different number for every population: errors of one are not those of the next.
+        generation: A different number for every population, so that errors of one are not used for the next.
 
     Example:
         >>> from flexicase.evaluation import PipelinedEvaluator, RayEvaluator
@@ -54,47 +48,26 @@ class PipelinedEvaluator(ClosingEvaluator):
     generation: int = 0
 
     def free_slots(self, *, speculative: bool = False) -> int:
-        """How many more batches should be submitted now to keep all workers busy.
-
-        Args:
-            speculative: Whether those are batches that may turn out not to be needed.
-        """
+        """The number of batches to submit now to keep all workers busy; ``speculative`` ones may not be needed."""
         raise NotImplementedError
 
     def batch_size(self, n_needed: int = 0) -> int:
-        """How many pairs a batch should have at least.
-
-        Args:
-            n_needed: Number of pairs still to be submitted that are certainly needed.
-        """
+        """The least number of pairs in a batch, with ``n_needed`` pairs certainly needed and not submitted yet."""
         raise NotImplementedError
 
     def submit(self, individuals: Indices, cases: Indices) -> None:
-        """Start the evaluation of a batch.
-
-        Args:
-            individuals: (m,) indices.
-            cases: (b,) indices.
-        """
+        """Start the evaluation of a batch: (m,) individuals on (b,) cases."""
         raise NotImplementedError
 
     def pending(self) -> list[tuple[Indices, Indices]]:
-        """The batches of this generation that were submitted and not collected yet: (m,) individuals, (b,) cases."""
+        """Batches of this generation that were submitted and not collected yet: (m,) individuals, (b,) cases."""
         raise NotImplementedError
 
     def collect(self) -> list[CompletedBatch]:
-        """Wait until something has happened, and return the batches that have ended, if any.
-
-        Failed batches are among them: they may turn out not to be needed.
-        """
+        """Wait until something has happened; return the batches that have ended, failed ones included."""
         raise NotImplementedError
 
     def __call__(self, individuals: ArrayLike, cases: ArrayLike) -> NDArray[np.float64]:
-        """The (m, b) errors of (m,) individuals on (b,) cases.
-
-        Raises:
-            EvaluationError: A batch could not be evaluated.
-        """
         rows, columns = check_indices(individuals, "individuals"), check_indices(cases, "cases")
         errors = np.empty((len(rows), len(columns)))
         end = len(columns) if len(rows) else 0
@@ -127,13 +100,7 @@ class PipelinedEvaluator(ClosingEvaluator):
 
 
 def batches_ahead(workers: int, batch_seconds: float) -> int:
-    """How many speculative batches should be pending: one per worker, and a few that wait.
-
-    Waiting batches bridge the latency. Where batches are long, few end meanwhile, and more would be wasted.
-
-    Args:
-        workers: How many.
-        batch_seconds: How long a batch takes.
+    """The number of speculative batches to keep pending: one per worker, and a few that bridge the latency.
 
     Example:
         >>> from flexicase.evaluation._pipelined import batches_ahead
@@ -145,15 +112,7 @@ def batches_ahead(workers: int, batch_seconds: float) -> int:
 
 
 def next_batch(m: int, b: int, row: int, column: int, pairs: int) -> tuple[slice, slice]:
-    """The next batch of an (m, b) block: whole columns if those are short, else a part of one.
-
-    Args:
-        m: Rows.
-        b: Columns.
-        row: Where in the first column that is not done it starts.
-        column: That column.
-        pairs: How many pairs it should have at least.
-    """
+    """The next batch of an (m, b) block from (row, column) on: whole columns if those are short, else part of one."""
     if row == 0 and m < pairs:
         return slice(0, m), slice(column, column + even_chunk(b - column, math.ceil(pairs / m)))
     return slice(row, row + even_chunk(m - row, pairs)), slice(column, column + 1)
@@ -171,13 +130,10 @@ def even_chunk(whole: int, least: int) -> int:
 
 
 class BatchSizer:
-    """How many pairs a batch should have, and how many batches can be sent, learnt from what batches have cost.
+    """The pairs of a batch, and how many batches to send ahead, learnt from what batches have cost.
 
-    Sending a batch costs about a millisecond, so a batch should be 10 ms of work or more; the aim is
-    15, since costs vary. The first batches are single pairs.
-
-    Attributes:
-        pairs: The pairs of a batch.
+    Sending a batch costs about a millisecond, so a batch should take 10 ms or more; the aim is 15, since costs vary.
+    The first batches are single pairs.
 
     Example:
         >>> from flexicase.evaluation._pipelined import BatchSizer
@@ -194,12 +150,7 @@ class BatchSizer:
         self._send_seconds = 0.0
 
     def observe(self, pairs: int, seconds: float) -> None:
-        """Learn from a batch.
-
-        Args:
-            pairs: How many it had.
-            seconds: How long its evaluation took.
-        """
+        """Learn from the number of pairs in a batch and the time of its evaluation."""
         cost, known = max(seconds, 1e-9) / pairs, self._pair_seconds
         if known is None:
             self._pair_seconds = cost
@@ -211,14 +162,10 @@ class BatchSizer:
         self.pairs = max(1, min(math.ceil(SECONDS_PER_BATCH / self._pair_seconds), most))
 
     def size_for(self, n_needed: int, workers: int) -> int:
-        """How many pairs the next batch should have: large batches first, then smaller ones, so that all end together.
+        """The pairs of the next batch: large batches first, then smaller ones, so that all workers end together.
 
-        With so many workers that the caller is the bottleneck, batches of √(n_needed · sending / pair) pairs are best:
-        smaller ones take longer to send, of larger ones the last takes longer to evaluate.
-
-        Args:
-            n_needed: Number of pairs still to be submitted that are certainly needed.
-            workers: How many workers share them.
+        With so many workers that the caller is the bottleneck, √(n_needed · sending / pair) pairs are best: smaller
+        batches take longer to send, of larger ones the last takes longer to evaluate.
 
         Example:
             >>> from flexicase.evaluation._pipelined import BatchSizer
@@ -234,18 +181,14 @@ class BatchSizer:
         return max(self.pairs, min(share, int(MAX_SECONDS_PER_BATCH / self._pair_seconds)))
 
     def sent(self, seconds: float) -> None:
-        """Learn how long it took the caller to send a batch and to take it back."""
+        """Learn the time it took the caller to send a batch and to collect it."""
         self._send_seconds += (seconds - self._send_seconds) * (SMOOTHING if self._send_seconds else 1.0)
 
     def worth_sending_ahead(self) -> int:
-        """How many batches can be sent while one is being evaluated.
-
-        If more than that are pending, the caller is the bottleneck, and sending speculative batches delays
-        needed ones.
-        """
+        """The number of batches that can be sent while one is evaluated; sending more would delay needed ones."""
         return int(min(self.batch_seconds / self._send_seconds, MAX_BATCHES)) if self._send_seconds else 0
 
     @property
     def batch_seconds(self) -> float:
-        """How long a batch takes; 0 as long as that is not known."""
+        """The time of a batch; 0 if unknown."""
         return self.pairs * (self._pair_seconds or 0.0)

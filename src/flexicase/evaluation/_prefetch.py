@@ -1,8 +1,7 @@
 """Blocks from an evaluator that works on many batches at a time.
 
-`PrefetchedBlocks` keeps all workers busy: it submits batches further along the case order before it is known which
-candidates will be left in the pool. Pairs that turn out not to be needed are counted as unused, and cached
-all the same.
+`PrefetchedBlocks` submits batches further along the case order before it is known which candidates will be left. Pairs
+that are not needed are counted as unused, and cached all the same.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ class CaseColumn:
         submitted: (pool,) candidates that are being evaluated.
         computed_now: (pool,) candidates that this event submitted.
         failed: (pool,) candidates whose evaluation failed in a batch with others, which may no longer matter.
-        expected: (pool,) candidates that may still be in the pool then; None: not worked out yet.
+        expected: (pool,) candidates that may still be in the pool then; None if not worked out yet.
         failure: Why candidates that are needed cannot be evaluated.
     """
 
@@ -63,12 +62,7 @@ class CaseColumn:
 
 
 class InFlight:
-    """The batches that an evaluator is working on, by case; also those that earlier events submitted.
-
-    Args:
-        evaluate: The evaluator.
-        cache: Gets the errors of completed batches.
-    """
+    """The batches that an evaluator is working on, by case, including those that earlier events submitted."""
 
     def __init__(self, evaluate: PipelinedEvaluator, cache: ErrorCache) -> None:
         self.evaluate, self.cache = evaluate, cache
@@ -105,13 +99,8 @@ class InFlight:
 class PrefetchedBlocks(Blocks):
     """Blocks of one event from an evaluator that works on many batches at a time.
 
-    Args:
-        order: The case order.
-        sizer: Learns how many cases it takes to filter out a candidate.
-        lookahead: How many cases may be worked on at the same time, or how that is found out.
-        in_flight: The batches that are being worked on.
-        pool: (n_individuals,) the whole population.
-        max_epsilon: How much worse than the best a survivor may be on a case, at most.
+    ``lookahead`` limits the cases worked on at the same time; ``max_epsilon`` is the most by which a survivor of a case
+    may exceed the best.
     """
 
     def __init__(
@@ -156,7 +145,7 @@ class PrefetchedBlocks(Blocks):
         return Block(cases, errors, np.column_stack([column.computed_now for column in columns]))
 
     def _ready(self) -> int:
-        """How many columns from the first one on are known."""
+        """The number of columns, from the first one on, that are known."""
         for count, column in enumerate(self._columns):
             if np.isnan(column.errors).any():
                 return count
@@ -223,13 +212,13 @@ class PrefetchedBlocks(Blocks):
             position += 1
 
     def _forget_expectations(self) -> None:
-        """Work out again which candidates to expect: errors have come, or candidates have gone."""
+        """Work out again which candidates to expect, after errors were collected or candidates filtered out."""
         self._complete = 0
         for column in self._columns:
             column.expected = None
 
     def _cases_ahead(self, pairs: int) -> int:
-        """How many cases may be worked on at the same time."""
+        """The number of cases that may be worked on at the same time."""
         pool = len(self._candidates)
         limit = self._sizer.max_pairs // pool
         if self._max_ahead is not None:
@@ -267,11 +256,7 @@ class PrefetchedBlocks(Blocks):
                 column.failure = batch.errors
 
     def _retry_failed(self, column: CaseColumn) -> None:
-        """Evaluate candidates again that failed in a batch with others, now that they are certainly needed.
-
-        Raises:
-            EvaluationError: They fail again.
-        """
+        """Evaluate candidates that failed in a batch with others again, now that they are certainly needed."""
         if column.failure is not None:
             raise column.failure
         rows = np.flatnonzero(column.failed & np.isnan(column.errors))

@@ -31,20 +31,12 @@ class CaseEvaluator(Protocol):
     """
 
     def __call__(self, individuals: NDArray[np.int64], cases: NDArray[np.int64], /) -> ArrayLike:
-        """The errors of every one of ``individuals`` on every one of ``cases``.
-
-        Args:
-            individuals: (m,) indices.
-            cases: (b,) indices.
-
-        Returns:
-            (m, b) numbers above -inf, lower is better; integers up to 2**53.
-        """
+        """The (m, b) errors of (m,) individuals on (b,) cases: above -inf, lower is better; integers up to 2**53."""
         ...
 
 
 class EvaluationError(RuntimeError):
-    """An evaluator failed; the message and the attributes name what it had been asked for.
+    """An evaluator failed; the message and the attributes name the request.
 
     Attributes:
         individuals: (m,) int64, the individuals.
@@ -61,7 +53,6 @@ class EvaluationError(RuntimeError):
     """
 
     def __init__(self, problem: str, individuals: ArrayLike, cases: ArrayLike) -> None:
-        """Say what went wrong, and where."""
         self.problem = check_text(problem, "problem")
         self.individuals: NDArray[np.int64] = check_indices(individuals, "individuals")
         self.cases: NDArray[np.int64] = check_indices(cases, "cases")
@@ -84,19 +75,7 @@ def format_indices(numbers: Iterable[int]) -> str:
 def evaluate_block(
     evaluate: CaseEvaluator, individuals: NDArray[np.int64], cases: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Ask an evaluator, and check what it gives back.
-
-    Args:
-        evaluate: The evaluator.
-        individuals: (m,) indices; the evaluator may overwrite them.
-        cases: (b,) indices; likewise.
-
-    Returns:
-        (m, b) float64.
-
-    Raises:
-        EvaluationError: The evaluator raised, or returned anything but (m, b) numbers.
-    """
+    """Call an evaluator, which may overwrite (m,) individuals and (b,) cases, and check its (m, b) errors."""
     try:
         found = evaluate(individuals, cases)
     except Exception as cause:
@@ -105,32 +84,14 @@ def evaluate_block(
 
 
 def raise_evaluation_error(cause: Exception, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NoReturn:
-    """Say of what an evaluator raised where it happened, unless it says so itself.
-
-    Args:
-        cause: What was raised.
-        individuals: (m,) what the evaluator was asked for.
-        cases: (b,) likewise.
-    """
+    """Raise an exception of an evaluator as an `EvaluationError` that names the request, if it is not one already."""
     if isinstance(cause, EvaluationError):
         raise cause
     raise EvaluationError(f"the evaluator raised {type(cause).__name__}: {cause}", individuals, cases) from cause
 
 
 def check_block(found: Any, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Check what an evaluator gave back.
-
-    Args:
-        found: (m, b) errors, if all is well.
-        individuals: (m,) what the evaluator was asked for.
-        cases: (b,) likewise.
-
-    Returns:
-        (m, b) float64, C-contiguous.
-
-    Raises:
-        EvaluationError: These are not (m, b) numbers.
-    """
+    """Check the errors that an evaluator returned; give (m, b) float64, C-contiguous."""
     try:
         errors = as_number_array(found, ANSWER)
     except (TypeError, ValueError, MemoryError) as cause:
@@ -158,9 +119,7 @@ class ClosingEvaluator:
         """Free what it holds; it may be used again afterwards."""
 
     def __enter__(self) -> Any:
-        """The evaluator itself."""
         return self
 
     def __exit__(self, *reason: object) -> None:
-        """Close, whatever happened."""
         self.close()

@@ -22,26 +22,23 @@ MAX_SEND_SECONDS = 0.005
 class RayEvaluator(PipelinedEvaluator):
     """Calls a function on batches of a block, on Ray actors.
 
-    The population is sent once per generation, through Ray's object store. `FastLexicase` submits batches along
-    the case order before it knows that they are needed, as many as it takes to keep the actors busy; pairs that
-    were not needed are counted in ``pairs_unused``. Parents, weights and counts are those of any other evaluator.
+    The population is sent once per generation, through Ray's object store. `FastLexicase` submits batches along the
+    case order before it knows that they are needed; pairs that were not needed are counted in ``pairs_unused``.
+    Parents, weights and counts are those of any other evaluator.
 
-    An actor that exits, alone or with its machine, is restarted by Ray, and its batches go to the others. A batch
-    that crashes its worker ``attempts`` times is an error. A call that is interrupted, as by Ctrl-C, ends the actors.
+    An actor that exits, alone or with its machine, is restarted by Ray, and its batches go to the others. A batch that
+    crashes its worker ``attempts`` times is an error. An interrupted call ends the actors.
 
     Args:
         function: ``function(population, individuals, cases)`` gives the (m, b) errors of (m,) individuals on (b,)
-            cases; without a population, ``function(individuals, cases)``. The errors of a pair must not
-            depend on what else it is called with.
+            cases; without a population, ``function(individuals, cases)``. The errors of a pair must not depend on the
+            rest of the batch.
         population: What the function needs to know of the individuals; see `new_population`.
-        workers: How many actors; None: one per processor of the cluster.
-        address: Address of a Ray cluster; None: the one that the program is connected to, or that RAY_ADDRESS names,
-            or else one that is started on this machine, and ended by `close`.
-        attempts: How many workers the same batch may crash.
+        workers: Number of actors; by default one per processor of the cluster.
+        address: Address of a Ray cluster; by default the one that the program is connected to, or that RAY_ADDRESS
+            names, or else one that is started on this machine, and ended by `close`.
+        attempts: Number of workers that one batch may crash.
         options: Options of the actors, as for Ray: ``{"num_gpus": 1}``. Each takes one processor by default.
-
-    Raises:
-        ImportError: Ray is not installed: pip install 'flexicase[cluster]'.
 
     Example:
         >>> import numpy as np
@@ -86,44 +83,32 @@ class RayEvaluator(PipelinedEvaluator):
         self._last_submitted = time.process_time()
 
     def new_population(self, population: Any) -> None:
-        """Evaluate the individuals of another population from now on; it is sent when it is first needed.
+        """Evaluate another population from now on: anything picklable, sent when first needed.
 
-        Pending batches of the old one come to their end and are dropped. A `FastLexicase` notices that
-        its cache is of another population.
-
-        Args:
-            population: Anything that can be pickled; NumPy arrays are shared by the actors of a machine.
+        Pending batches of the old one are dropped when they end. A `FastLexicase` notices that its cache is of another
+        population.
         """
         self._population, self._population_ref = population, None
         self.generation += 1
 
     def free_slots(self, *, speculative: bool = False) -> int:
-        """How many more batches should be submitted now."""
         actors = self._started()
         return self._free_slots(actors.n_ready, actors.n_pending, self._sizer, speculative)
 
     def batch_size(self, n_needed: int = 0) -> int:
-        """How many pairs a batch should have at least."""
         return self._sizer.size_for(n_needed, self._started().n_ready)
 
     def submit(self, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> None:
-        """Start the evaluation of a batch: (m,) individuals on (b,) cases."""
         self._started().submit(Batch(individuals, cases, self.generation, self._population_ref))
         now = time.process_time()
         self._sizer.sent(min(now - self._last_submitted, MAX_SEND_SECONDS))  # and not what came between two calls
         self._last_submitted = now
 
     def pending(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """The batches of this generation that were submitted and not collected yet."""
         batches = [] if self._actors is None else self._actors.pending()
         return [(batch.individuals, batch.cases) for batch in batches if batch.generation == self.generation]
 
     def collect(self) -> list[CompletedBatch]:
-        """Wait until something has happened, and return the batches that have ended, if any.
-
-        A batch fails if the function raises or returns anything but numbers of the right shape, or if
-        it crashes a worker ``attempts`` times.
-        """
         done = []
         try:
             for batch, result in self._started().wait(self.generation):

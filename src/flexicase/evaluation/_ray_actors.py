@@ -23,15 +23,7 @@ SECONDS_BETWEEN_CALLS = 0.05
 
 @dataclass(eq=False, slots=True)
 class Batch:
-    """Some pairs to evaluate.
-
-    Attributes:
-        individuals: (m,) indices.
-        cases: (b,) indices.
-        generation: The population it belongs to.
-        population: Its reference in Ray's object store; None if there is none.
-        n_crashes: How many workers have crashed evaluating it.
-    """
+    """Some pairs to evaluate: (m,) individuals on (b,) cases of a generation; ``n_crashes`` workers crashed on it."""
 
     individuals: Indices
     cases: Indices
@@ -47,12 +39,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class BatchResult:
-    """The result of a batch.
-
-    Attributes:
-        errors: (m, b) errors, or what went wrong.
-        seconds: How long it took.
-    """
+    """The (m, b) errors of a batch, or what went wrong, and the time it took."""
 
     errors: NDArray[np.float64] | EvaluationError
     seconds: float
@@ -62,11 +49,7 @@ ActorMessage: TypeAlias = tuple[int, Any, Batch | None, Future[Any]]  # a worker
 
 
 class Worker:
-    """The actor. It has no state that it could not get again, so Ray may restart it anywhere.
-
-    Args:
-        function: The pickled function.
-    """
+    """The actor. It has no state that it could not get again, so Ray may restart it anywhere."""
 
     def __init__(self, function: bytes) -> None:
         self._pickled = function
@@ -78,15 +61,9 @@ class Worker:
         """Return as soon as the actor runs."""
 
     def evaluate(self, packed: bytes, population: list[Any] | None = None) -> bytes | EvaluationError | None:
-        """Evaluate a batch.
+        """Evaluate a packed batch: time and errors as bytes; what went wrong; or None to request the population.
 
-        Args:
-            packed: The batch.
-            population: A list with the reference of the population, empty if there is none; None: the population is
-                that of the last batch.
-
-        Returns:
-            How long it took, and the (m, b) errors, as bytes; what went wrong; or None: the population is missing.
+        ``population`` is a list with its reference, empty if there is none; None: it is that of the last batch.
         """
         import ray
 
@@ -112,20 +89,11 @@ class Worker:
 
 
 class ActorPool:
-    """The workers, and the batches that each of them has.
+    """The workers, and the batches that each of them has; ``n_pending`` counts batches that have not ended.
 
-    A worker evaluates the batches sent to it in turn, at most two. When it crashes, Ray restarts it; its
-    batches go to the others. Which of them caused the crash is unknown, so each is then evaluated alone: if that
-    crashes its worker too, the batch is to blame. (Ray's own retries would count against all batches alike.)
-
-    Args:
-        function: The pickled function.
-        workers: How many actors.
-        attempts: How many workers the same batch may crash.
-        options: Options of the actors, as for Ray.
-
-    Attributes:
-        n_pending: Batches that were submitted and have not ended.
+    A worker evaluates its batches in turn, at most two. When it crashes, Ray restarts it, and its batches go to the
+    others. Which batch caused the crash is unknown, so each is then evaluated alone: if that crashes its worker too,
+    the batch is to blame. (Ray's own retries would count against all batches alike.)
     """
 
     def __init__(self, function: bytes, workers: int, attempts: int, options: dict[str, Any]) -> None:
@@ -149,7 +117,7 @@ class ActorPool:
 
     @property
     def n_ready(self) -> int:
-        """How many workers are ready for work."""
+        """The number of workers that are ready for work."""
         return len(self._sent)
 
     def pending(self) -> list[Batch]:
@@ -163,13 +131,9 @@ class ActorPool:
         self._send()
 
     def wait(self, generation: int) -> list[tuple[Batch, BatchResult]]:
-        """Wait until something has happened, and return the batches that have ended.
+        """Wait until something has happened; return the batches that have ended.
 
-        Args:
-            generation: Batches of other ones are not evaluated again if their worker crashes.
-
-        Raises:
-            EvaluationError: No worker can be started.
+        Batches of other generations are not evaluated again if their worker crashes.
         """
         done: list[tuple[Batch, BatchResult]] = []
         self._handle(self._messages.get(), generation, done)

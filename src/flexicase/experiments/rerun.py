@@ -106,8 +106,8 @@ def rerun(
     before, after = result.summary, outcome.result.summary
     differences += [
         f"summary {key!r}: {before.get(key)!r:.80} is stored, {after.get(key)!r:.80} found"
-        for key in dict.fromkeys([*before, *after])
-        if not _same(before.get(key), after.get(key))
+        for key in before
+        if not _same(before[key], after.get(key))
     ]
     columns = [name for name in stored if not is_timing(name)]
     return RerunComparison(entry.task.id, len(next(iter(stored.values()))), columns, differences)
@@ -143,7 +143,7 @@ def differences_of(stored: Rows, again: Rows) -> list[str]:
 
     Args:
         stored: Columns by name, each (n_steps,).
-        again: The same of the other run.
+        again: The same of the other run; a later version may have added columns.
 
     Example:
         >>> import numpy as np
@@ -152,10 +152,9 @@ def differences_of(stored: Rows, again: Rows) -> list[str]:
         ["column 'error', row 1: 1.0 is stored, 0.5 found"]
     """
     found = []
-    names = [name for name in dict.fromkeys([*stored, *again]) if not is_timing(name)]
-    for name in names:
-        if name not in stored or name not in again:
-            found.append(f"column {name!r} is only in the {'stored' if name in stored else 'repeated'} rows")
+    for name in filter(lambda name: not is_timing(name), stored):
+        if name not in again:
+            found.append(f"column {name!r} is only in the stored rows")
             continue
         one, other = stored[name], again[name]
         if one.dtype != other.dtype or len(one) != len(other):

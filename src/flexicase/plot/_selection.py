@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexicase._checks import check_count, check_flag, check_text, require_package, shown
-from flexicase.plot._style import BLACK, BLUE, DOTTED, OTHER_COLOURS, RED
+from flexicase.plot._style import BLACK, BLUE, DOTTED, OTHER_COLOURS, RED, style
 from flexicase.rng import check_seed
 from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.matrix import ErrorMatrix
@@ -214,13 +214,11 @@ def _labelled(methods: Methods) -> dict[str, str | Method]:
 
 def _style(label: str, i: int) -> dict[str, Any]:
     """Line style of a method: the paper's for the paper's, a colour-blind safe cycle for others."""
-    if label == "lexicase":
-        return {"color": BLACK, "linewidth": 1.8, "linestyle": "-"}
-    if label in PAPER_METHODS:
-        colour = RED if label.endswith("num-nonzeros") else BLUE
-        weighted = label.startswith("weighted")
-        return {"color": colour, "linewidth": 2.2 if weighted else 1.8, "linestyle": DOTTED if weighted else "-"}
-    return {"color": OTHER_COLOURS[i % len(OTHER_COLOURS)], "linewidth": 1.8, "linestyle": "-."}
+    if label not in PAPER_METHODS:
+        return {"color": OTHER_COLOURS[i % len(OTHER_COLOURS)], "linewidth": 1.8, "linestyle": "-."}
+    drawn = style(label, i)
+    width, line = (2.2, DOTTED) if drawn.dotted else (1.8, "-")
+    return {"color": drawn.colour, "linewidth": width, "linestyle": line}
 
 
 def _axes(ax: Axes | None) -> Axes:

@@ -10,12 +10,7 @@ DOTTED = (0, (1.0, 1.2))
 
 
 class Style(NamedTuple):
-    """A line.
-
-    Attributes:
-        colour: As in the paper; black stands for the colour of the text.
-        safe: A colour that can be told from the others whatever the eyes (Okabe and Ito, 2008).
-        dotted: Dotted or solid.
+    """A line: the paper's colour, a colour-blind safe one (Okabe and Ito, 2008), and whether it is dotted.
 
     >>> style("weighted-num-zeros", 0)
     Style(colour='#1f5fb4', safe='#56b4e9', dotted=True)
@@ -40,12 +35,7 @@ _PAPER = {
 _OTHERS = ("#009e73", "#cc79a7", "#999933", "#882255", "#7f7f7f")
 
 
-def style(method: str, place: int) -> Style:
-    """The style of a method: hard-first red, easy-first blue, weighted dotted, ranked solid, lexicase black.
-
-    Args:
-        method: Its name.
-        place: Its place among the study's methods, which colours those that the paper does not have.
-    """
-    other = _OTHERS[place % len(_OTHERS)]
+def style(method: str, i: int) -> Style:
+    """The style of a method; ``i``, its place among the study's methods, colours those that the paper lacks."""
+    other = _OTHERS[i % len(_OTHERS)]
     return _PAPER.get(method, Style(other, other, False))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
+from typing import Literal, get_args
 
-from flexicase._checks import check_text, did_you_mean, shown
-from flexicase.problems import psb1, random_inputs
+from flexicase._checks import check_choice, check_text, did_you_mean, shown
+from flexicase.problems import psb1, psb2, random_inputs
 from flexicase.problems.cases import Cases, CaseSource, FixedCases, RandomCases, SplitCases
 from flexicase.problems.files import from_cases, from_file
 from flexicase.problems.problem import Problem
@@ -36,25 +37,41 @@ __all__ = [
     "score",
 ]
 
-#: The paper's two problems and the quick first one, then the others by name.
+#: The first and the second program synthesis benchmark suite.
+Suite = Literal["psb1", "psb2"]
+#: The paper's two problems and the quick first one, then the others by suite and name.
 _FIRST = ("mirror-image", "last-index-of-zero", "simple-regression")
-_FOUND = [module.name.replace("_", "-") for module in iter_modules(psb1.__path__) if not module.name.startswith("_")]
-NAMES = (*_FIRST, *sorted(set(_FOUND) - set(_FIRST)))
+#: The package of each problem.
+_PACKAGES = {
+    module.name.replace("_", "-"): package.__name__
+    for package in (psb1, psb2)
+    for module in iter_modules(package.__path__)
+    if not module.name.startswith("_")
+}
+NAMES = tuple(dict.fromkeys((*_FIRST, *_PACKAGES)))
 
 
-def names() -> list[str]:
+def names(suite: Suite | None = None) -> list[str]:
     """The names of the problems that `load` knows.
+
+    Args:
+        suite: Only the problems of this benchmark suite; Simple Regression is in none.
 
     >>> from flexicase import problems
     >>> problems.names()[:3]
     ['mirror-image', 'last-index-of-zero', 'simple-regression']
+    >>> len(problems.names("psb1")), len(problems.names("psb2"))
+    (29, 25)
     """
-    return list(NAMES)
+    if suite is None:
+        return list(NAMES)
+    check_choice(suite, "suite", get_args(Suite))
+    return [name for name in NAMES if _PACKAGES[name].endswith(suite) and name != "simple-regression"]
 
 
 @cache
 def _module_problem(name: str) -> Problem:
-    problem: Problem = import_module("flexicase.problems.psb1." + name.replace("-", "_")).PROBLEM
+    problem: Problem = import_module(f"{_PACKAGES[name]}.{name.replace('-', '_')}").PROBLEM
     return problem
 
 

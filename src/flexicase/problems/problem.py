@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,13 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flexicase._checks import check_choice, check_count, check_function, check_text, shown
+from flexicase._checks import check_choice, check_count, check_fraction, check_function, check_text, shown
 from flexicase.problems.cases import MAX_CASES, Cases, CaseSource, Inputs, as_tuple
 from flexicase.problems.random_inputs import generator
 from flexicase.problems.settings import ProblemSettings
 from flexicase.push.evaluator import Evaluator
-from flexicase.push.genome import RANDOM_DRAWS, Generator
+from flexicase.push.function import FunctionEvaluator, ProgramFunction, check_outputs
+from flexicase.push.genome import RANDOM_DRAWS, Generator, RandomTag, RandomTagged
 from flexicase.push.instructions import (
+    INPUT,
     INSTRUCTION_SETS,
     InstructionSet,
     InstructionSetName,
@@ -28,21 +31,27 @@ from flexicase.push.program import Program, Symbol, Value
 from flexicase.rng import Seed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Problem:
     """A task for programs: cases, errors, and what programs are made of.
 
     Attributes:
         name: Its name, in lower case with hyphens.
         description: What a program must do.
-        answer: Gives the right answer, called with the inputs of a case; a tuple if there are several answers.
+        answer: Gives the right answer, called with the inputs of a case; a tuple if there are several answers. None if
+            no answer is known to be right: then each measure is a function of the program's answer and the inputs.
         sources: Where its cases come from.
         measures: The errors of each case.
+        evaluate: Gives the error of a case instead of ``answer`` and ``measures``, called with the program, as a Python
+            function, and the inputs.
+        outputs: Stacks whose tops the program returns as a Python function; by default, those of the measures.
         stacks: Stacks whose instructions programs may use.
         generators: What else random genes are made of: constants, random constants, inputs, tags.
         extra_instructions: Further instructions that programs may use.
         settings: What a run uses unless told otherwise.
         generators_by_list: Generators for the instruction lists where they differ.
+        gene_shares: Shares of the inputs and of the constants among random genes: each list is repeated until it has
+            its share. If None, each entry counts once.
         carried_cases: Gives the fixed cases to try a program on; the cases of the fixed sources if None.
         title: Its name for people.
 
@@ -64,14 +73,17 @@ class Problem:
 
     name: str
     description: str
-    answer: Callable[..., Value]
+    answer: Callable[..., Value] | None = None
     sources: Sequence[CaseSource]
-    measures: Sequence[ErrorMeasure]
+    measures: Sequence[ErrorMeasure] = ()
+    evaluate: Callable[..., float] | None = None
+    outputs: Sequence[str] = ()
     stacks: Sequence[str]
     generators: Sequence[Generator]
     extra_instructions: Sequence[str] = ()
     settings: ProblemSettings = field(default_factory=ProblemSettings)
     generators_by_list: Mapping[InstructionSetName, Sequence[Generator]] = field(default_factory=dict, hash=False)
+    gene_shares: tuple[float, float] | None = None
     carried_cases: Callable[[], Cases] | None = None
     title: str = ""
 
@@ -80,19 +92,17 @@ class Problem:
             check_text(getattr(self, name), name)
         if not self.name:
             raise ValueError("name must not be empty")
-        if not callable(self.answer):
+        if self.answer is not None and not callable(self.answer):
             raise TypeError(f"answer must be a function of the inputs, got {shown(self.answer)}")
-        for name in ("sources", "measures", "stacks", "generators", "extra_instructions"):
+        for name in ("sources", "measures", "outputs", "stacks", "generators", "extra_instructions"):
             self._set(name, as_tuple(getattr(self, name), name))
         self._check_parts("sources", CaseSource, "case sources such as RandomCases")
-        self._check_parts("measures", ErrorMeasure, "ErrorMeasure objects")
+        self._check_errors()
         self._check_parts("stacks", str, "names of stacks")
         if not isinstance(self.settings, ProblemSettings):
             raise TypeError(f"settings must be ProblemSettings, got {shown(self.settings)}")
         if self.carried_cases is not None:
             check_function(self.carried_cases, "carried_cases", 0)
-        for measure in self.measures:
-            measure.native()
         self._check_genes()
         self._set("title", self.title or self.name.replace("-", " ").title())
 
@@ -103,6 +113,21 @@ class Problem:
         for part in parts:
             if not isinstance(part, kind):
                 raise TypeError(f"{name} must be {expected}, got {shown(part)}")
+
+    def _check_errors(self) -> None:
+        if self.evaluate is not None:
+            if not callable(self.evaluate):
+                raise TypeError(f"evaluate must be a function of a program and the inputs, got {shown(self.evaluate)}")
+            if self.answer is not None or self.measures:
+                raise ValueError("evaluate must be given alone, without answer and measures")
+        else:
+            self._check_parts("measures", ErrorMeasure, "ErrorMeasure objects")
+        for measure in self.measures:
+            measure.native()
+            if self.answer is None and measure.target is None and isinstance(measure.error, str):
+                raise ValueError(f"measures must be functions if answer is None, got {measure.error!r}")
+        stacks = self.outputs or tuple(dict.fromkeys(measure.stack for measure in self.measures))
+        self._set("outputs", check_outputs(stacks))
 
     def _check_genes(self) -> None:
         InstructionSet.from_stacks(*self.stacks)
@@ -115,29 +140,49 @@ class Problem:
         for name, generators in self.generators_by_list.items():
             check_choice(name, "a key of generators_by_list", INSTRUCTION_SETS)
             _check_generators(as_tuple(generators, "generators_by_list"), "generators_by_list")
+        if self.gene_shares is not None:
+            shares = as_tuple(self.gene_shares, "gene_shares")
+            if len(shares) != 2 or sum(check_fraction(share, "gene_shares") for share in shares) >= 1:
+                raise ValueError(f"gene_shares must be two that sum to less than 1, got {shown(self.gene_shares)}")
+            self._set("gene_shares", shares)
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
 
-    def genes(self, instruction_set: InstructionSetName = "2019") -> tuple[Generator, ...]:
+    @property
+    def errors_per_case(self) -> int:
+        """Number of errors of a case."""
+        return len(self.measures) or 1
+
+    def genes(self, instruction_set: InstructionSetName | None = None) -> tuple[Generator, ...]:
         """What random genes are drawn from: the generators, then each instruction.
+
+        Args:
+            instruction_set: The instruction list; by default, that of the settings.
 
         >>> from flexicase import problems
         >>> len(problems.load("mirror-image").genes())
         110
         """
-        registered = InstructionSet.from_stacks(*self.stacks, instruction_set=instruction_set)
-        generators = self.generators_by_list.get(instruction_set, self.generators)
-        return (*generators, *registered, *map(Symbol, self.extra_instructions))
+        chosen = instruction_set or self.settings.instruction_set
+        registered = InstructionSet.from_stacks(*self.stacks, instruction_set=chosen)
+        generators = self.generators_by_list.get(chosen, self.generators)
+        instructions = (*registered, *map(Symbol, self.extra_instructions))
+        if self.gene_shares is None:
+            return (*generators, *instructions)
+        return (*_shared(generators, len(instructions), self.gene_shares), *instructions)
 
-    def limits(self, instruction_set: InstructionSetName = "2019") -> Limits:
+    def limits(self, instruction_set: InstructionSetName | None = None) -> Limits:
         """The limits of a run of a program.
+
+        Args:
+            instruction_set: The instruction list; by default, that of the settings.
 
         >>> from flexicase import problems
         >>> problems.load("mirror-image").limits().steps
         600
         """
-        keep_nan = check_instruction_set(instruction_set) == "2019"
+        keep_nan = check_instruction_set(instruction_set or self.settings.instruction_set) == "2019"
         return Limits(steps=self.settings.steps, points=self.settings.variation.max_points, keep_nan=keep_nan)
 
     def cases(self, inputs: Iterable[Inputs]) -> Cases:
@@ -159,6 +204,8 @@ class Problem:
         return Cases(all_inputs, [self._answer(case) for case in all_inputs])
 
     def _answer(self, inputs: Inputs) -> Value:
+        if self.answer is None:
+            return None
         try:
             return self.answer(*inputs)
         except Exception as error:
@@ -212,7 +259,7 @@ class Problem:
         chosen = np.searchsorted(bounds, rng.random(n), side="right")
         return self.cases(sources[i].draw_case(rng) for i in chosen)
 
-    def evaluator(self, cases: Cases, instruction_set: InstructionSetName = "2019") -> Evaluator:
+    def evaluator(self, cases: Cases, instruction_set: InstructionSetName | None = None) -> Evaluator:
         """An evaluator that runs programs on the cases and measures their errors.
 
         >>> from flexicase import problems
@@ -226,7 +273,21 @@ class Problem:
             raise TypeError(f"cases must be Cases, got {shown(cases)}")
         if not len(cases):
             raise ValueError(f"cases must not be empty ({self.name})")
-        return Evaluator(cases.inputs, cases.expected, measures=self.measures, limits=self.limits(instruction_set))
+        limits = self.limits(instruction_set)
+        if self.evaluate is not None:
+            return FunctionEvaluator(cases.inputs, self.evaluate, self.outputs, limits)
+        expected: list[Value] = cases.expected if self.answer is not None else list(cases.inputs)
+        return Evaluator(cases.inputs, expected, measures=self.measures, limits=limits)
+
+    def function(self, program: Program, instruction_set: InstructionSetName | None = None) -> ProgramFunction:
+        """A program as a Python function of new inputs, with the limits of the problem.
+
+        >>> from flexicase import problems
+        >>> from flexicase.push import Program
+        >>> problems.load("gcd").function(Program("(in1 in2 integer_min)"))(6, 4)
+        4
+        """
+        return ProgramFunction.from_program(program, self.outputs, self.limits(instruction_set))
 
     def success(self, errors: ArrayLike) -> bool | None:
         """Whether a program with these errors on the test cases makes a run a success; None without test cases.
@@ -244,6 +305,28 @@ class Problem:
         except Exception:
             raise TypeError(f"errors must be numbers, got {shown(errors)}") from None
         return bool(total <= self.settings.error_threshold) if values else None
+
+
+def _shared(generators: Sequence[Generator], n_instructions: int, shares: tuple[float, float]) -> tuple[Generator, ...]:
+    """The generators, with the whole lists of inputs and of constants repeated until they have their shares."""
+    inputs: list[Generator] = []
+    constants: list[Generator] = []
+    once: list[Generator] = []
+    for entry in generators:
+        if isinstance(entry, Symbol) and INPUT.fullmatch(entry):
+            inputs.append(entry)
+        else:
+            (once if isinstance(entry, Symbol | RandomTag | RandomTagged) else constants).append(entry)
+    total = (len(once) + n_instructions) / (1 - sum(shares))
+    return (
+        *_repeated(inputs, int(shares[0] * total)),
+        *_repeated(constants, int(shares[1] * total)),
+        *once,
+    )
+
+
+def _repeated(entries: list[Generator], n: int) -> list[Generator]:
+    return entries * math.ceil(n / len(entries)) if entries else []
 
 
 def _check_generators(generators: Sequence[Generator], name: str) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from flexicase.push.genome import RandomString
+from flexicase.push.genome import RandomString, RandomWords
 from flexicase.rng import Seed, key_from_seed
 
 T = TypeVar("T")
+W = TypeVar("W", bound=tuple[Any, ...])
 Rng = np.random.Generator
 
 
@@ -90,13 +91,15 @@ def text(rng: Rng, size: int, characters: str) -> str:
     return "".join(map(characters.__getitem__, rng.integers(len(characters), size=size).tolist()))
 
 
-def string(rng: Rng, kind: RandomString) -> str:
+def string(rng: Rng, kind: RandomString | RandomWords) -> str:
     """A string as a gene of that kind is drawn.
 
     >>> string(generator(0), RandomString(2, 2, ((1.0, "a"),)))
     'aa'
     """
     size = integer(rng, kind.low, kind.high)
+    if isinstance(kind, RandomWords):
+        return _words(rng, size, kind)
     if len(kind.groups) == 1 and not kind.words:
         return text(rng, size, kind.groups[0][1])
     weights = np.array([weight for weight, _ in kind.groups])
@@ -106,3 +109,22 @@ def string(rng: Rng, kind: RandomString) -> str:
     places = (rng.random(size) * sizes).astype(np.int64)
     drawn = "".join(kind.groups[group][1][i] for group, i in zip(groups.tolist(), places.tolist(), strict=True))
     return re.sub(" +", " ", drawn).strip(" ") if kind.words else drawn
+
+
+def _words(rng: Rng, size: int, kind: RandomWords) -> str:
+    parts: list[str] = []
+    while sum(map(len, parts)) < size:
+        if len(parts) % 2:
+            parts.append(pick(rng, _by_weight(rng, kind.separators)[1]))
+        else:
+            _, low, high = _by_weight(rng, kind.lengths)
+            parts.append(text(rng, integer(rng, low, high), kind.letters))
+    if parts and len(parts) % 2 == 0:
+        parts.pop()
+    return "".join(parts)[:size]
+
+
+def _by_weight(rng: Rng, entries: Sequence[W]) -> W:
+    weights = np.array([entry[0] for entry in entries])
+    bounds = np.cumsum(weights / weights.sum())[:-1]
+    return entries[int(np.searchsorted(bounds, rng.random(), side="right"))]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,12 +12,9 @@ from flexicase._checks import check_count, check_text, shown
 from flexicase.problems.cases import MAX_CASES, Cases
 from flexicase.problems.problem import Problem
 from flexicase.push.evaluator import Evaluator
-from flexicase.push.instructions import instruction_table, unknown_instruction
-from flexicase.push.program import Program, Symbol, Value, parse_all
+from flexicase.push.instructions import check_symbols
+from flexicase.push.program import Program, Value, parse_all
 from flexicase.rng import Seed
-
-_INPUT = re.compile(r"in([1-9]\d*)")
-_TAG = re.compile(r"(tag_[a-z]+(_[a-z]+)?|tagged(_code|_when)?|untag)_\d+")
 
 
 def read_program(text: str, n_inputs: int) -> Program:
@@ -37,27 +32,8 @@ def read_program(text: str, n_inputs: int) -> Program:
     if not values:
         raise ValueError("text must hold a program, found none")
     code = values[0] if len(values) == 1 and isinstance(values[0], tuple) else tuple(values)
-    for name in _symbols(code):
-        _check_symbol(name, n_inputs)
+    check_symbols(code, n_inputs)
     return Program(code)
-
-
-def _symbols(code: Value) -> Iterator[Symbol]:
-    pending = [code]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, tuple):
-            pending.extend(item)
-        elif isinstance(item, Symbol):
-            yield item
-
-
-def _check_symbol(name: Symbol, n_inputs: int) -> None:
-    read = _INPUT.fullmatch(name)
-    if read and int(read[1]) > n_inputs:
-        raise ValueError(f"the program reads {name}, but there {'is' if n_inputs == 1 else 'are'} {n_inputs} input(s)")
-    if not read and name not in instruction_table() and not _TAG.fullmatch(name):
-        raise ValueError(unknown_instruction(name))
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,12 +89,16 @@ class ProgramScore:
         return {stack: stacks.index(stack) for stack in stacks}
 
     def expected(self, case: int) -> Value:
-        """The expected answer to a case; a tuple if there are several."""
+        """The expected answer to a case; a tuple if there are several, None if the problem has none."""
+        if self.problem.answer is None:
+            return None
         targets = [self._evaluator.targets[case][column] for column in self._columns.values()]
         return targets[0] if len(targets) == 1 else tuple(targets)
 
     def answer(self, case: int) -> Value:
-        """The program's answer to a case; a tuple if there are several."""
+        """The program's answer to a case; a tuple if there are several, None if a function evaluates the program."""
+        if self.problem.evaluate is not None:
+            return None
         given = [answers[case] for answers in self._answers]
         return given[0] if len(given) == 1 else tuple(given)
 
@@ -146,5 +126,5 @@ def score(problem: Problem, program: Program, n_random_cases: int = 300, seed: S
     cases = fixed + problem.draw_cases(n_random_cases, seed)
     if not len(cases):
         raise ValueError(f"n_random_cases must be at least 1, because {problem.name} has no fixed cases, got 0")
-    errors = problem.evaluator(cases).errors([program]).reshape(len(cases), len(problem.measures))
+    errors = problem.evaluator(cases).errors([program]).reshape(len(cases), problem.errors_per_case)
     return ProgramScore(problem, program, cases, len(fixed), errors)

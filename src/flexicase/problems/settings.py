@@ -22,6 +22,7 @@ from flexicase._checks import (
     shown,
 )
 from flexicase.problems.cases import as_tuple
+from flexicase.push.instructions import InstructionSetName, check_instruction_set
 
 #: Largest population.
 MAX_POPULATION = 10**7
@@ -163,6 +164,7 @@ class ProblemSettings:
         steps: Largest number of steps of one run of a program.
         error_threshold: A program solves the cases if its total error is at most this.
         variation: How children are made, and the sizes of genomes and programs.
+        instruction_set: The instruction list that genes are drawn from.
 
     >>> ProblemSettings(steps=600, variation=Variation(max_points=800)).variation.max_genes
     200
@@ -173,6 +175,7 @@ class ProblemSettings:
     steps: int = 600
     error_threshold: float = 0.0
     variation: Variation = field(default_factory=Variation)
+    instruction_set: InstructionSetName = "2019"
 
     def __post_init__(self) -> None:
         check_count(self.population, "population", 1, MAX_POPULATION)
@@ -180,6 +183,7 @@ class ProblemSettings:
         check_count(self.steps, "steps", 1)
         check_not_negative(self.error_threshold, "error_threshold")
         check_variation(self.variation)
+        check_instruction_set(self.instruction_set)
 
     def as_dict(self) -> dict[str, Any]:
         """All settings as plain values."""

@@ -1,6 +1,7 @@
 """The Push language: programs, genomes and a native engine that runs them."""
 
 from flexicase.push.evaluator import Evaluator, Failure
+from flexicase.push.function import FunctionEvaluator, ProgramFunction
 from flexicase.push.genome import (
     Gene,
     Genome,
@@ -12,6 +13,8 @@ from flexicase.push.genome import (
     RandomString,
     RandomTag,
     RandomTagged,
+    RandomVector,
+    RandomWords,
 )
 from flexicase.push.instructions import Instruction, InstructionSet, instruction, instruction_table, remove_instruction
 from flexicase.push.interpreter import Limits, ProgramTrace, RunState, Step, run, trace_program
@@ -25,6 +28,7 @@ __all__ = [
     "Evaluator",
     "Failure",
     "Float32",
+    "FunctionEvaluator",
     "Gene",
     "Genome",
     "Instruction",
@@ -32,6 +36,7 @@ __all__ = [
     "Limits",
     "Marker",
     "Program",
+    "ProgramFunction",
     "ProgramTrace",
     "RandomBoolean",
     "RandomChar",
@@ -40,6 +45,8 @@ __all__ = [
     "RandomString",
     "RandomTag",
     "RandomTagged",
+    "RandomVector",
+    "RandomWords",
     "RunState",
     "Step",
     "Symbol",

@@ -55,7 +55,7 @@ class Evaluator:
     Args:
         inputs: The inputs of each case.
         expected: The right answer of each case.
-        stack: Stack whose top is the answer; ``output`` for the printed text.
+        stack: Stack whose top is the answer; ``output`` for the printed text, ``output1`` … ``output4`` for a slot.
         error: Name of an error measure, or a function of all answers of one program.
         penalty: Error of a run without an answer.
         decimals: Number of decimals that ``rounded`` keeps.
@@ -68,7 +68,8 @@ class Evaluator:
 
     Attributes:
         n_cases: Number of cases.
-        n_errors: Number of errors of a program: cases × measures.
+        errors_per_case: Number of errors of a case, one for each measure.
+        n_errors: Number of errors of a program: cases × errors per case.
         targets: For each case, the value that each measure compares the answer with.
         steps: Number of steps of all runs so far.
         failed: Number of runs so far that ended with an exception in an instruction written in Python.
@@ -115,7 +116,8 @@ class Evaluator:
         self.stack = self.measures[0].stack
         self.limits = check_limits(limits)
         self.n_cases = len(self.expected)
-        self.n_errors = self.n_cases * len(self.measures)
+        self.errors_per_case = len(self.measures)
+        self.n_errors = self.n_cases * self.errors_per_case
         self.steps = 0
         self.failed = 0
         self.failures: list[Failure] = []
@@ -124,7 +126,9 @@ class Evaluator:
             for case, answer in zip(cases, self.expected, strict=True)
         ]
         self._refuse_nan()
-        self._cases = _native.push_cases(cases, self.targets)
+        # As in Clojush, the printed text starts with a marker, which counts for its limit, if nothing reads it.
+        self._is_printed = any(measure.stack == "output" for measure in self.measures)
+        self._cases = _native.push_cases(cases, self.targets, self._is_printed)
         self._native_measures = [measure.native() for measure in self.measures]
         _native.push_check_kinds(self._native_measures, self._cases)
         self._functions = [
@@ -219,7 +223,10 @@ class Evaluator:
         return errors
 
     def _answers(self, program: Program, stack: str) -> tuple[list[Value], tuple[int, list[tuple[int, Exception]]]]:
-        return _native.push_outputs(program.native, self._cases, stack, self.limits.native)
+        answers, failures = _native.push_outputs(program.native, self._cases, stack, self.limits.native)
+        if stack == "output" and not self._is_printed:
+            answers = [text.removeprefix(":no-stack-item") for text in answers]
+        return answers, failures
 
     def _errors_by_function(self, function: ErrorFunction, programs: Sequence[Program]) -> NDArray[np.float64]:
         rows: list[ArrayLike] = []

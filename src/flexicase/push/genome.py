@@ -219,24 +219,76 @@ class RandomString:
     words: bool = False
 
     def __post_init__(self) -> None:
-        _set(self, low=check_count(self.low, "low"), high=check_count(self.high, "high", 0, MAX_LENGTH))
-        if self.low > self.high:
-            raise ValueError(f"low must be between 0 and high, got {self.low} and {self.high}")
-        groups = check_sequence(self.groups, "groups", "pairs of a weight and characters")
-        if not groups:
-            raise ValueError("groups must not be empty")
-        _set(self, groups=tuple(_group(group, f"groups[{i}]") for i, group in enumerate(groups)))
-        _set(self, words=check_flag(self.words, "words"))
+        _check_lengths(self)
+        _set(self, groups=_groups(self.groups, "groups"), words=check_flag(self.words, "words"))
+
+
+def _groups(groups: Any, name: str) -> tuple[tuple[float, str], ...]:
+    found = check_sequence(groups, name, "pairs of a weight and characters")
+    if not found:
+        raise ValueError(f"{name} must not be empty")
+    return tuple(_group(group, f"{name}[{i}]") for i, group in enumerate(found))
 
 
 def _group(group: Any, name: str) -> tuple[float, str]:
     pair = check_sequence(group, name, "a weight and characters")
     if len(pair) != 2:
         raise ValueError(f"{name} must be a weight and characters, got {shown(group)}")
-    weight = check_number(pair[0], f"{name}[0]")
+    return _weight(pair[0], f"{name}[0]"), _characters(pair[1], f"{name}[1]")
+
+
+def _weight(value: Any, name: str) -> float:
+    weight = check_number(value, name)
     if not 0.0 < weight < math.inf:
-        raise ValueError(f"{name}[0] must be a finite weight above 0, got {shown(pair[0])}")
-    return weight, _characters(pair[1], f"{name}[1]")
+        raise ValueError(f"{name} must be a finite weight above 0, got {shown(value)}")
+    return weight
+
+
+def _check_lengths(generator: Any) -> None:
+    _set(generator, low=check_count(generator.low, "low"), high=check_count(generator.high, "high", 0, MAX_LENGTH))
+    if generator.low > generator.high:
+        raise ValueError(f"low must be between 0 and high, got {generator.low} and {generator.high}")
+
+
+@dataclass(frozen=True)
+class RandomWords:
+    """A string of words with one separator between each two.
+
+    Words and separators are joined until there are enough characters, and cut to a length of ``low`` … ``high``, which
+    is uniform. A separator at the end is dropped.
+
+    Attributes:
+        low: Smallest length.
+        high: Largest length.
+        letters: The characters of words, uniform.
+        separators: Pairs of a weight and characters, as the groups of `RandomString`.
+        lengths: Lengths of words: triples of a weight, a smallest and a largest length, which is uniform between them.
+
+    >>> RandomWords(0, 20, "abc", separators=((0.66, "-"), (0.34, " ")), lengths=((1.0, 1, 5),)).high
+    20
+    """
+
+    low: int
+    high: int
+    letters: str
+    separators: tuple[tuple[float, str], ...] = ((1.0, " "),)
+    lengths: tuple[tuple[float, int, int], ...] = ((1.0, 1, 8),)
+
+    def __post_init__(self) -> None:
+        _check_lengths(self)
+        _set(self, letters=_characters(self.letters, "letters"), separators=_groups(self.separators, "separators"))
+        lengths = check_sequence(self.lengths, "lengths", "weights and lengths")
+        if not lengths:
+            raise ValueError("lengths must not be empty")
+        _set(self, lengths=tuple(_word_lengths(entry, f"lengths[{i}]") for i, entry in enumerate(lengths)))
+
+
+def _word_lengths(entry: Any, name: str) -> tuple[float, int, int]:
+    parts = check_sequence(entry, name, "a weight and two lengths")
+    if len(parts) != 3:
+        raise ValueError(f"{name} must be a weight and two lengths, got {shown(entry)}")
+    low = check_count(parts[1], f"{name}[1]", 1, MAX_LENGTH)
+    return _weight(parts[0], f"{name}[0]"), low, check_count(parts[2], f"{name}[2]", low, MAX_LENGTH)
 
 
 @dataclass(frozen=True)
@@ -273,7 +325,33 @@ class RandomTagged:
         _set(self, limit=check_count(self.limit, "limit", 1))
 
 
-#: What a random gene is made of: a literal or symbol, taken as it is, or a random draw.
-Generator = Value | RandomInteger | RandomFloat | RandomBoolean | RandomChar | RandomString | RandomTag | RandomTagged
+@dataclass(frozen=True)
+class RandomVector:
+    """A vector of ``low`` … ``high`` random elements, its length uniform.
+
+    Attributes:
+        low: Smallest length.
+        high: Largest length.
+        element: Draws the elements: numbers, booleans or strings.
+
+    >>> RandomVector(0, 20, RandomInteger(0, 1000)).high
+    20
+    """
+
+    low: int
+    high: int
+    element: RandomInteger | RandomFloat | RandomBoolean | RandomString | RandomWords
+
+    def __post_init__(self) -> None:
+        _check_lengths(self)
+        if not isinstance(self.element, RandomInteger | RandomFloat | RandomBoolean | RandomString | RandomWords):
+            raise TypeError(f"element must draw numbers, booleans or strings, got {shown(self.element)}")
+
+
 #: The classes of random draws.
-RANDOM_DRAWS = (RandomInteger, RandomFloat, RandomBoolean, RandomChar, RandomString, RandomTag, RandomTagged)
+RANDOM_DRAWS = (
+    *(RandomInteger, RandomFloat, RandomBoolean, RandomChar, RandomString),
+    *(RandomWords, RandomVector, RandomTag, RandomTagged),
+)
+#: What a random gene is made of: a literal or symbol, taken as it is, or one of `RANDOM_DRAWS`.
+Generator = Value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
@@ -10,20 +11,22 @@ from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 from flexicase import _native
 from flexicase._checks import check_choice, check_count, check_flag, check_text, did_you_mean, shown
-from flexicase.push.program import Symbol, check_sequence, parse
+from flexicase.push.program import Symbol, Value, check_sequence, parse
 
 #: Instruction lists of Clojush: the branch with weighted shuffles (the default), the main line at the time of the
-#: paper, and a later version.
-InstructionSetName = Literal["2019", "2021", "2023"]
+#: paper, a later version, and the branch of the second benchmark suite.
+InstructionSetName = Literal["2019", "2021", "2023", "psb2"]
 INSTRUCTION_SETS = get_args(InstructionSetName)
 #: The engine's letter of each list.
-_LETTERS = dict(zip("WML", INSTRUCTION_SETS, strict=True))
+_LETTERS = dict(zip("WMLP", INSTRUCTION_SETS, strict=True))
 
 #: The stacks that programs work on.
 STACKS = (
     *("exec", "code", "integer", "float", "boolean", "char", "string"),
     *("vector_integer", "vector_float", "vector_boolean", "vector_string"),
 )
+#: Slots for answers that instructions such as ``output_integer1`` write to.
+SLOTS = ("output1", "output2", "output3", "output4")
 #: The stacks that a section of descriptions.txt holds for.
 _FAMILIES = {
     "every stack": STACKS,
@@ -32,6 +35,9 @@ _FAMILIES = {
     "every stack that prints": STACKS,
 }
 _MAX_BLOCKS = 100
+#: The name of an input.
+INPUT = re.compile(r"in([1-9]\d*)")
+_TAG = re.compile(r"(tag_[a-z]+(_[a-z]+)?|tagged(_code|_when)?|untag)_\d+")
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -62,7 +68,7 @@ class Instruction(NamedTuple):
 
     >>> row = instruction_table()["exec_if"]
     >>> row.takes, row.gives, row.blocks, row.instruction_sets
-    (('exec', 'exec', 'boolean'), ('exec',), 2, ('2019', '2021', '2023'))
+    (('exec', 'exec', 'boolean'), ('exec',), 2, ('2019', '2021', '2023', 'psb2'))
     >>> row.description
     'Runs the first block if the boolean is true, else the second.'
     """
@@ -146,6 +152,23 @@ def unknown_instruction(name: str) -> str:
     """The message for a name that no instruction has, with the most similar name."""
     hint = did_you_mean(str(name)[:80], instruction_table())
     return f"unknown instruction {shown(str(name))}{hint if 'did you mean' in hint else ''}"
+
+
+def check_symbols(code: Value, n_inputs: int | None = None) -> None:
+    """Refuse code with a name that nothing has, or that reads more than ``n_inputs`` inputs."""
+    table = instruction_table()
+    pending = [code]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, tuple):
+            pending.extend(item)
+        elif isinstance(item, Symbol):
+            read = INPUT.fullmatch(item)
+            if read and n_inputs is not None and int(read[1]) > n_inputs:
+                verb = "is" if n_inputs == 1 else "are"
+                raise ValueError(f"the program reads {item}, but there {verb} {n_inputs} input(s)")
+            if not read and item not in table and not _TAG.fullmatch(item):
+                raise ValueError(unknown_instruction(item))
 
 
 class InstructionSet:

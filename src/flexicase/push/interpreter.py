@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flexicase import _native
 from flexicase._checks import check_choice, check_count, check_flag, shown
-from flexicase.push.instructions import STACKS
+from flexicase.push.instructions import SLOTS, STACKS
 from flexicase.push.program import Program, Value, as_program, check_sequence, to_text
 
 if TYPE_CHECKING:
@@ -70,8 +70,8 @@ class RunState(NamedTuple):
     """The state at the end of a run.
 
     Attributes:
-        stacks: The items of each stack that is not empty, top first; ``tag`` holds pairs of number and item. A vector
-            that is on several stacks may be one list.
+        stacks: The items of each stack that is not empty, top first; ``tag`` holds pairs of number and item,
+            ``output1`` … the answer in that slot. A vector that is on several stacks may be one list.
         termination: ``normal``, or the limit that ended the run: ``step_limit``, ``stack_limit``, ``memory_limit``,
             ``code_limit``; ``unknown_instruction`` or ``missing_input`` for an invalid program;
             ``python_error`` if an instruction written in Python failed.
@@ -93,7 +93,7 @@ class RunState(NamedTuple):
         >>> run("(1.5 true)").top("float")
         1.5
         """
-        items = self.stacks.get(check_choice(stack, "stack", (*STACKS, "output", "tag")))
+        items = self.stacks.get(check_choice(stack, "stack", (*STACKS, "output", *SLOTS, "tag")))
         return items[0] if items else None
 
     @property

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 from flexicase import _native
 from flexicase._checks import check_choice, check_count, check_number, check_text, did_you_mean, shown
-from flexicase.push.instructions import STACKS
+from flexicase.push.instructions import SLOTS, STACKS
 from flexicase.push.program import Value
 
 #: Error measures of the engine.
@@ -56,7 +56,7 @@ class ErrorMeasure:
     """One error of each case.
 
     Attributes:
-        stack: Stack whose top is the answer; ``output`` for the printed text.
+        stack: Stack whose top is the answer; ``output`` for the printed text, ``output1`` … ``output4`` for a slot.
         error: Name of an error measure, or a function of an answer and its target.
         penalty: Error of a run without an answer, or with one that cannot be read.
         decimals: Number of decimals that rounding keeps.
@@ -98,7 +98,7 @@ class ErrorMeasure:
 
 def check_stack(stack: Any) -> str:
     """Refuse an argument that is not the name of a stack that answers are read from."""
-    return check_choice(stack, "stack", (*STACKS, "output"))
+    return check_choice(stack, "stack", (*STACKS, "output", *SLOTS))
 
 
 def check_error(error: Any) -> None:

@@ -1,4 +1,4 @@
-"""One HTML page that needs nothing else: tables, claims and charts of a study."""
+"""Write the report of a study: one self-contained HTML page, its tables as CSV and its figures as image files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import io
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -22,147 +22,74 @@ from flexicase._checks import require_package
 from flexicase._files import write_atomically
 from flexicase.experiments._tables import is_timing
 from flexicase.experiments.results import FinishedRun, StudyResults, read_results
-from flexicase.report import paper
-from flexicase.report.claims import Claim, claims, image_claims
-from flexicase.report.curves import COUNTS, LARGEST, mean_curve
-from flexicase.report.figures import draw_figures
-from flexicase.report.images import image_sections
-from flexicase.report.programs import program_sections
-from flexicase.report.sections import Section, View, charts_of, curve_lines, unique_name
-from flexicase.report.successes import success_groups, success_table
-from flexicase.report.variants import WORK, variant_sections
+from flexicase.report import _paper as paper
+from flexicase.report._curves import COUNTS, MAX_DRAWN, mean_curve
+from flexicase.report._images import image_sections
+from flexicase.report._programs import program_sections
+from flexicase.report._sections import Section, View, charts_of, curve_lines, each, unique_name
+from flexicase.report._successes import success_section, success_table
+from flexicase.report._variants import WORK, variant_sections, variant_verdict
+from flexicase.report.claims import Claim, claims, claims_section, image_claims, verdict_line
+from flexicase.report.figures import SUFFIXES, draw_figures, figures_of
 
 RESOURCES = Path(__file__).parent / "page"
 #: Ids that the page has by itself.
-OWN_IDS = ("successes", "claims", "origin", "charts", "palette")
-
-
-def render(results: StudyResults) -> str:
-    """The page of a study.
-
-    Args:
-        results: The study.
-    """
-    from jinja2 import Environment, FileSystemLoader
-    from markupsafe import Markup
-
-    layout = layout_of(results)
-    parts, success_tables = layout.sections(results), success_groups(results) if layout.success else []
-    taken = {*OWN_IDS, *(part.id for part in parts)}
-    for table in success_tables:
-        table["id"] = unique_name(f"successes-{table['id']}", taken)
-    for place, part in enumerate(parts):
-        named = [replace(chart, id=unique_name(chart.id, taken)) for chart in part.charts]
-        parts[place] = replace(part, charts=named)
-    charts = [asdict(chart) for part in parts for chart in part.charts]
-    environment = Environment(loader=FileSystemLoader(RESOURCES), autoescape=True, trim_blocks=True)
-    return environment.get_template("page.html.j2").render(
-        name=results.spec.name,
-        title=f"Lexicase selection at scale: {layout.title}",
-        done=len(results.runs),
-        planned=results.planned,
-        from_paper=any(run.method in (*paper.ROWS, *paper.IMAGE_ROWS) for run in results.runs),
-        success=layout.success,
-        success_tables=success_tables,
-        claims=layout.claims(results),
-        sections=parts,
-        spec=results.spec.text.strip(),
-        charts=Markup(_script_safe(json.dumps(_finite(charts), separators=(",", ":"), allow_nan=False))),
-        script=Markup((RESOURCES / "charts.js").read_text(encoding="utf-8")),
-        css=Markup((RESOURCES / "page.css").read_text(encoding="utf-8")),
-        **results.origin(),
-    )
-
-
-def _finite(value: Any) -> Any:
-    """The same with None, a gap in a chart, for numbers that JSON does not have or that no axis can reach."""
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_finite(item) for item in value]
-    return value if not isinstance(value, float) or abs(value) < LARGEST else None
-
-
-def _script_safe(text: str) -> str:
-    """JSON that cannot end the script element it stands in."""
-    return text.replace("<", "\\u003c")
-
-
-def generic_sections(results: StudyResults) -> list[Section]:
-    """All parts of the page, in order.
-
-    Args:
-        results: The study.
-    """
-    columns = dict.fromkeys(name for run in results.runs for name in run.columns if not is_timing(name))
-    views = {name: View(name, partial(curve_lines, results, column=name)) for name in columns}
-    charts = charts_of(results, "columns", "means over the runs that have the step", "mean", views, x="step")
-    text = "The columns of the runs, step by step. Bands are 95 % intervals of the mean (Student)."
-    return [Section("columns", "Step by step", text, charts)]
+OWN_IDS = ("origin", "charts", "palette")
+PACKAGES = ("jinja2", "matplotlib", "pyarrow", "pydantic", "scipy")
+PAGE = "report.html"
+#: Subfolder of a report's folder, for files that are not complete yet.
+PARTIAL = ".flexicase-report.partial"
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The parts of a report.
-
-    Attributes:
-        title: What the study is of.
-        sections: Charts and tables.
-        claims: Statements of the paper, and whether the data agree.
-        success: What a success is, where methods are compared by their successes; empty elsewhere.
-        columns: Columns that the rows of every run must have.
-        facts: Facts that every run must have, with their types.
-    """
+    """What the report of a kind of study shows, and the columns and summary values that every run must have."""
 
     title: str
     sections: Callable[[StudyResults], list[Section]]
-    claims: Callable[[StudyResults], list[Claim]]
-    success: str = ""
+    claims: Callable[[StudyResults], list[Claim]] = lambda _: []
+    verdict: Callable[[StudyResults], str] = lambda _: ""
     columns: tuple[str, ...] = ()
-    facts: dict[str, type | UnionType] = field(default_factory=dict)
+    summary: dict[str, type | UnionType] = field(default_factory=dict)
 
 
-PROGRAMS = Layout(
-    "the program-synthesis study",
-    program_sections,
-    claims,
-    success="A success solves every held-out test case.",
-    facts={"success": bool},
-)
+def generic_sections(results: StudyResults) -> list[Section]:
+    """The sections for runs of a user's own kind: successes if the runs have them, and every column."""
+    columns = dict.fromkeys(name for run in results.runs for name in run.columns if not is_timing(name))
+    views = {name: View(name, partial(curve_lines, results, column=name)) for name in columns}
+    charts = charts_of(results, "columns", "means over the runs that have the step", "mean", views, x="step")
+    text = "The columns of the runs, step by step. Bands are 95 % intervals of the mean (Student)."
+    has_success = all(run.summary.get("success") is not None for run in results.runs)
+    successes = [success_section(results, "Each job defines what counts as a success.")] if has_success else []
+    return [*successes, Section("columns", "Step by step", text, charts)]
+
+
+PROGRAMS = Layout("the program-synthesis study", program_sections, claims, summary={"success": bool})
 IMAGES = Layout(
     "the image-classification study",
     image_sections,
     image_claims,
     columns=("evaluations", "ended", "pairs", "forward_calls", "seconds_select", "seconds_train"),
-    facts={"accuracy": int | float, "correct": int, "test_cases": int},
+    summary={"accuracy": int | float, "correct": int, "test_cases": int},
 )
 VARIANTS = Layout(
     "partial evaluation",
     variant_sections,
-    lambda _: [],
+    verdict=variant_verdict,
     columns=("events", "pairs", "evaluations", *WORK),
-    facts={"success": bool},
+    summary={"success": bool},
 )
-GENERIC = Layout("runs of their own kind", generic_sections, lambda _: [])
-GENERIC_SUCCESS = "What a success is, the runs say themselves."
+GENERIC = Layout("runs of their own kind", generic_sections)
 
 
 def layout_of(results: StudyResults) -> Layout:
     """The layout for a study.
 
-    Args:
-        results: The study.
-
     Raises:
-        ValueError: A run has not what the layout shows.
+        ValueError: A run lacks what the layout shows.
     """
-    if results.spec.kind == "image":
-        layout = IMAGES
-    elif results.spec.kind == "gp":
-        layout = VARIANTS if len(results.variants) > 1 else PROGRAMS
-    else:
-        tell = all(run.summary.get("success") is not None for run in results.runs)
-        layout = replace(GENERIC, success=GENERIC_SUCCESS if tell else "")
+    programs = VARIANTS if len(results.variants) > 1 else PROGRAMS
+    layout = {"image": IMAGES, "gp": programs}.get(results.spec.kind, GENERIC)
     for run in results.runs:
         _check(run, layout)
     return layout
@@ -172,25 +99,21 @@ def _check(run: FinishedRun, layout: Layout) -> None:
     missing = [name for name in layout.columns if name not in run.columns]
     if missing:
         raise ValueError(f"run {run.id!r}: its rows must have a column {missing[0]!r}")
-    for name, kind in layout.facts.items():
+    for name, kind in layout.summary.items():
         if not isinstance(run.summary.get(name), kind):
             raise ValueError(f"run {run.id!r}: expected a value for {name!r}, got {run.summary.get(name)!r}")
 
 
-PACKAGES = ("jinja2", "matplotlib", "pyarrow", "pydantic", "scipy")
-PAGE = "report.html"
-#: Subfolder of a report's folder, for files that are not complete yet.
-PARTIAL = ".flexicase-report.partial"
+def sections_of(results: StudyResults) -> list[Section]:
+    """All sections of a study's report: the claims of the paper first."""
+    layout = layout_of(results)
+    table = claims_section(layout.claims(results))
+    return [*([table] if table else []), *layout.sections(results)]
 
 
 @dataclass(frozen=True)
 class Report:
-    """What was written.
-
-    Attributes:
-        page: The page.
-        files: Tables and pictures beside it.
-    """
+    """The page that was written, and the tables and figures beside it."""
 
     page: Path
     files: list[Path]
@@ -203,12 +126,12 @@ def write_report(export: Path, folder: Path) -> Report:
 
     Args:
         export: What ``flexicase export`` wrote.
-        folder: Where the report goes; made if need be.
+        folder: The report's folder, created if missing.
 
     Raises:
         FileNotFoundError: There is no such export.
-        ValueError: It is damaged, or holds no finished run; or the folder has a file that would be replaced, and no
-            report.
+        ValueError: The export is damaged or holds no finished run; or the folder has no report, but a file that would
+            be replaced.
         OSError: The folder cannot be written to.
     """
     require_package("reports need", *PACKAGES)
@@ -218,9 +141,10 @@ def write_report(export: Path, folder: Path) -> Report:
     try:
         results = read_results(export)
         with np.errstate(all="ignore"):  # infinite values are gaps in charts
-            files = [*write_tables(results, partial), *draw_figures(layout_of(results).sections(results), partial)]
-            write_atomically(partial / PAGE, render(results).encode())
-        names = [path.name for path in files]
+            sections = sections_of(results)
+            files = [*write_tables(results, sections, partial), *draw_figures(sections, partial)]
+            names = [path.name for path in files]
+            write_atomically(partial / PAGE, render(results, sections, names).encode())
         _refuse_foreign(folder, names)
         for name in (*names, PAGE):
             os.replace(partial / name, folder / name)
@@ -245,29 +169,74 @@ def check_folder(folder: Path) -> None:
 
 
 def _refuse_foreign(folder: Path, names: list[str]) -> None:
-    """Raise ValueError if a folder without a report has files of the names of its tables and figures."""
+    """Raise ValueError if a folder without a report has files with the names of its tables and figures."""
     found = [] if (folder / PAGE).exists() else [name for name in names if os.path.lexists(folder / name)]
     if found:
         raise ValueError(f"{folder / found[0]} is no part of a report and would be replaced: choose another folder")
 
 
-def write_tables(results: StudyResults, folder: Path) -> list[Path]:
-    """Write the tables of a study as CSV: those of the page, and the numbers behind its table and figures of programs.
+def render(results: StudyResults, sections: list[Section], files: Collection[str] = ()) -> str:
+    """The page of a study as HTML, with the sections of its layout and links to files beside it."""
+    from jinja2 import Environment, FileSystemLoader
+    from markupsafe import Markup
 
-    Args:
-        results: The study.
-        folder: Where they go; made if need be.
-
-    Returns:
-        The files.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
     layout = layout_of(results)
-    tables = {part.id: [part.table.header, *part.table.rows] for part in layout.sections(results) if part.table}
-    if layout.success:
-        tables["successes"] = _success_lines(results)
-        tables["runs"] = _run_lines(results)
-        tables["evaluations"] = _evaluation_lines(results)
+    taken = {*OWN_IDS, *(part.id for part in sections)}
+    parts = [
+        replace(part, charts=[replace(chart, id=unique_name(chart.id, taken)) for chart in part.charts])
+        for part in sections
+    ]
+    verdict = verdict_line(layout.claims(results)) or layout.verdict(results)
+    charts = [asdict(chart) for part in parts for chart in part.charts]
+    data = json.dumps(_finite(charts), separators=(",", ":"), allow_nan=False)
+    environment = Environment(loader=FileSystemLoader(RESOURCES), autoescape=True, trim_blocks=True)
+    return environment.get_template("page.html.j2").render(
+        name=results.spec.name,
+        title=f"Lexicase selection at scale: {layout.title}",
+        done=len(results.runs),
+        planned=results.planned,
+        from_paper=any(run.method in (*paper.ROWS, *paper.IMAGE_ROWS) for run in results.runs),
+        verdict=verdict or f"{len(results.runs)} finished runs; none of the paper's claims is about them.",
+        different=paper.differences(results.spec.kind, results.spec.settings, results.problems),
+        sections=parts,
+        files=_links(parts, files),
+        spec=results.spec.text.strip(),
+        charts=Markup(data.replace("<", "\\u003c")),  # must not end the script element
+        script=Markup((RESOURCES / "charts.js").read_text(encoding="utf-8")),
+        css=Markup((RESOURCES / "page.css").read_text(encoding="utf-8")),
+        **results.origin(),
+    )
+
+
+def _links(sections: list[Section], files: Collection[str]) -> dict[str, list[tuple[str, str]]]:
+    """Labels and names of the files beside the page, by the id of a chart or of a section."""
+    links = {part.id: [("table as CSV", f"{part.id}.csv")] if part.table else [] for part in sections}
+    if "successes" in links:
+        links["successes"] += [("all runs", "runs.csv"), ("curves of evaluations", "evaluations.csv")]
+    for chart, view, scale, name in figures_of(sections):
+        words = [chart.views[view]["label"]] if len(chart.views) > 1 else []
+        for suffix in SUFFIXES:
+            label = " ".join([*words, scale, suffix.upper()])
+            links.setdefault(chart.id, []).append((label, f"{name}.{suffix}"))
+    return {key: [link for link in found if link[1] in files] for key, found in links.items()}
+
+
+def _finite(value: Any) -> Any:
+    """The same with None, a gap in a chart, for numbers that JSON does not have or that no axis can reach."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return value if not isinstance(value, float) or abs(value) < MAX_DRAWN else None
+
+
+def write_tables(results: StudyResults, sections: list[Section], folder: Path) -> list[Path]:
+    """Write the tables of the sections as CSV; beside successes, also the runs and the curves of evaluations."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tables: dict[str, list[list[Any]]] = {p.id: [p.table.header, *p.table.rows] for p in sections if p.table}
+    if "successes" in tables:
+        tables["successes"] = _success_lines(results)  # numbers instead of text
+        tables |= {"runs": _run_lines(results), "evaluations": _evaluation_lines(results)}
     return [_write_csv(folder / f"{name}.csv", lines) for name, lines in tables.items() if len(lines) > 1]
 
 
@@ -279,23 +248,35 @@ def _write_csv(path: Path, lines: list[list[Any]]) -> Path:
 
 
 def _success_lines(results: StudyResults) -> list[list[Any]]:
-    header = ["problem", "method", "successes", "runs", "low", "high", "p", "p_holm", "paper_successes", "paper_runs"]
+    header = [
+        "problem",
+        "method",
+        "successes",
+        "runs",
+        "low",
+        "high",
+        "difference",
+        "difference_low",
+        "difference_high",
+    ]
+    header += ["mcnemar_p", "mcnemar_p_holm", "fisher_p", "fisher_p_holm", "paper_successes", "paper_runs"]
     lines: list[list[Any]] = [header]
     for c in success_table(results):
         published = [c.published, paper.RUNS] if c.published is not None else [None, None]
-        lines.append([c.problem, c.method, c.successes, c.runs, *c.interval, c.p_value, c.adjusted, *published])
+        paired = [c.difference, *c.bounds] if c.paired is not None else [None, None, None]
+        tests = [c.paired, c.paired_adjusted, c.p_value, c.adjusted]
+        lines.append([c.problem, c.method, c.successes, c.runs, *c.interval, *paired, *tests, *published])
     return lines
 
 
 def _evaluation_lines(results: StudyResults) -> list[list[Any]]:
     lines: list[list[Any]] = [["problem", "method", "count", "generation", "mean", "low", "high", "active"]]
-    for problem in results.problems:
-        for method in paper.paper_order(results.methods(problem)):
-            for count in COUNTS:
-                curve = mean_curve(results.runs_of(problem, method), count)
-                columns = (curve.generation, curve.mean, curve.low, curve.high, curve.active)
-                points = zip(*(column.tolist() for column in columns), strict=True)
-                lines += [[problem, method, count, *point] for point in points]
+    for problem, method, runs in each(results):
+        for count in COUNTS:
+            curve = mean_curve(runs, count)
+            columns = (curve.generation, curve.mean, curve.low, curve.high, curve.active)
+            points = zip(*(column.tolist() for column in columns), strict=True)
+            lines += [[problem, method, count, *point] for point in points]
     return lines
 
 

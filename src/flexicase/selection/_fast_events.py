@@ -13,7 +13,7 @@ from flexicase._checks import MAX_COUNT, check_count, check_number, per_case, sh
 from flexicase._native import FastRun
 from flexicase.evaluation._cache import ErrorCache
 from flexicase.evaluation._lookahead import MAX_CASES, BlockSizer, Growing, LookAhead
-from flexicase.evaluation._protocol import CaseEvaluator, check_block, raise_evaluation_error
+from flexicase.evaluation._protocol import CaseEvaluator
 from flexicase.rng import Key
 from flexicase.selection.epsilon import MadEpsilon, median_absolute_deviation
 from flexicase.selection.lexicase import Lexicase
@@ -27,16 +27,7 @@ NATIVE_BIASES = {"num_nonzeros": 0, "num_zeros": 1, "split": 2}
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class EventSettings:
-    """What all events of a selector have in common.
-
-    Attributes:
-        order: The shuffle.
-        epsilon: (n_cases,) how much worse than the best a survivor may be, or None.
-        mad: Whether epsilon is the median absolute deviation of the pool's errors instead.
-        lookahead: How many cases to compute at once.
-        block_bytes: Memory budget of a block.
-        stop_on_all_fail: Whether a case that no candidate solves ends the event.
-    """
+    """What all events of a selector share; ``epsilon`` is (n_cases,) or None, ``mad`` takes it from the pool."""
 
     order: OrderKind
     epsilon: NDArray[np.float64] | None
@@ -59,18 +50,7 @@ class EventSettings:
 
 
 class EventBatch(NamedTuple):
-    """Some events, and what they share.
-
-    Attributes:
-        settings: Their settings.
-        weights: The weights, which each event updates.
-        cache: The errors that are known.
-        evaluate: Computes the others.
-        key: Key of the random streams.
-        first: Number of the first event.
-        counts: (5, n) gets parents, evaluations, cases used, pairs, unused pairs.
-        ended: (n,) gets why each event ended.
-    """
+    """Some events and what they share; they fill ``counts``, (5, n) as for `FastSelection`, and ``ended``, (n,)."""
 
     settings: EventSettings
     weights: CaseWeights
@@ -104,43 +84,8 @@ def native_runner(settings: EventSettings, weights: CaseWeights) -> FastRun:
     )
 
 
-def run_natively(  # noqa: PLR0917 - an object for the arguments would cost a tenth of a short call
-    native: FastRun,
-    weights: CaseWeights,
-    cache: ErrorCache,
-    evaluate: CaseEvaluator,
-    key: Key,
-    first: int,
-    counts: NDArray[np.int64],
-    ended: NDArray[np.uint8],
-) -> None:
-    """Run events natively: also the calls of the evaluator, and the checks of the errors it returns.
-
-    The arguments are those of an `EventBatch`. The weights are updated after the last event.
-    """
-    assert weights.w_max is not None
-    weights.revision = native.select(
-        cache.store,
-        weights.values,
-        weights.revision,
-        weights.w_max,
-        key.k0,
-        key.k1,
-        first,
-        counts,
-        ended,
-        evaluate,
-        check_block,
-        raise_evaluation_error,
-    )
-
-
 def partial_method(method: str | Method) -> Lexicase:
-    """The lexicase method of a selector that evaluates partially.
-
-    Raises:
-        ValueError: The method needs more than partial evaluation can know.
-    """
+    """The lexicase method by this name; refuses one that needs more than partial evaluation can know."""
     found = resolve_method(method)
     obstacle = _obstacle(found)
     if obstacle is None:
@@ -171,9 +116,7 @@ def fixed_epsilon(epsilon: Any, n_cases: int) -> NDArray[np.float64] | None:
     """(n_cases,) how much worse than the best a survivor may be; None if epsilon is not fixed."""
     if epsilon is None or isinstance(epsilon, MadEpsilon):
         return None
-    if epsilon.ndim == 1 and epsilon.shape != (n_cases,):
-        raise ValueError(f"epsilon must have one number per case: expected shape ({n_cases},), got {epsilon.shape}")
-    return np.ascontiguousarray(np.broadcast_to(epsilon, (n_cases,)))
+    return per_case(epsilon, n_cases, "epsilon")
 
 
 def recorded_settings(settings: EventSettings, weights: CaseWeights, w_max: float | None) -> dict[str, Any]:
@@ -194,12 +137,7 @@ def recorded_settings(settings: EventSettings, weights: CaseWeights, w_max: floa
 def check_state(
     state: Any, settings: dict[str, Any], weights: CaseWeights
 ) -> tuple[NDArray[np.float64], float | None, Key, int]:
-    """Weights, largest weight, key and next event of a state of a selector with these settings.
-
-    Raises:
-        TypeError: The state or an entry is of the wrong type.
-        ValueError: The state is of a selector with other settings, or incomplete.
-    """
+    """Weights, largest weight, key and next event of a `FastLexicase.state_dict` with these settings."""
     if not isinstance(state, dict) or not isinstance(state.get("settings", {}), dict):
         raise TypeError(f"state must be what state_dict returned, with a dict of settings, got {shown(state)}")
     missing = [name for name in ("settings", "weights", "w_max", "key", "next_event") if name not in state]

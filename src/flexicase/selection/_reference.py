@@ -44,15 +44,7 @@ class ResolvedLexicase:
 
 
 def survivors(errors: NDArray[np.generic], epsilon: float | None) -> NDArray[np.bool_]:
-    """The candidates that pass a case: those not more than ``epsilon`` worse than the best of the pool.
-
-    Args:
-        errors: (pool,) errors on the case.
-        epsilon: None keeps exactly the best.
-
-    Returns:
-        (pool,) True for a survivor.
-    """
+    """(pool,) whether each candidate passes a case: at most ``epsilon`` (None: 0) above the best error of the pool."""
     values: NDArray[np.float64] = errors  # type: ignore[assignment]
     if epsilon is None:
         return np.asarray(values == values.min())
@@ -72,7 +64,6 @@ class ReferenceKernel:
             self.epsilon = np.array([median_absolute_deviation(case) for case in self.errors.T.astype(np.float64)])
 
     def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
-        """Run these events, one after another whatever ``threads`` says."""
         out = Selection.empty(len(events), counts)
         for i, event in enumerate(events):
             parent, *counted = self.run_event(key, event)
@@ -82,11 +73,7 @@ class ReferenceKernel:
         return out
 
     def run_event(self, key: Key, event: int) -> tuple[int, int, int, int, Ended]:
-        """One lexicase selection event.
-
-        Returns:
-            Parent, evaluations, evaluations of distinct individuals, cases used, and why the event ended.
-        """
+        """One event: the parent, evaluations, evaluations of distinct individuals, cases used, and why it ended."""
         method, n_cases = self.method, self.errors.shape[1]
         cases = draw_order(method.order, key, event, n_cases, method.weights)
         cases = itertools.islice(cases, self._max_cases(key, event))

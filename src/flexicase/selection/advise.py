@@ -1,9 +1,8 @@
 """`advise`: whether partial evaluation pays, from a cheap simulation.
 
-In one selection event a pair of an individual and a case is used with some probability p, so after
-n events it has been computed with probability 1 - (1 - p)^n. The simulation finds how long each
-individual stays in the pool; which cases come early follows from the order and the weights,
-averaged over the simulated events.
+If one event uses a pair of an individual and a case with probability p, then n events compute it with probability 1 -
+(1 - p)^n. The simulation finds how long each individual stays in the pool; order and weights give which cases come
+early.
 """
 
 from __future__ import annotations
@@ -35,13 +34,11 @@ Evaluate = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What `advise` found.
+    """What `advise` found; prints as its reason.
 
     Attributes:
-        share: Expected share, 0 to 1, of the (individual, case) pairs that the selections of one
-            generation need; look-ahead may compute a few more.
-        mode: ``"partial"``: evaluate on demand, with `FastLexicase`. ``"full matrix"``: evaluate
-            everything, then `select`.
+        share: Expected share, 0 to 1, of the (individual, case) pairs that one generation's selections need.
+        mode: ``"partial"``: evaluate on demand, with `FastLexicase`; ``"full matrix"``: evaluate all, then `select`.
         reason: Why, in a sentence.
 
     Example:
@@ -70,9 +67,8 @@ def advise(
 ) -> Advice:
     """Estimate the share of all evaluations that partial evaluation needs, and whether to use it.
 
-    At most 200 events of `FastLexicase` are simulated, on at most 1000 individuals and 1000 cases
-    of the problem. Fewer cases leave more individuals tied, so for more cases than that the share
-    is an overestimate.
+    Simulates at most 200 events of `FastLexicase` on at most 1000 individuals and 1000 cases. Fewer cases leave more
+    individuals tied, so the share is an overestimate if there are more cases.
 
     Args:
         n_individuals: Size of the population.
@@ -80,15 +76,9 @@ def advise(
         n: Selections per generation.
         method: As for `FastLexicase`; an epsilon must be the same for all cases.
         default_weight: As for `FastLexicase`.
-        errors: (n_individuals, n_cases) errors of a typical generation, lower is better. Without
-            them, a `flexicase.data.SyntheticPopulation` is used: pass/fail cases and many copies.
-        seed: Fixes the simulation.
-
-    Returns:
-        An `Advice`, which prints as a sentence.
-
-    Raises:
-        ValueError: ``errors`` has another shape, or an argument has a value that makes no sense.
+        errors: (n_individuals, n_cases) errors of a typical generation; by default a
+            `flexicase.data.SyntheticPopulation` of pass/fail cases and many copies.
+        seed: Seed of the simulation.
 
     Example:
         One parent of a thousand individuals needs little; a whole generation of parents nearly all:
@@ -131,9 +121,7 @@ class _Looks:
     Attributes:
         filtered: (n_individuals,) cases used while in a pool that still shrank later.
         stuck: (n_individuals,) events in which they were left in a pool that no case could split.
-        first: (n_cases,) probabilities of each case to be first in an event's order, summed over the events.
-        events: Events recorded.
-        looks: Cases used in all of them.
+        first: (n_cases,) probabilities of each case to come first, summed over the events.
     """
 
     def __init__(self, evaluate: Evaluate, n_individuals: int, n_cases: int) -> None:

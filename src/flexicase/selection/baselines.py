@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,33 +15,18 @@ from flexicase import _native
 from flexicase._checks import check_count
 from flexicase.rng import Key, Lane, Stream
 from flexicase.selection.matrix import ErrorMatrix
-from flexicase.selection.protocol import Backend, Kernel, Selection
+from flexicase.selection.protocol import Backend, Kernel, UncountedKernel
 from flexicase.selection.sampling import random_permutation
 
 
-class RouletteKernel:
-    """A kernel whose events are independent spins of one wheel."""
+def roulette_kernel(probabilities: NDArray[np.float64], backend: Backend) -> Kernel:
+    """Independent spins of one wheel of (n_individuals,) probabilities."""
+    wheel = np.cumsum(probabilities)
 
-    def __init__(self, probabilities: NDArray[np.float64], backend: Backend) -> None:
-        """Make the wheel.
+    def spin(key: Key, event: int) -> int:
+        return int(np.searchsorted(wheel, Stream.of(key, event, Lane.BASELINE).unit() * wheel[-1], side="right"))
 
-        Args:
-            probabilities: (n_individuals,) not negative, at least one of them positive.
-            backend: Backend to use.
-        """
-        self.wheel = np.cumsum(probabilities)
-        self.backend = backend
-
-    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
-        """Run the events with these numbers."""
-        out = Selection.empty(len(events), counts=False)
-        if self.backend == "native":
-            _native.draw_wheel(self.wheel, key.k0, key.k1, events.start, events.step, threads, out.indices)
-            return out
-        for i, event in enumerate(events):
-            spin = Stream.of(key, event, Lane.BASELINE).unit() * self.wheel[-1]
-            out.indices[i] = np.searchsorted(self.wheel, spin, side="right")
-        return out
+    return UncountedKernel(backend, partial(_native.draw_wheel, wheel), spin)
 
 
 MAX_POSSIBLE_BATCHES = 100_000
@@ -51,8 +37,8 @@ MAX_ENTRANTS = 2**20
 class Tournament:
     """Tournament selection: the lowest total error among a few individuals drawn at random.
 
-    Entrants are drawn uniformly with replacement; of equal totals each is as likely to win
-    (Brindle 1981; Goldberg and Deb, FOGA 1991). Totals are float64, summed case after case.
+    Entrants are drawn uniformly with replacement, and ties are broken at random (Brindle 1981; Goldberg and Deb, FOGA
+    1991). Totals are float64, summed case by case.
 
     Attributes:
         size: Entrants per tournament, at most 2**20.
@@ -70,15 +56,12 @@ class Tournament:
         object.__setattr__(self, "size", check_count(self.size, "size", 1, MAX_ENTRANTS))
 
     def describe(self) -> str:
-        """The method in words."""
         return f"the lowest total error of {self.size} individuals drawn at random"
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
-        """A kernel that draws events from ``matrix``."""
-        return TournamentKernel(matrix.total_errors[None], self.size, backend)
+        return tournament_kernel(matrix.total_errors[None], self.size, backend)
 
     def probabilities(self, matrix: ErrorMatrix) -> NDArray[np.float64]:
-        """(n_individuals,) exact selection probabilities."""
         return tournament_probabilities(matrix.total_errors, self.size)
 
 
@@ -86,9 +69,8 @@ class Tournament:
 class BatchTournament:
     """Batch tournament selection (de Melo, Vargas and Banzhaf, GECCO 2019).
 
-    The cases are shuffled once per selector and split into batches; tournament number e compares
-    the mean error on batch e modulo the number of batches. The last batch is smaller when the
-    cases do not divide evenly. Entrants and ties are as in `Tournament`.
+    Cases are shuffled and split into batches once per selector; tournament e compares the mean error on batch e modulo
+    the number of batches. The last batch may be smaller. Entrants and ties are as in `Tournament`.
 
     Attributes:
         size: Entrants per tournament, at most 2**20.
@@ -109,7 +91,6 @@ class BatchTournament:
         object.__setattr__(self, "batch_size", check_count(self.batch_size, "batch_size", 1))
 
     def describe(self) -> str:
-        """The method in words."""
         return f"the lowest error on a batch of {self.batch_size} cases, of {self.size} individuals drawn at random"
 
     def batches(self, n_cases: int, key: Key) -> list[NDArray[np.int64]]:
@@ -118,16 +99,11 @@ class BatchTournament:
         return [np.sort(order[start : start + self.batch_size]) for start in range(0, max(n_cases, 1), self.batch_size)]
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
-        """A kernel that draws events from ``matrix``."""
         scores = batch_totals(matrix, self.batches(matrix.n_cases, key), backend)
-        return TournamentKernel(scores, self.size, backend)
+        return tournament_kernel(scores, self.size, backend)
 
     def probabilities(self, matrix: ErrorMatrix) -> NDArray[np.float64]:
-        """(n_individuals,) exact probabilities for a random shuffle and a random one of its batches.
-
-        Raises:
-            ValueError: There are too many possible batches to go through.
-        """
+        """(n_individuals,) exact probabilities for a random shuffle and a random batch of it."""
         full, rest = divmod(matrix.n_cases, self.batch_size)
         if matrix.n_cases == 0:
             return np.full(matrix.n_individuals, 1.0 / matrix.n_individuals)
@@ -155,8 +131,8 @@ class BatchTournament:
 class FitnessProportionate:
     """Fitness-proportionate (roulette wheel) selection (Holland 1975).
 
-    The probability is proportional to 1 / (1 + total error), Koza's adjusted fitness (1992). An
-    infinite total has probability 0, unless all are infinite: then the choice is uniform.
+    The probability is proportional to 1 / (1 + total error), Koza's adjusted fitness (1992); 0 for an infinite total,
+    uniform if all are infinite. Totals must not be negative.
 
     Example:
         >>> import flexicase as fx
@@ -166,19 +142,12 @@ class FitnessProportionate:
     """
 
     def describe(self) -> str:
-        """The method in words."""
         return "probability proportional to 1 / (1 + total error)"
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
-        """A kernel that draws events from ``matrix``.
-
-        Raises:
-            ValueError: A total error is negative.
-        """
-        return RouletteKernel(adjusted_fitness(matrix.total_errors), backend)
+        return roulette_kernel(adjusted_fitness(matrix.total_errors), backend)
 
     def probabilities(self, matrix: ErrorMatrix) -> NDArray[np.float64]:
-        """(n_individuals,) exact selection probabilities."""
         fitness = adjusted_fitness(matrix.total_errors)
         fitness /= fitness.sum()
         return fitness
@@ -186,7 +155,7 @@ class FitnessProportionate:
 
 @dataclass(frozen=True, slots=True)
 class RandomSelection:
-    """Uniformly random selection: errors are ignored.
+    """Uniformly random selection, which ignores the errors.
 
     Example:
         >>> import flexicase as fx
@@ -196,63 +165,29 @@ class RandomSelection:
     """
 
     def describe(self) -> str:
-        """The method in words."""
         return "uniformly random, errors are ignored"
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
-        """A kernel that draws events from ``matrix``: tournaments with one entrant."""
-        return TournamentKernel(np.zeros((1, matrix.n_individuals)), 1, backend)
+        return tournament_kernel(np.zeros((1, matrix.n_individuals)), 1, backend)
 
     def probabilities(self, matrix: ErrorMatrix) -> NDArray[np.float64]:
-        """(n_individuals,) exact selection probabilities."""
         return np.full(matrix.n_individuals, 1.0 / matrix.n_individuals)
 
 
-class TournamentKernel:
-    """A kernel whose events are tournaments.
+def tournament_kernel(scores: NDArray[np.float64], size: int, backend: Backend) -> Kernel:
+    """Tournaments on (n_batches, n_individuals) scores, event e on row e mod n_batches; the first of ties wins."""
+    n_batches, n_individuals = scores.shape
 
-    Of equal entrants the first drawn wins, which is a random one of them.
-    """
+    def compete(key: Key, event: int) -> int:
+        stream = Stream.of(key, event, Lane.BASELINE)
+        entrants = [stream.bounded(n_individuals) for _ in range(size)]
+        return entrants[np.argmin(scores[event % n_batches, entrants])]
 
-    def __init__(self, scores: NDArray[np.float64], size: int, backend: Backend) -> None:
-        """Keep the scores.
-
-        Args:
-            scores: (n_batches, n_individuals) lower is better; event e uses row e modulo n_batches.
-            size: Entrants per tournament.
-            backend: Backend to use.
-        """
-        self.scores = scores
-        self.size = size
-        self.backend = backend
-
-    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
-        """Run the events with these numbers."""
-        out = Selection.empty(len(events), counts=False)
-        if self.backend == "native":
-            _native.draw_tournaments(
-                self.scores, self.size, key.k0, key.k1, events.start, events.step, threads, out.indices
-            )
-            return out
-        n_batches, n_individuals = self.scores.shape
-        for i, event in enumerate(events):
-            stream = Stream.of(key, event, Lane.BASELINE)
-            entrants = [stream.bounded(n_individuals) for _ in range(self.size)]
-            out.indices[i] = entrants[np.argmin(self.scores[event % n_batches, entrants])]
-        return out
+    return UncountedKernel(backend, partial(_native.draw_tournaments, scores, size), compete)
 
 
 def batch_totals(matrix: ErrorMatrix, batches: Sequence[NDArray[np.int64]], backend: Backend) -> NDArray[np.float64]:
-    """Errors summed over each batch of cases, in float64 and in the order given.
-
-    A sum that is not a number (large negative errors and an infinite one) counts as infinite.
-
-    Returns:
-        (n_batches, n_individuals) sums.
-
-    Raises:
-        ValueError: An error is not exactly a float64.
-    """
+    """(n_batches, n_individuals) float64 errors summed over each batch of cases, in order; inf where the sum is NaN."""
     matrix.check_float64("sums")
     sums = np.zeros((len(batches), matrix.n_individuals))
     if backend == "native":
@@ -268,15 +203,7 @@ def batch_totals(matrix: ErrorMatrix, batches: Sequence[NDArray[np.int64]], back
 
 
 def tournament_probabilities(scores: NDArray[np.float64], size: int) -> NDArray[np.float64]:
-    """Exact probabilities of winning a tournament.
-
-    Args:
-        scores: (n_individuals,) lower is better.
-        size: Entrants.
-
-    Returns:
-        (n_individuals,) for each: no entrant is better, and not all are worse, shared among equals.
-    """
+    """(n_individuals,) probability of winning: no entrant is better, and not all are worse, shared among equals."""
     _, rank, equals = np.unique(scores, return_inverse=True, return_counts=True)
     not_better = np.cumsum(equals[::-1])[::-1]
     none_better = (not_better / len(scores)) ** size
@@ -286,14 +213,7 @@ def tournament_probabilities(scores: NDArray[np.float64], size: int) -> NDArray[
 
 
 def adjusted_fitness(totals: NDArray[np.float64]) -> NDArray[np.float64]:
-    """1 / (1 + total error), scaled so that the largest is 1; all 1 if all totals are infinite.
-
-    Args:
-        totals: (n_individuals,) total errors.
-
-    Raises:
-        ValueError: A total is negative.
-    """
+    """1 / (1 + total error) of (n_individuals,) totals, scaled to a maximum of 1; all 1 if all totals are infinite."""
     if (totals < 0).any():
         worst = int(np.argmax(totals < 0))
         raise ValueError(

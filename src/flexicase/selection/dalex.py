@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,26 +12,23 @@ from flexicase import _native
 from flexicase._checks import check_not_negative
 from flexicase.rng import Key, Lane, Stream, decay, normals
 from flexicase.selection.matrix import ErrorMatrix, row_blocks
-from flexicase.selection.protocol import Backend, Kernel, Selection
+from flexicase.selection.protocol import Backend, Kernel, UncountedKernel
 
 
 @dataclass(frozen=True, slots=True)
 class DALex:
     """Diversely aggregated lexicase selection (Ni, Ding and Spector, EuroGP 2024).
 
-    Every event draws an importance for each case from a normal distribution with mean 0 and
-    standard deviation ``std``, turns the importances into weights by a softmax, and selects the
-    individual with the lowest weighted sum of errors; equal sums are decided at random.
+    Every event draws the importance of each case from a normal distribution with standard deviation ``std``, turns
+    importances into weights by a softmax, and selects the lowest weighted sum of errors; ties are broken at random.
 
-    All arithmetic is float64. Terms that are equal for all individuals are left out: the softmax's
-    denominator, and the best error of every case, which is subtracted first so that the sums keep
-    as many digits as possible. A case that is more than about 745 below the heaviest in importance
-    has weight 0 and cannot matter, and a term below 2⁻⁵³ of the rest of its sum is lost:
-    individuals that differ only there tie.
+    Sums are float64, of errors minus the best error on their case, which changes no choice and keeps more digits. A
+    case more than about 745 below the heaviest in importance has weight 0. Individuals that differ only in terms below
+    2⁻⁵³ of the rest of their sum tie.
 
     Attributes:
-        std: Particularity pressure. Large values (200) come close to lexicase selection; smaller
-            ones relax it as epsilon or batch lexicase do; 0 selects the lowest total error.
+        std: Particularity pressure. Large values (200) approach lexicase selection; smaller ones relax it as epsilon or
+            batch lexicase do; 0 selects the lowest total error.
 
     Example:
         >>> import flexicase as fx
@@ -47,54 +45,21 @@ class DALex:
         object.__setattr__(self, "std", check_not_negative(self.std, "std"))
 
     def describe(self) -> str:
-        """The method in words."""
         return f"the lowest sum of errors with random case weights of standard deviation {self.std:g}"
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
-        """A kernel that draws events from ``matrix``."""
-        return DALexKernel(excess_errors(matrix), self.std, backend)
+        columns = excess_errors(matrix)
 
-
-class DALexKernel:
-    """A kernel that draws a weight for every case and takes the lowest weighted sum."""
-
-    def __init__(self, columns: NDArray[np.float64], std: float, backend: Backend) -> None:
-        """Keep the errors.
-
-        Args:
-            columns: (n_cases, n_individuals) errors above the best of each case.
-            std: Standard deviation of the importances.
-            backend: Backend to use.
-        """
-        self.columns = columns
-        self.std = std
-        self.backend = backend
-
-    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
-        """Run the events with these numbers."""
-        out = Selection.empty(len(events), counts=False)
-        if self.backend == "native":
-            _native.draw_aggregates(
-                self.columns, self.std, key.k0, key.k1, events.start, events.step, threads, out.indices
-            )
-            return out
-        for i, event in enumerate(events):
-            sums = weighted_sums(self.columns, draw_case_weights(key, event, len(self.columns), self.std))
+        def run_event(key: Key, event: int) -> int:
+            sums = weighted_sums(columns, draw_case_weights(key, event, len(columns), self.std))
             tied = np.flatnonzero(sums == sums.min())
-            out.indices[i] = tied[Stream.of(key, event, Lane.PICK).bounded(len(tied))]
-        return out
+            return int(tied[Stream.of(key, event, Lane.PICK).bounded(len(tied))])
+
+        return UncountedKernel(backend, partial(_native.draw_aggregates, columns, self.std), run_event)
 
 
 def weighted_sums(columns: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Add up the weighted errors of every individual, case after case, leaving out those of weight 0.
-
-    Args:
-        columns: (n_cases, n_individuals) errors.
-        weights: (n_cases,) one per case.
-
-    Returns:
-        (n_individuals,) sums.
-    """
+    """(n_individuals,) weighted errors summed case by case, without cases of weight 0."""
     sums = np.zeros(columns.shape[1])
     with np.errstate(over="ignore"):
         for weight, column in zip(weights, columns, strict=True):
@@ -104,22 +69,14 @@ def weighted_sums(columns: NDArray[np.float64], weights: NDArray[np.float64]) ->
 
 
 def draw_case_weights(key: Key, event: int, n_cases: int, std: float) -> NDArray[np.float64]:
-    """Draw the weights of the cases in one event.
-
-    Returns:
-        (n_cases,) weights, scaled so that the heaviest is 1.
-    """
+    """(n_cases,) weights of the cases in one event, the largest of them 1."""
     importance = normals(Stream.of(key, event, Lane.BASELINE), n_cases)
     with np.errstate(over="ignore"):
         return decay((importance - importance.max(initial=-np.inf)) * std)
 
 
 def excess_errors(matrix: ErrorMatrix) -> NDArray[np.float64]:
-    """Errors minus the best error on the same case; 0 where even that is infinite.
-
-    Returns:
-        (n_cases, n_individuals) finite or infinite numbers, not negative.
-    """
+    """(n_cases, n_individuals) errors minus the best on the same case; 0 where even the best is infinite."""
     matrix.check_float64("DALex")
     above = np.empty((matrix.n_cases, matrix.n_individuals))
     for block in row_blocks(*above.shape):

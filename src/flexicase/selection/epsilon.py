@@ -1,8 +1,6 @@
-"""Epsilon filters: how far from the best error a candidate may be and still survive a case.
+"""Epsilon: how far from the best error a candidate may be and still pass a case.
 
-La Cava, Spector and Danai, "Epsilon-lexicase selection for regression" (GECCO 2016), and La Cava,
-Helmuth, Spector and Moore, "A probabilistic and multi-objective analysis of lexicase selection and
-epsilon-lexicase selection" (ECJ 2019), which names the three variants.
+La Cava, Spector and Danai (GECCO 2016); La Cava, Helmuth, Spector and Moore (ECJ 2019), who name the three variants.
 """
 
 from __future__ import annotations
@@ -36,10 +34,9 @@ class MadEpsilon:
     """Epsilon is the median absolute deviation of the errors on a case.
 
     Attributes:
-        mode: ``"static"``: an individual passes a case if it is within epsilon of the best of the
-            whole population, and lexicase runs on pass/fail. ``"semi-dynamic"``: epsilon from the
-            whole population, the best from the pool. ``"dynamic"``: both from the pool, in which
-            duplicates count.
+        mode: ``"static"``: an individual passes a case if it is within epsilon of the best of the whole population, and
+            lexicase runs on pass/fail. ``"semi-dynamic"``: epsilon from the whole population, the best from the pool.
+            ``"dynamic"``: both from the pool, in which duplicates count.
 
     Example:
         The third individual is too far from the best to survive any case:
@@ -61,12 +58,7 @@ Epsilon: TypeAlias = float | ArrayLike | str | MadEpsilon | None
 
 
 def resolve_epsilon(epsilon: Epsilon) -> NDArray[np.float64] | MadEpsilon | None:
-    """Turn anything accepted as ``epsilon=`` into a number, an array, a `MadEpsilon` or None.
-
-    Raises:
-        ValueError: A name is unknown, or a number is negative or NaN.
-        TypeError: ``epsilon`` is of another type.
-    """
+    """Turn anything accepted as ``epsilon=`` into an array of no or one dimension, a `MadEpsilon` or None."""
     if epsilon is None or isinstance(epsilon, MadEpsilon):
         return epsilon
     if isinstance(epsilon, str):
@@ -96,11 +88,7 @@ def _mad_by_name(name: str) -> MadEpsilon:
 
 
 def median(values: NDArray[np.float64]) -> float:
-    """The median; the mean of the two middle values for an even number.
-
-    ``values`` must not contain NaN (a sum of errors that is NaN counts as infinite). A median between -inf and inf
-    is inf. The native twin is native/select/isa/median.hpp.
-    """
+    """The median of numbers without NaN; between -inf and inf it is inf. Twin of native/select/isa/median.hpp."""
     ordered = np.sort(values)
     k = len(ordered)
     if k % 2:

@@ -15,7 +15,7 @@ from flexicase.evaluation._cache import CacheInfo, ErrorCache
 from flexicase.evaluation._lookahead import Blocks, BlockSizer, LookAhead, SequentialBlocks, check_lookahead
 from flexicase.evaluation._pipelined import PipelinedEvaluator
 from flexicase.evaluation._prefetch import InFlight, PrefetchedBlocks
-from flexicase.evaluation._protocol import CaseEvaluator
+from flexicase.evaluation._protocol import CaseEvaluator, check_block, raise_evaluation_error
 from flexicase.rng import Lane, Seed, Stream, key_from_seed
 from flexicase.selection._fast_events import (
     NATIVE_BIASES,
@@ -26,7 +26,6 @@ from flexicase.selection._fast_events import (
     native_runner,
     partial_method,
     recorded_settings,
-    run_natively,
 )
 from flexicase.selection._reference import survivors
 from flexicase.selection.epsilon import MadEpsilon
@@ -44,34 +43,28 @@ MAX_LENGTH = 2**31 - 1  # of individuals and of cases, as in a matrix
 class FastLexicase:
     """Lexicase selection that evaluates only what it needs (Algorithm 1).
 
-    Errors are computed in blocks: the candidates left × the next cases. Look-ahead and cache
-    change what is computed when, never the outcome. Threads may share a selector: its calls run one after another. An
-    evaluator may call the selector that calls it, on the thread on which it is called.
+    Errors are computed in blocks: the candidates left × the next cases. Look-ahead and cache change what is computed
+    when, never the outcome. Threads may share a selector; their calls run one after another. An evaluator may call the
+    selector that calls it, on the same thread.
 
     Args:
         n_cases: Number of cases.
-        method: A lexicase method's name or object, of which order and epsilon are used. A case gets a new weight
-            whenever it is used: the bias of the pool's errors on it, plus 1 (see `CaseWeights`). Epsilon is None, a
-            number, one number per case, or ``"mad-dynamic"``, the median absolute deviation of the pool's errors.
+        method: A lexicase method's name or object, of which order and epsilon are used. Whenever a case is used, its
+            new weight is the bias of the pool's errors on it, plus 1 (see `CaseWeights`). Epsilon is None, a number,
+            one number per case, or ``"mad-dynamic"``.
         default_weight: Weight of cases not used yet: ``"max"`` or ``"min"``.
         w_min: Smallest weight, above 0.
-        w_max: Largest weight; None: individuals + 1, of the first call of `select`. Until then
+        w_max: Largest weight; by default the number of individuals in the first call of `select`, plus 1. Until then
             `weights` is infinite under ``default_weight="max"``.
-        stop_on_all_fail: Whether a case that no candidate solves (error 0) ends the event with a random choice among
-            the whole population (`Ended.ALL_FAILED`); otherwise it is a case like any other.
-        lookahead: ``"auto"`` grows the blocks while cases filter out no candidate; an int computes that many cases at
-            a time, 1 none that may not be needed. An evaluator that works on many batches at a time, such as
-            `RayEvaluator`, is kept busy as far ahead as that allows, with ``"auto"`` up to 16 cases or more.
+        stop_on_all_fail: Whether a case that no candidate solves (error 0) ends the event with a random choice from the
+            whole population (`Ended.ALL_FAILED`).
+        lookahead: ``"auto"`` grows the blocks while cases filter out no candidate; an int computes that many cases at a
+            time. Evaluators that work on many batches at a time, such as `RayEvaluator`, are kept busy that far ahead.
         cache_bytes: Memory for blocks and cached errors.
-        seed: An int, a `numpy.random.Generator`, a `SeedSequence`, a `flexicase.rng.Key`, or None for fresh randomness.
-        backend: ``"native"`` or ``"reference"``, as for `flexicase.Selector`. The native one supports the biases
-            num_nonzeros, num_zeros and split, but neither ``stop_on_all_fail`` nor evaluators that work on many
-            batches at a time: None chooses the reference for these, ``"native"`` raises. The attribute ``backend``
-            tells which it is.
-
-    Raises:
-        TypeError: An argument is of the wrong type.
-        ValueError: An argument has an invalid value, or the method needs more than partial evaluation can know.
+        seed: As for `flexicase.select`.
+        backend: As for `flexicase.Selector`. The native one supports the biases num_nonzeros, num_zeros and split, but
+            neither ``stop_on_all_fail`` nor evaluators that work on many batches at a time: for these None chooses the
+            reference and ``"native"`` raises. The attribute ``backend`` tells which it is.
 
     Example:
         Of 5 × 1000 pairs, few are computed:
@@ -130,22 +123,18 @@ class FastLexicase:
 
     @property
     def backend(self) -> Backend:
-        """The back end of the last call of `select`; before the first, the one that an ordinary evaluator gets."""
+        """The backend of the last call of `select`; before the first, the one for an ordinary evaluator."""
         return self._backend
 
     def _not_native(self) -> str | None:
-        """What rules out the native back end, or None."""
+        """What the native backend does not support, or None."""
         bias = self._weights.bias
         if not isinstance(bias, str) or bias not in NATIVE_BIASES:
             return f"bias {shown(bias)}"
         return "stop_on_all_fail" if self._settings.stop_on_all_fail else None
 
     def _choose_backend(self, obstacle: str | None) -> Backend:
-        """The back end that was asked for, or, if none was, one that can do it.
-
-        Raises:
-            ValueError: The native one was asked for, and there is an obstacle.
-        """
+        """The requested backend; if none was requested, one that works despite the obstacle."""
         wanted = resolve_backend(self._asked_backend)
         if obstacle is None or wanted == "reference":
             return wanted
@@ -191,13 +180,12 @@ class FastLexicase:
             self._cache = self._cache_key = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a copy or a pickle takes along: all but the cache."""
+        """Everything but the cache, which a copy or a pickle leaves behind."""
         with self._lock:
             empty = dict.fromkeys(("_native", "_cache", "_spare_cache", "_cache_key", "_lock"))
             return self.__dict__ | {"_weights": self._weights.copy()} | empty
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take what `__getstate__` gave."""
         self.__dict__.update(state)
         self._lock = threading.RLock()
 
@@ -210,26 +198,22 @@ class FastLexicase:
         seed: Seed = None,
         cache_key: Any = None,
     ) -> FastSelection:
-        """Select ``n`` parents, with replacement; each event draws its order with the weights as they then stand.
+        """Select ``n`` parents, with replacement; each event draws its order by the current weights.
 
-        If anything fails, also by Ctrl-C, the selector is as it was before the call.
+        If the call fails or is interrupted, the selector is as it was before.
 
         Args:
-            evaluate: ``evaluate(individuals, cases)`` gives the (m, b) errors of (m,) individuals
-                on (b,) cases, lower is better; called for what is needed, and what look-ahead adds.
+            evaluate: ``evaluate(individuals, cases)`` gives the (m, b) errors of (m,) individuals on (b,) cases, lower
+                is better.
             n_individuals: Size of the population; individuals are 0 … n_individuals - 1.
-            n: How many parents.
-            seed: Draws for this call alone, its events counted from 0. None: the selector's own
-                stream goes on.
-            cache_key: Anything comparable that identifies the population, such as the number of
-                the generation. Errors are cached from call to call as long as it is the same;
-                without it, as long as ``evaluate`` is the same and `clear_cache` is not called.
+            n: Number of parents.
+            seed: Draws for this call alone, its events counted from 0. None: the selector's own stream goes on.
+            cache_key: Anything comparable that identifies the population, such as the number of the generation. Errors
+                are cached from call to call as long as it is the same; without it, as long as ``evaluate`` is the same
+                and `clear_cache` is not called.
 
         Raises:
             EvaluationError: The evaluator raised, or did not return (m, b) numbers.
-            TypeError: An argument is of the wrong type.
-            ValueError: An argument has a value that makes no sense, or the back end asked for does not support this
-                evaluator.
 
         Example:
             >>> import numpy as np
@@ -262,8 +246,13 @@ class FastLexicase:
         try:
             with cache.transaction():
                 if backend == "native":
-                    self._native = self._native or native_runner(self._settings, weights)
-                    run_natively(self._native, weights, cache, evaluate, key, first, counts, ended)
+                    self._native = native = self._native or native_runner(self._settings, weights)
+                    values, revision, w_max = weights.values, weights.revision, weights.w_max
+                    assert w_max is not None
+                    called = (evaluate, check_block, raise_evaluation_error)
+                    weights.revision = native.select(
+                        cache.store, values, revision, w_max, key.k0, key.k1, first, counts, ended, *called
+                    )
                 else:
                     run_in_python(EventBatch(self._settings, weights, cache, evaluate, key, first, counts, ended))
         except MemoryError:
@@ -306,8 +295,7 @@ class FastLexicase:
 
         Example:
             >>> import flexicase as fx
-            >>> fast = fx.FastLexicase(3, seed=1)
-            >>> other = fx.FastLexicase(3)
+            >>> fast, other = fx.FastLexicase(3, seed=1), fx.FastLexicase(3)
             >>> other.load_state_dict(fast.state_dict())
             >>> other.state_dict()["key"] == fast.state_dict()["key"]
             True
@@ -321,11 +309,7 @@ class FastLexicase:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on where `state_dict` was taken; the cache is emptied.
-
-        Raises:
-            ValueError: The state is of a selector with other settings, or incomplete.
-        """
+        """Continue where the selector that `state_dict` describes left off; it must have the same settings."""
         values, w_max, key, next_event = check_state(state, self._recorded_settings(), self._weights)
         with self._lock:
             self._weights = self._weights.copy()
@@ -356,13 +340,7 @@ def run_in_python(batch: EventBatch) -> None:
 def run_event(
     batch: EventBatch, event: int, everyone: NDArray[np.int64], blocks: Blocks
 ) -> tuple[tuple[int, ...], Ended]:
-    """One selection event: the paper's Algorithm 1.
-
-    Args:
-        batch: The event's settings and weights.
-        event: Number of the event.
-        everyone: (n_individuals,) the population.
-        blocks: Gives the errors along the case order, which was drawn with the weights as they were.
+    """One selection event: the paper's Algorithm 1, on errors along a case order that was drawn with the old weights.
 
     Returns:
         Parent, evaluations, cases used, pairs, unused pairs; and why the event ended.

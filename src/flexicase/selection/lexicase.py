@@ -1,7 +1,4 @@
-"""`Lexicase`: the family of lexicase methods, put together from small parts.
-
-One selection event is defined in ``_reference.py``.
-"""
+"""`Lexicase`: the family of lexicase methods. ``_reference.py`` defines one selection event."""
 
 from __future__ import annotations
 
@@ -9,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from flexicase import _native
-from flexicase._checks import as_number_array, check_choice, check_count, check_fraction, room_for, shown
+from flexicase._checks import as_number_array, check_choice, check_count, check_fraction, per_case, room_for, shown
 from flexicase.rng import Key, Lane, Stream, case_keys
 from flexicase.selection._reference import ReferenceKernel, ResolvedLexicase
 from flexicase.selection.epsilon import Epsilon, EpsilonKind, MadEpsilon, median_absolute_deviation, resolve_epsilon
@@ -32,17 +29,15 @@ class Lexicase:
 
     Attributes:
         order: The sequence in which cases are used: `Uniform`, `Weighted` or `Ranked`.
-        epsilon: How much worse than the best a survivor may be: None (exactly the best), a number, one
-            number per case, or `MadEpsilon` (``"mad"`` is semi-dynamic). Fixed numbers are added to the
-            best error of the pool.
+        epsilon: How much worse than the pool's best a survivor may be: None (not at all), a number, one number per
+            case, or `MadEpsilon` (``"mad"`` is semi-dynamic).
         sampling: Which part of the matrix is used: `DownSample`, `InformedDownSample`, `Cohorts`.
-        batch_size: Cases whose errors are summed before each filtering: batch lexicase selection
-            (Aenugu and Spector, GECCO 2019). Fixed and MAD epsilons are summed likewise.
-        max_cases: Cases used, at most: truncated lexicase selection (Spector, La Cava,
-            Shanabrook, Helmuth and Pantridge, GPTP XV, 2018); ``"random"`` draws the number from
-            1 … n_cases for every event.
+        batch_size: Cases whose errors are summed before each filtering: batch lexicase selection (Aenugu and Spector,
+            GECCO 2019). Fixed and MAD epsilons are summed likewise.
+        max_cases: Cases used, at most: truncated lexicase selection (Spector, La Cava, Shanabrook, Helmuth and
+            Pantridge, GPTP XV, 2018); ``"random"`` draws the number from 1 … n_cases for every event.
         slippage: Probability, before each case, of ending with a random member of the pool.
-        elitism: The first so many events return the individuals with the lowest total error.
+        elitism: This many first events return the individuals with the lowest total error.
 
     Example:
         >>> import flexicase as fx
@@ -73,7 +68,6 @@ class Lexicase:
             object.__setattr__(self, name, value)
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
-        """A kernel that draws events from ``matrix``."""
         self._check_lengths(matrix.n_cases)
         make = NativeKernel if backend == "native" else ReferenceKernel
         if self.sampling is None:
@@ -87,14 +81,9 @@ class Lexicase:
     def resolve(
         self, matrix: ErrorMatrix, cases: NDArray[np.int64] | None = None
     ) -> tuple[ErrorMatrix, ResolvedLexicase]:
-        """Resolve everything that depends on the errors.
+        """The matrix to filter (pass/fail for static epsilon), and the filter.
 
-        Args:
-            matrix: The (part of the) error matrix to select from.
-            cases: The part's columns in the whole matrix; None if it is the whole.
-
-        Returns:
-            The matrix to filter (pass/fail for static epsilon) and the filter.
+        ``cases`` are the columns of a part in the whole matrix.
         """
         weights = self._weights(matrix, cases)
         kind, fixed = EpsilonKind.NONE, None
@@ -107,7 +96,7 @@ class Lexicase:
             else:
                 kind = EpsilonKind.DYNAMIC_MAD if self.epsilon.mode == "dynamic" else EpsilonKind.MAD
         elif self.epsilon is not None:
-            fixed = self._fixed_epsilon(matrix.n_cases, cases)
+            fixed = per_case(_part(self.epsilon, cases), matrix.n_cases, "epsilon")
             if fixed.any():
                 matrix.check_float64("epsilon")
                 kind = EpsilonKind.FIXED
@@ -123,7 +112,6 @@ class Lexicase:
         )
 
     def describe(self) -> str:
-        """The method in words."""
         if isinstance(self.order, Uniform):
             parts = ["cases in uniformly random order"]
         else:
@@ -152,7 +140,7 @@ class Lexicase:
     def _check_lengths(self, n_cases: int) -> None:
         """Refuse explicit weights and epsilons that do not fit the whole matrix, before a sample takes part of them."""
         if isinstance(self.epsilon, np.ndarray):
-            self._fixed_epsilon(n_cases, None)
+            per_case(self.epsilon, n_cases, "epsilon")
         if not isinstance(self.order, Uniform) and is_explicit(self.order.bias):
             check_explicit_weights(self.order.bias, n_cases)
 
@@ -161,30 +149,19 @@ class Lexicase:
             return None
         bias = self.order.bias
         if cases is not None and is_explicit(bias):
-            given = as_number_array(bias, "bias").astype(np.float64)
-            weights = np.full(len(cases), given) if given.ndim == 0 else given[cases]
+            weights = per_case(_part(bias, cases), len(cases), "bias")
         else:
             weights = resolve_weights(bias, matrix.statistics)
         return weights if isinstance(self.order, Ranked) else normalize_weights(weights)
 
-    def _fixed_epsilon(self, n_cases: int, cases: NDArray[np.int64] | None) -> NDArray[np.float64]:
-        values = np.asarray(self.epsilon, dtype=np.float64)
-        if values.ndim == 0:
-            return np.full(n_cases, values)
-        if cases is None and values.shape != (n_cases,):
-            raise ValueError(f"epsilon must have one value per case: expected shape ({n_cases},), got {values.shape}")
-        return values if cases is None else values[cases]
+
+def _part(values: Any, cases: NDArray[np.int64] | None) -> ArrayLike:
+    """The values of some cases; a single number is for all cases."""
+    return values if cases is None or not np.ndim(values) else as_number_array(values, "values")[cases]
 
 
 def normalize_weights(weights: NDArray[np.float64]) -> NDArray[np.float64] | None:
-    """Scale weights so that the largest is 1, and no positive one becomes 0.
-
-    Args:
-        weights: (n_cases,) finite, non-negative.
-
-    Returns:
-        (n_cases,) the scaled weights; None if all are 0, which is the uniform order.
-    """
+    """Scale (n_cases,) weights to a maximum of 1, keeping positive ones positive; None (uniform) if all are 0."""
     heaviest = weights.max()
     if heaviest == 0:
         return None
@@ -230,7 +207,6 @@ class NativeKernel:
         )
 
     def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
-        """Run these events on ``threads`` threads; the outcome does not depend on their number."""
         n = len(events)
         block = room_for((4 if counts else 1, n), np.int64, "n")
         ended = np.empty(n if counts else 0, np.uint8)
@@ -239,10 +215,7 @@ class NativeKernel:
 
 
 class Elitist:
-    """A kernel whose events 0 … k-1 are the k individuals with the lowest total error.
-
-    Equal totals are put in random order. Elite events use no case.
-    """
+    """A kernel whose first events are the individuals with the lowest total error, ties in random order."""
 
     def __init__(self, matrix: ErrorMatrix, key: Key, k: int, kernel: Kernel) -> None:
         n = matrix.n_individuals
@@ -251,7 +224,6 @@ class Elitist:
         self.kernel = kernel
 
     def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
-        """Run the events with these numbers."""
         out = self.kernel.draw(key, events, counts, threads)
         for i, event in enumerate(events[: len(self.elite)]):
             if event >= len(self.elite):

@@ -1,4 +1,4 @@
-"""The error matrix as every method sees it: checked once, never copied unless it must be."""
+"""The error matrix as every method sees it: checked once, copied only if necessary."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ CASES_PER_CHUNK = 256
 
 @dataclass(frozen=True)
 class CaseStatistics:
-    """Summaries of the errors on each case, computed when first used: what a bias is a function of.
+    """Summaries of the errors on each case, computed when first used: the argument of a bias.
 
     A pool's errors on one case are a matrix of one column.
 
     Attributes:
         errors: (n_individuals, n_cases) the error matrix.
-        zeros: (n_cases,) how many individuals have error exactly 0.
+        zeros: (n_cases,) number of individuals with error exactly 0.
 
     Example:
         A custom bias weighs cases by how much the population disagrees on them:
@@ -45,7 +45,7 @@ class CaseStatistics:
 
     @property
     def nonzeros(self) -> NDArray[np.int64]:
-        """(n_cases,) how many individuals have an error other than 0."""
+        """(n_cases,) number of individuals with an error other than 0."""
         return len(self.errors) - self.zeros
 
     @cached_property
@@ -72,18 +72,11 @@ class CaseStatistics:
 
     @property
     def split(self) -> NDArray[np.float64]:
-        """(n_cases,) how evenly a case splits the population into error 0 and not: 1 half and half, 0 not at all.
-
-        Four times the variance of right and wrong.
-        """
+        """(n_cases,) four times the variance of pass and fail: 1 if half of the population passes, 0 if all or none."""
         return 4.0 * (self.zeros * self.nonzeros) / max(len(self.errors), 1) ** 2
 
     def _per_case(self, summary: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> NDArray[np.float64]:
-        """Summarise sorted columns, so that neither memory layout nor the order of individuals shows in a rounding.
-
-        Args:
-            summary: From (k, n_individuals) sorted errors of k cases to their (k,) summaries.
-        """
+        """Summarise sorted columns, so that rounding depends on neither memory layout nor the order of individuals."""
         n_cases = self.errors.shape[1]
         out = np.empty(n_cases)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -104,34 +97,20 @@ class CaseStatistics:
 class ErrorMatrix:
     """(n_individuals, n_cases) errors, lower is better, known to be numbers.
 
-    Errors are discrete if they are of a one-byte type, or all integers from 0 to 255, or from 0 to 254 and one
-    larger value (a penalty). Exact lexicase then takes no more than one byte per entry beyond
-    ``values``, in uniform, weighted and ranked order, with more than 256 individuals and 63 cases.
-
-    Attributes:
-        values: The errors as a NumPy array of a type the kernels read.
+    Errors are discrete if they are of a one-byte type, or all integers from 0 to 255, or from 0 to 254 and one larger
+    value (a penalty). Exact lexicase then takes at most one byte per entry beyond ``values``, in uniform, weighted and
+    ranked order, with more than 256 individuals and 63 cases.
     """
 
     __slots__ = ("__dict__", "native", "values")
 
     def __init__(self, values: NDArray[Any], native: _native.Matrix) -> None:
-        """Wrap an array that has been checked; use `from_array`."""
         self.values = values
         self.native = native
 
     @classmethod
     def from_array(cls, errors: ArrayLike, nan: NanPolicy = "raise") -> ErrorMatrix:
-        """Check and wrap an error matrix.
-
-        Args:
-            errors: (n_individuals, n_cases) numbers: any array, list of lists, data frame or CPU tensor.
-            nan: What to do with NaN: refuse it, or count it as the worst error.
-
-        Raises:
-            TypeError: ``errors`` holds something other than real numbers (`flexicase._checks.as_number_array`).
-            ValueError: Wrong shape, no individuals, NaN (unless ``nan="worst"``) or -inf.
-            MemoryError: What selection needs beside the errors does not fit into memory.
-        """
+        """Check and wrap (n_individuals, n_cases) numbers: any array, list of lists, data frame or CPU tensor."""
         if type(nan) is not str or nan != "raise":
             check_choice(nan, "nan", ("raise", "worst"))
         values = _as_numeric(errors)
@@ -157,12 +136,10 @@ class ErrorMatrix:
 
     @property
     def n_individuals(self) -> int:
-        """Number of rows."""
         return len(self.values)
 
     @property
     def n_cases(self) -> int:
-        """Number of columns."""
         return int(self.values.shape[1])
 
     @cached_property
@@ -176,14 +153,7 @@ class ErrorMatrix:
         return self.native.groups()
 
     def check_float64(self, user: str) -> None:
-        """Refuse errors that are not exactly float64 numbers.
-
-        Args:
-            user: What computes with float64, for the message.
-
-        Raises:
-            ValueError: An int64 or uint64 error beyond 2⁵³ would be rounded.
-        """
+        """Refuse integers beyond 2⁵³, which float64 would round; ``user`` is what computes with float64."""
         found = self.native.inexact_entry()
         if found is not None:
             row, case = found
@@ -194,11 +164,7 @@ class ErrorMatrix:
 
     @cached_property
     def total_errors(self) -> NDArray[np.float64]:
-        """(n_individuals,) errors summed case by case, whatever the memory layout; inf where the sum is not a number.
-
-        Raises:
-            ValueError: An error is not exactly a float64.
-        """
+        """(n_individuals,) errors summed case by case, whatever the memory layout; inf where the sum is NaN."""
         self.check_float64("sums")
         totals: NDArray[np.float64] = np.zeros((1, self.n_individuals))
         bounds = np.array([0, self.n_cases], dtype=np.int64)

@@ -31,10 +31,6 @@ _METHODS: dict[str, Method] = {}
 def register(name: str, method: Method) -> None:
     """Give a method a name that `select` understands.
 
-    Raises:
-        TypeError: ``name`` is not a string, or ``method`` not a method.
-        ValueError: The name is taken.
-
     Example:
         >>> import flexicase as fx
         >>> fx.register("my-lexicase", fx.Lexicase(slippage=0.01))

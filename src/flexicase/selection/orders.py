@@ -1,7 +1,6 @@
 """Orders: the sequence in which a selection event uses the cases (paper, section 2.3).
 
-A new order is drawn for every selection event; the weights behind it are computed once, from the
-whole population, when selection is prepared.
+Every event draws a new order, by weights that are computed once, from the whole population.
 """
 
 from __future__ import annotations
@@ -44,8 +43,8 @@ class Weighted:
     """Weighted shuffle: a roulette wheel without replacement; cases of weight 0 come last.
 
     Attributes:
-        bias: A bias metric's name (`flexicase.biases()` lists them), a callable from
-            `CaseStatistics` to (n_cases,) weights, or the weights themselves.
+        bias: A bias's name (`flexicase.biases()` lists them), a function from `CaseStatistics` to (n_cases,) weights,
+            or the weights themselves.
 
     Example:
         The first case has all the weight, so it always comes first:
@@ -65,10 +64,9 @@ class Weighted:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranked:
-    """Ranked shuffle: rank by weight, draw an upper bound, then a rank below it, and repeat.
+    """Ranked shuffle: rank the remaining cases by weight, draw an upper bound, draw a rank up to it, and repeat.
 
-    The bound is over the cases that remain, rank 1 is the largest weight, and equal weights are
-    put in random order anew for every event.
+    Rank 1 is the largest weight; equal weights are ranked in random order, drawn for every event.
 
     Attributes:
         bias: As for `Weighted`.
@@ -98,10 +96,10 @@ MAX_PREFIX_DRAWS = 24
 
 
 def draw_prefix(draw: Callable[[], int], n_cases: int) -> list[int]:
-    """Draw the first cases of an order one by one: draw until a new case comes up, and again.
+    """Draw the first cases of an order: at most 16 different cases, in at most 24 draws.
 
-    The prefix ends after 16 cases or 24 draws, whichever comes first. Where it ends does not change
-    the distribution of the whole order, because the rest depends only on the cases left.
+    Where the prefix ends does not change the distribution of the order, because the rest depends only on the cases
+    left.
     """
     head: list[int] = []
     for _ in range(MAX_PREFIX_DRAWS):
@@ -114,11 +112,7 @@ def draw_prefix(draw: Callable[[], int], n_cases: int) -> list[int]:
 
 
 def uniform_order(key: Key, event: int, n_cases: int) -> NDArray[np.int64]:
-    """Draw a uniformly random order of the cases: a head, then the others sorted by random keys.
-
-    Returns:
-        (n_cases,) a permutation of the case numbers.
-    """
+    """Draw a uniformly random (n_cases,) permutation: a prefix, then the others sorted by random keys."""
     keys = case_keys(lane_state(event_state(key, event), Lane.KEYS), n_cases).astype(np.int64)
     if n_cases:
         stream = Stream.of(key, event, Lane.HEAD)
@@ -128,18 +122,10 @@ def uniform_order(key: Key, event: int, n_cases: int) -> NDArray[np.int64]:
 
 
 def weighted_order(key: Key, event: int, weights: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Draw an order by weighted shuffle.
+    """Draw an (n_cases,) order by weighted shuffle; weights are not negative, the largest is 1.
 
-    The head is drawn by spinning the wheel; the others run a race of exponential clocks, which has
-    the same distribution as spinning on.
-
-    Args:
-        key: The selection's key.
-        event: Number of the selection event.
-        weights: (n_cases,) non-negative, at least one of them positive, the largest of them 1.
-
-    Returns:
-        (n_cases,) a permutation of the case numbers.
+    The prefix is drawn by spinning the wheel; the others run a race of exponential clocks, which has the same
+    distribution.
     """
     state = event_state(key, event)
     clocks = np.full(len(weights), np.inf)
@@ -152,16 +138,7 @@ def weighted_order(key: Key, event: int, weights: NDArray[np.float64]) -> NDArra
 
 
 def ranked_order(key: Key, event: int, weights: NDArray[np.float64]) -> Iterator[int]:
-    """Draw an order by ranked shuffle, one case at a time.
-
-    Args:
-        key: The selection's key.
-        event: Number of the selection event.
-        weights: (n_cases,) only their order matters.
-
-    Yields:
-        The case numbers.
-    """
+    """Draw an order by ranked shuffle, one case at a time."""
     stream = Stream.of(key, event, Lane.RANKED)
     ties = [list(np.flatnonzero(weights == w)) for w in np.unique(weights)[::-1]]
     for remaining in range(len(weights), 0, -1):
@@ -180,18 +157,7 @@ def ranked_order(key: Key, event: int, weights: NDArray[np.float64]) -> Iterator
 def draw_order(
     kind: OrderKind, key: Key, event: int, n_cases: int, weights: NDArray[np.float64] | None
 ) -> Iterator[int]:
-    """Draw the order of one event.
-
-    Args:
-        kind: The shuffle.
-        key: The selection's key.
-        event: Number of the selection event.
-        n_cases: Number of cases.
-        weights: (n_cases,) the weights as they are now, which may change later; None for the uniform order.
-
-    Returns:
-        The case numbers.
-    """
+    """Draw the order of one event, by the (n_cases,) weights as they are now; None for the uniform order."""
     if kind is OrderKind.UNIFORM or weights is None or not n_cases:
         return iter(uniform_order(key, event, n_cases).tolist())
     if kind is OrderKind.RANKED:
@@ -200,17 +166,10 @@ def draw_order(
 
 
 def first_case_probabilities(order: OrderKind, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How likely each case is to come first in an order.
+    """(n_cases,) the probability of each case to come first in an order with these weights.
 
     In a ranked order, rank p of n comes first with probability (1/n)(1/p + 1/(p+1) + … + 1/n); cases of equal weight
-    share the ranks they take up.
-
-    Args:
-        order: The shuffle.
-        weights: (n_cases,) finite, not negative.
-
-    Returns:
-        (n_cases,) probabilities.
+    share the probability of their ranks.
 
     Example:
         >>> import numpy as np

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from flexicase import _native
 from flexicase._checks import check_not_negative
 from flexicase.rng import Key
-from flexicase.selection.baselines import RouletteKernel
+from flexicase.selection.baselines import roulette_kernel
 from flexicase.selection.matrix import ErrorMatrix
 from flexicase.selection.protocol import Backend, Kernel
 
@@ -21,18 +21,17 @@ class Plexicase:
 
     The distribution is computed once and then sampled. Over the distinct error vectors:
 
-    1. A vector is *eligible* if it has the best error on some case and no other vector is nowhere
-       worse than it (it is not Pareto-dominated). The others are never selected, as in lexicase.
-    2. Let h be the number of cases on which a vector is best. Every case divides 1 / n_cases among
-       the eligible vectors that are best on it, in proportion to their h.
+    1. A vector is *eligible* if it has the best error on some case and is not Pareto-dominated. The others are never
+       selected, as in lexicase.
+    2. Let h be the number of cases on which a vector is best. Every case divides 1 / n_cases among the eligible vectors
+       that are best on it, in proportion to their h.
     3. The probability of a vector is the sum of its shares, to the power ``alpha``, normalised.
 
-    Individuals with the same error vector share its probability equally. With no cases the choice
-    is uniform.
+    Individuals with the same error vector share its probability equally. With no cases the choice is uniform.
 
     Attributes:
-        alpha: 1 is the distribution itself; more concentrates it on the likely vectors, less
-            evens it out, 0 makes all eligible vectors equally likely.
+        alpha: 1 is the distribution itself; more concentrates it on the likely vectors, less evens it out, 0 makes all
+            eligible vectors equally likely.
 
     Example:
         >>> import flexicase as fx
@@ -47,15 +46,12 @@ class Plexicase:
         object.__setattr__(self, "alpha", check_not_negative(self.alpha, "alpha"))
 
     def describe(self) -> str:
-        """The method in words."""
         return f"from an approximation of lexicase selection's probabilities, to the power {self.alpha:g}"
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
-        """A kernel that draws events from ``matrix``."""
-        return RouletteKernel(self._distribution(matrix, backend), backend)
+        return roulette_kernel(self._distribution(matrix, backend), backend)
 
     def probabilities(self, matrix: ErrorMatrix) -> NDArray[np.float64]:
-        """(n_individuals,) exact selection probabilities."""
         return self._distribution(matrix, "native")
 
     def _distribution(self, matrix: ErrorMatrix, backend: Backend) -> NDArray[np.float64]:
@@ -74,14 +70,7 @@ class Plexicase:
 
 
 def plexicase_shares(errors: NDArray[np.generic]) -> NDArray[np.float64]:
-    """How many cases' worth of probability each distinct error vector gets.
-
-    Args:
-        errors: (n_vectors, n_cases) no two rows alike.
-
-    Returns:
-        (n_vectors,) shares, which sum to n_cases.
-    """
+    """(n_vectors,) how many cases' worth of probability each distinct error vector gets."""
     best = errors == errors.min(axis=0)
     won = best.sum(axis=1)
     nowhere_worse = np.array([(errors <= vector).all(axis=1).sum() for vector in errors])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from enum import IntEnum
 from typing import TYPE_CHECKING, Literal, NoReturn, Protocol, TypeAlias, runtime_checkable
 
@@ -61,15 +62,8 @@ class Ended(IntEnum):
 class Selection:
     """The result of ``n`` selection events.
 
-    A method that does not use one case after another, such as a tournament, has nothing to count. Then ``counted`` is
-    False, and the properties that count raise ValueError.
-
-    Args:
-        indices: (n,) int64, the selected parents.
-        evaluations: (n,) int64; None if not counted, as for the rest.
-        evaluations_distinct: (n,) int64.
-        cases_used: (n,) int64.
-        ended: (n,) uint8.
+    Methods that do not use one case after another, such as a tournament, have no counts: ``counted`` is False, and the
+    properties that count raise ValueError.
 
     Attributes:
         indices: (n,) int64, the selected parents.
@@ -112,10 +106,7 @@ class Selection:
 
     @property
     def evaluations(self) -> Counts:
-        """(n,) int64, the paper's measure: the size of the pool before each case used, summed.
-
-        A pool of 10, then 3, then 1 makes 10 + 3 = 13.
-        """
+        """(n,) int64, the paper's measure: the pool sizes before each case used, summed. Pools of 10, 3, 1 make 13."""
         return self._evaluations if self._evaluations is not None else self._not_counted("evaluations")
 
     @property
@@ -126,7 +117,7 @@ class Selection:
 
     @property
     def cases_used(self) -> Counts:
-        """(n,) int64, how many cases were used."""
+        """(n,) int64, the number of cases used."""
         return self._cases_used if self._cases_used is not None else self._not_counted("cases_used")
 
     @property
@@ -155,7 +146,7 @@ class FastSelection(Selection):
     Attributes:
         indices: (n,) int64, the selected parents.
         pairs: (n,) int64, (individual, case) pairs computed for each event.
-        pairs_unused: (n,) int64, those of them that the event did not use.
+        pairs_unused: (n,) int64, pairs among them that the event did not use.
 
     Example:
         >>> import numpy as np
@@ -169,12 +160,7 @@ class FastSelection(Selection):
     __slots__ = ("pairs", "pairs_unused")
 
     def __init__(self, counts: Counts, ended: NDArray[np.uint8]) -> None:
-        """Wrap the columns that the events filled.
-
-        Args:
-            counts: (5, n) parents, evaluations, cases used, pairs, unused pairs.
-            ended: (n,) why each event ended.
-        """
+        """From (5, n) parents, evaluations, cases used, pairs, unused pairs, and (n,) why each event ended."""
         self.indices, self._evaluations, self._cases_used = counts[0], counts[1], counts[2]
         self._evaluations_distinct, self._ended = None, ended
         self.pairs: Counts = counts[3]
@@ -188,8 +174,24 @@ class Kernel(Protocol):
     """Draws selection events from one error matrix."""
 
     def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
-        """Run the events with these numbers; ``counts`` says whether they are to be counted."""
+        """Run the events with these numbers; ``counts`` says whether to count."""
         ...
+
+
+class UncountedKernel:
+    """A kernel of independent events without counts: ``native`` fills the indices, or ``run_event`` gives one each."""
+
+    def __init__(self, backend: Backend, native: Callable[..., None], run_event: Callable[[Key, int], int]) -> None:
+        self.backend, self.native, self.run_event = backend, native, run_event
+
+    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
+        indices = room_for(len(events), np.int64, "n")
+        if self.backend == "native":
+            self.native(key.k0, key.k1, events.start, events.step, threads, indices)
+        else:
+            for i, event in enumerate(events):
+                indices[i] = self.run_event(key, event)
+        return Selection(indices)
 
 
 @runtime_checkable

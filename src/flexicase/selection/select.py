@@ -17,22 +17,21 @@ MAX_EVENTS = 2**40
 
 
 class Selector:
-    """Selection from one error matrix: prepared once, then drawn from as often as needed.
+    """Selection from one error matrix: prepared once, drawn from as often as needed.
 
-    ``draw(3)`` and then ``draw(2)`` give the same five parents as ``draw(5)``. A draw that fails or is interrupted
-    uses up no events, unless another one has started meanwhile. Threads may share a selector: each draw gets its own
-    events.
+    ``draw(3)`` and then ``draw(2)`` give the same five parents as ``draw(5)``. A draw that fails or is interrupted uses
+    up no events, unless another one has started meanwhile. Threads may share a selector: each draw gets its own events.
 
-    The selector may read ``errors`` at every draw. If the array changes while the selector is in use, parents are
-    still valid indices, but their distribution and the counts are undefined; make a new selector for new errors.
+    The selector may read ``errors`` at every draw. If the array changes, parents are still valid indices, but their
+    distribution and the counts are undefined; make a new selector for new errors.
 
     Args:
-        errors: (n_individuals, n_cases) numbers, lower is better.
+        errors: (n_individuals, n_cases) numbers, lower is better. With no cases the choice is uniformly random.
         method: A method's name (`flexicase.methods` lists them) or object.
         seed: An int, a `numpy.random.Generator`, a `SeedSequence`, a `flexicase.rng.Key`, or None for fresh randomness.
         nan: ``"raise"`` refuses NaN, ``"worst"`` counts it as the worst error.
-        backend: ``"native"`` or ``"reference"``; by default the environment variable
-            ``FLEXICASE_BACKEND``, else native. Both give the same draws.
+        backend: ``"native"`` or ``"reference"``, which give the same draws; by default the environment variable
+            ``FLEXICASE_BACKEND``, else native.
 
     Example:
         >>> import flexicase as fx
@@ -60,24 +59,11 @@ class Selector:
         self._lock = threading.Lock()
 
     def draw(self, n: int = 1, *, threads: int = 1) -> Selection:
-        """Select ``n`` parents, with replacement, and count.
-
-        Args:
-            n: Number of parents.
-            threads: Number of threads; the outcome does not depend on it.
-        """
+        """Select ``n`` parents, with replacement, and count; the outcome does not depend on ``threads``."""
         return self._draw(n, True, threads)
 
     def draw_indices(self, n: int = 1, *, threads: int = 1) -> NDArray[np.int64]:
-        """Select ``n`` parents, the same as `draw`, without counting, which is faster.
-
-        Args:
-            n: Number of parents.
-            threads: Number of threads; the outcome does not depend on it.
-
-        Returns:
-            (n,) int64, the selected parents.
-        """
+        """Select ``n`` parents, the same as `draw`, (n,) int64, without counting, which is faster."""
         return self._draw(n, False, threads).indices
 
     def _draw(self, n: int, counts: bool, threads: int) -> Selection:
@@ -107,21 +93,13 @@ def select(
     """Select ``n`` parents from an error matrix, with replacement.
 
     Args:
-        errors: (n_individuals, n_cases) numbers, lower is better. With no cases (0 columns) the
-            choice is uniformly random.
+        errors: (n_individuals, n_cases) numbers, lower is better. With no cases the choice is uniformly random.
         n: Number of parents.
         method: A method's name (`flexicase.methods` lists them) or object.
         seed: An int, a `numpy.random.Generator`, a `SeedSequence`, a `flexicase.rng.Key`, or None for fresh randomness.
         threads: Number of threads; the outcome does not depend on it.
         nan: ``"raise"`` refuses NaN, ``"worst"`` counts it as the worst error.
         backend: ``"native"`` or ``"reference"``; see `Selector`.
-
-    Returns:
-        The parents, and how many evaluations their selection used.
-
-    Raises:
-        TypeError: An argument is of the wrong type.
-        ValueError: An argument has an invalid value.
 
     Example:
         >>> import flexicase as fx
@@ -143,19 +121,7 @@ def select_indices(
     nan: NanPolicy = "raise",
     backend: Backend | None = None,
 ) -> NDArray[np.int64]:
-    """Select the same parents as `select`, without counting, which is faster.
-
-    Args:
-        errors: As for `select`, and so are the other arguments.
-        n: Number of parents.
-        method: A method's name or object.
-        seed: Seed of the draws.
-        threads: Number of threads.
-        nan: What to do with NaN.
-        backend: The backend.
-
-    Returns:
-        (n,) int64, the selected parents.
+    """Select the same parents as `select` with the same arguments, (n,) int64, without counting, which is faster.
 
     Example:
         >>> import flexicase as fx

@@ -1,8 +1,4 @@
-"""`trace`: the very events that `select` draws, with the size of the pool at every step.
-
-Replays the events on the reference kernel, so it is for looking at hundreds of events, not for
-selecting parents by the million.
-"""
+"""`trace`: the events of `select`, with the size of the pool at every step, replayed on the reference kernel."""
 
 from __future__ import annotations
 
@@ -28,9 +24,9 @@ class Trace:
     """How the pool of candidates shrank in some selection events.
 
     Attributes:
-        indices: (n,) int64, the chosen parents: those of `select` with the same arguments.
-        pools: One (cases_used + 1,) int64 array per event: the size of the pool before each case
-            used, and at the end. All but the last entry add up to the event's evaluations.
+        indices: (n,) int64, the parents: those of `select` with the same arguments.
+        pools: One (cases_used + 1,) int64 array per event: the size of the pool before each case used, and at the end.
+            All but the last entry add up to the event's evaluations.
         pools_distinct: The same with one individual per distinct error vector.
 
     Example:
@@ -44,14 +40,7 @@ class Trace:
     pools_distinct: list[NDArray[np.int64]]
 
     def mean_pool(self, *, distinct: bool = False) -> NDArray[np.float64]:
-        """Mean size of the pool after 0, 1, 2, … cases; a finished event keeps its last pool.
-
-        Args:
-            distinct: Count one individual per distinct error vector.
-
-        Returns:
-            (longest event's cases + 1,) means over the events.
-        """
+        """Mean size of the pool after 0, 1, 2, … cases of the longest event; ended events keep their last pool."""
         pools = self.pools_distinct if check_flag(distinct, "distinct") else self.pools
         total = np.zeros(max(map(len, pools), default=0))
         for pool in pools:
@@ -70,15 +59,7 @@ def trace(
 ) -> Trace:
     """Replay the events of ``select(errors, n, method, seed=seed)`` and record every pool size.
 
-    Args:
-        errors: (n_individuals, n_cases) numbers, lower is better.
-        n: Number of events, at most a million.
-        method: A lexicase method's name or object.
-        seed: As for `select`; the same seed gives the same parents.
-        nan: ``"raise"`` refuses NaN, ``"worst"`` counts it as the worst error.
-
-    Raises:
-        TypeError: The method does not look at cases one after another.
+    It is slower than `select`. ``n`` is at most a million; ``method`` must be a lexicase method.
 
     Example:
         >>> import flexicase as fx
@@ -111,7 +92,7 @@ def trace(
 
 
 class _RecordingKernel(ReferenceKernel):
-    """The reference kernel, taking note of every pool on its way."""
+    """The reference kernel, which records the size of every pool."""
 
     def __init__(self, method: Lexicase, matrix: ErrorMatrix, part: Partition) -> None:
         if part.individuals is not None or part.cases is not None:

@@ -1,7 +1,7 @@
 """Case weights: biases, from a whole error matrix, and `CaseWeights`, learnt from pools.
 
 Definitions follow Troise and Helmuth (GPTP XV, 2018): duplicates count, and weights are neither smoothed nor
-normalised. Heavier cases come earlier in a weighted or ranked order.
+normalised.
 """
 
 from __future__ import annotations
@@ -77,19 +77,9 @@ def check_bias(bias: Bias) -> None:
 
 
 def resolve_weights(bias: Bias, statistics: CaseStatistics) -> Weights:
-    """The weight of every case.
+    """(n_cases,) finite, non-negative weights from a bias's name, a function, or the weights themselves.
 
-    Args:
-        bias: A name, a callable, or the weights themselves.
-        statistics: The population's errors, summarised per case.
-
-    Returns:
-        (n_cases,) finite, non-negative weights.
-
-    Raises:
-        TypeError: The weights are not numbers.
-        ValueError: The name is unknown, the weights are negative, not finite or of the wrong shape, or
-            given outright and all 0 (a metric may come out as 0 everywhere).
+    Explicit weights must not all be 0; a bias may be 0 everywhere.
     """
     n_cases = len(statistics.zeros)
     if isinstance(bias, str):
@@ -111,15 +101,7 @@ def is_explicit(bias: Bias) -> TypeGuard[ArrayLike]:
 
 
 def check_explicit_weights(weights: ArrayLike, n_cases: int) -> Weights:
-    """Check weights that the user wrote down.
-
-    Args:
-        weights: (n_cases,) the weights, or one number for all cases.
-        n_cases: How many cases there are.
-
-    Returns:
-        (n_cases,) finite, non-negative weights, one of them at least positive.
-    """
+    """Check (n_cases,) weights, or one number for all cases; at least one must be positive."""
     checked = check_weights(weights, n_cases, "bias")
     if n_cases and not checked.any():
         raise ValueError(f"bias must have at least one positive value, but all {n_cases} are 0")
@@ -133,12 +115,12 @@ class CaseWeights:
     """The weight of every case, learnt from the pools that use it, within bounds.
 
     A named bias is taken of the pool's errors, plus 1. ``"split"`` is multiplied by the size of the pool first: a case
-    that half of the pool solves weighs the pool's size + 1, one that all or none solve weighs 1. A function gives the
-    weight as it is.
+    that half of the pool solves weighs the pool's size + 1, one that all or none solve weighs 1. A function of
+    `CaseStatistics` gives the weight as it is.
 
     Args:
         n_cases: Number of cases.
-        bias: A bias's name, or a function of `CaseStatistics`.
+        bias: A bias's name, or a function.
         default_weight: Whether unused cases weigh ``"max"`` or ``"min"``.
         w_min: Smallest weight, above 0.
         w_max: Largest weight; None until `with_bounds_for` sets it to the number of individuals + 1.
@@ -185,18 +167,13 @@ class CaseWeights:
         return copy
 
     def copy(self) -> CaseWeights:
-        """An independent copy."""
         copy = object.__new__(CaseWeights)
         copy.bias, copy.default_weight, copy.w_min, copy.w_max = self.bias, self.default_weight, self.w_min, self.w_max
         copy.values, copy.revision = self.values.copy(), 0
         return copy
 
     def weight_of(self, errors: NDArray[np.float64]) -> float:
-        """The new weight of a case.
-
-        Args:
-            errors: (pool,) errors of the pool on the case.
-        """
+        """The new weight of a case, from the (pool,) errors on it."""
         zeros = len(errors) - int(np.count_nonzero(errors))
         if self.bias == "split":  # scaled before the division, so that no bit of it is lost
             weight = 4.0 * (zeros * (len(errors) - zeros)) / len(errors) + 1.0

@@ -12,11 +12,7 @@ from flexicase._checkpoint import CheckpointError, Parts, read_newest
 
 
 def dump(state: dict[str, Any]) -> Parts:
-    """The parts of a checkpoint.
-
-    Args:
-        state: What `GradientLexicase.state_dict` gives.
-    """
+    """The parts of a checkpoint with a `GradientLexicase.state_dict`."""
     content = io.BytesIO()
     torch.save(state, content)
     return {}, content.getvalue()
@@ -34,10 +30,6 @@ def load(_header: dict[str, Any], body: bytes) -> dict[str, Any]:
 
 
 def read(folder: Path) -> dict[str, Any] | None:
-    """The state in the newest whole checkpoint in a folder; None if there is none.
-
-    Raises:
-        CheckpointError: There are checkpoints, but none is whole.
-    """
+    """The state in the newest whole checkpoint in a folder; None if there is none."""
     found = read_newest(folder, load)
     return None if found is None else found[1]

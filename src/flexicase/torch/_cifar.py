@@ -48,28 +48,14 @@ PICKLED_NAMES: dict[tuple[str, str], Any] = {
 
 
 class Batch(NamedTuple):
-    """Images and their labels.
-
-    Attributes:
-        images: (n, 3, 32, 32) uint8.
-        labels: (n,) int64.
-    """
+    """(n, 3, 32, 32) uint8 images and (n,) int64 labels."""
 
     images: NDArray[np.uint8]
     labels: NDArray[np.int64]
 
 
 def read_cifar10(directory: str | Path, names: tuple[str, ...] = BATCHES) -> list[Batch]:
-    """Read batches of CIFAR-10.
-
-    Args:
-        directory: A folder with ``cifar-10-python.tar.gz`` or ``cifar-10-binary.tar.gz``, or what is in them.
-        names: Batches to read.
-
-    Raises:
-        FileNotFoundError: The folder has none of them; the message says what to download.
-        ValueError: A file is not the original.
-    """
+    """Read batches of CIFAR-10 from a folder with an official archive or its content; other files are refused."""
     folder = Path(directory)
     read = _reader(folder)
     return [_batch(name, read(name), folder) for name in names]

@@ -45,11 +45,7 @@ def detect_lost_rank() -> Generator[None, None, None]:
 
 
 def init_process_group(backend: str) -> None:
-    """Initialise ``torch.distributed`` from the environment that ``torchrun`` sets, until Python exits.
-
-    Args:
-        backend: ``"gloo"`` or ``"nccl"``.
-    """
+    """Initialise ``torch.distributed`` from the environment that ``torchrun`` sets, until Python exits."""
     from torch.distributed import PrefixStore  # type: ignore[attr-defined]
     from torch.distributed.rendezvous import rendezvous
 
@@ -67,15 +63,6 @@ def agree_on_prefix(store: Any, rank: int, world_size: int, timeout: timedelta =
     ``init_process_group`` fails or hangs. ``TORCHELASTIC_RESTART_COUNT`` cannot be the prefix, because the agents of a
     job on several machines count restarts differently. So every rank writes a word of its own; rank 0 publishes all
     words, of which its own is the prefix; a rank that finds its word among them confirms.
-
-    Args:
-        store: A store of ``torch.distributed`` that all ranks of all starts share.
-        rank: This rank.
-        world_size: Number of ranks.
-        timeout: How long to wait for the others.
-
-    Raises:
-        RankLostError: A rank did not arrive in time.
 
     Example:
         >>> import torch.distributed as dist
@@ -114,13 +101,7 @@ class RankFailedError(RuntimeError):
 
 
 class SingleProcess:
-    """All candidates in this process.
-
-    Example:
-        >>> from flexicase.torch._distributed import SingleProcess
-        >>> SingleProcess().map_candidates(3, lambda candidate: candidate / 2)
-        [0.0, 0.5, 1.0]
-    """
+    """All candidates in this process."""
 
     rank = 0
     world_size = 1
@@ -137,9 +118,7 @@ class SingleProcess:
     def map_candidates(self, n: int, work: Callable[[int], Result]) -> list[Result]:
         """The results of some work for each of ``n`` candidates, done on the rank that owns the candidate.
 
-        Raises:
-            TrainingError: Training has diverged: the error of the first such candidate, on all ranks.
-            RankFailedError: The work has failed on another rank.
+        If it fails, all ranks raise: `TrainingError` if training has diverged, else `RankFailedError` on other ranks.
         """
         return [work(candidate) for candidate in range(n)]
 
@@ -150,44 +129,21 @@ class SingleProcess:
     def broadcast_parent(
         self, candidate: int, model: nn.Module, optimizer: dict[str, Any] | None
     ) -> dict[str, Any] | None:
-        """Copy the state of a candidate from the rank that owns it to all ranks.
-
-        Args:
-            candidate: The candidate.
-            model: Its network here, which is overwritten.
-            optimizer: State of its optimiser here, or None.
-
-        Returns:
-            State of its optimiser on the rank that owns it.
-        """
+        """Copy a candidate from its rank to ``model`` on all ranks; return the state of its optimiser there."""
         return optimizer
 
     def on_rank_zero(self, work: Callable[[], Result]) -> Result:
-        """The result of some work, done on rank 0 alone; tensors come back on the CPU.
-
-        Raises:
-            RankFailedError: It has failed there, and this is another rank.
-        """
+        """The result of some work, done on rank 0 alone; tensors come back on the CPU."""
         return work()
 
     def check_same_on_all_ranks(self, settings: Callable[[], dict[str, Any]]) -> None:
-        """Refuse to continue if settings differ between ranks.
-
-        Args:
-            settings: Returns them; called only if there are other ranks.
-
-        Raises:
-            ValueError: They differ; the message names the setting.
-        """
+        """Refuse to continue if settings differ between ranks; ``settings`` is called only if there are other ranks."""
 
 
 class RankGroup(SingleProcess):
-    """The processes of a job started by ``torchrun``; needs an initialised ``torch.distributed``.
+    """The processes of a job started by ``torchrun``; candidate k belongs to rank k mod world size.
 
-    Candidate k belongs to rank k mod world size.
-
-    Args:
-        timeout: How long to wait for a slower rank.
+    Needs an initialised ``torch.distributed``; opens a gloo channel on the CPU, whatever the backend of the job is.
 
     Example:
         >>> import torch.distributed as dist
@@ -201,7 +157,6 @@ class RankGroup(SingleProcess):
     save_every = 0.0
 
     def __init__(self, timeout: timedelta = TIMEOUT) -> None:
-        """Open a gloo channel on the CPU, whatever the backend of the job is."""
         self.rank = dist.get_rank()
         self.world_size = dist.get_world_size()
         with detect_lost_rank():
@@ -291,11 +246,7 @@ class RankGroup(SingleProcess):
                     )
 
     def gather_bytes(self, content: NDArray[np.uint8]) -> list[NDArray[np.uint8]]:
-        """The bytes of each rank.
-
-        Args:
-            content: (n,) the bytes of this rank; ``n`` must be the same on all ranks.
-        """
+        """The (n,) bytes of each rank; ``n`` must be the same on all ranks."""
         sent = torch.from_numpy(content)
         found = [torch.empty_like(sent) for _ in range(self.world_size)]
         with detect_lost_rank():
@@ -303,7 +254,7 @@ class RankGroup(SingleProcess):
         return [part.numpy() for part in found]
 
     def first_failure(self, failure: Exception | None) -> Exception:
-        """The failure of the first rank that has one, as an exception to raise here; called on all ranks at once."""
+        """The failure of the first rank that has one, as an exception to raise here; call it on all ranks at once."""
         gathered = self._gather(None if failure is None else _described(failure))
         rank, what = next((rank, what) for rank, what in enumerate(gathered) if what is not None)
         return failure if failure is not None and rank == self.rank else _remote_error(rank, what)
@@ -336,27 +287,12 @@ def _remote_error(rank: int, what: tuple[str, str]) -> Exception:
 
 
 def under_torchrun() -> bool:
-    """Whether this process is one of several that ``torchrun`` started.
-
-    Example:
-        >>> from flexicase.torch._distributed import under_torchrun
-        >>> under_torchrun()
-        False
-    """
+    """Whether this process is one of several that ``torchrun`` started."""
     return "RANK" in os.environ and int(os.environ.get("WORLD_SIZE", "1")) > 1
 
 
 def join(distributed: Distributed, population: int, device: str | torch.device) -> SingleProcess:
-    """The ranks of this job.
-
-    Args:
-        distributed: Whether there are several ranks; ``"auto"``: if `under_torchrun`.
-        population: Number of candidates, at least one per rank.
-        device: Device of the networks, which decides between gloo and NCCL.
-
-    Raises:
-        ImportError: This build of PyTorch has no ``torch.distributed``.
-        ValueError: There is no job to join, or there are more ranks than candidates.
+    """The ranks of this job; ``"auto"`` joins one if `under_torchrun`.
 
     Example:
         >>> from flexicase.torch._distributed import join

@@ -37,17 +37,7 @@ class BatchDataset(Protocol):
 
 
 class CaseLoader:
-    """A data set of (input, target), read in batches on a device.
-
-    Args:
-        data_set: Anything with ``len`` and ``[index]`` that gives (input, target).
-        device: Device that batches are moved to.
-        name: Name of the data set in messages.
-
-    Raises:
-        TypeError: It is not a map-style data set.
-        ValueError: It is empty.
-    """
+    """A map-style data set of (input, target), read in batches on a device; messages call it ``name``."""
 
     def __init__(self, data_set: Any, device: torch.device, *, name: str) -> None:
         if not hasattr(data_set, "__len__") or not hasattr(data_set, "__getitem__"):
@@ -70,14 +60,7 @@ class CaseLoader:
         return len(self.data_set)
 
     def batch(self, cases: NDArray[np.int64] | Tensor) -> tuple[Tensor, Tensor]:
-        """Inputs and targets of some cases, on the device.
-
-        Args:
-            cases: (b,) indices.
-
-        Raises:
-            ValueError: A target is not a class that the network has.
-        """
+        """Inputs and targets of (b,) cases, on the device."""
         which = torch.as_tensor(cases)
         inputs, targets = self._pair(which)
         if self.classes is not None:
@@ -85,11 +68,7 @@ class CaseLoader:
         return inputs.to(self.device), targets.to(self.device)
 
     def check_population(self, candidates: int) -> None:
-        """Refuse fewer cases than candidates.
-
-        Raises:
-            ValueError: There are fewer.
-        """
+        """Refuse fewer cases than candidates."""
         if len(self) < candidates:
             raise ValueError(
                 f"{self.name} must have at least one case per candidate, got {len(self)} cases and {candidates} "
@@ -97,11 +76,7 @@ class CaseLoader:
             )
 
     def check_labels(self, classes: int) -> None:
-        """Require class labels as targets from now on; those that can be read at once are checked at once.
-
-        Raises:
-            ValueError: A target is not a class that the network has.
-        """
+        """Require class labels as targets from now on; those that can be read at once are checked at once."""
         self.classes = classes
         known = self._all_targets()
         self._unchecked = known is None
@@ -201,14 +176,9 @@ FIRST_SHARE = 4
 
 
 def zero_one_error(output: Tensor, target: Tensor) -> Tensor:
-    """1 where the largest output is not the target or an output is NaN, 0 elsewhere; ties go to the first output.
+    """1 where the largest of (b, classes) outputs is not the (b,) target or one is NaN, 0 elsewhere.
 
-    Args:
-        output: (b, classes) one number per class.
-        target: (b,) class labels.
-
-    Returns:
-        (b,) errors.
+    Ties go to the first output.
 
     Example:
         >>> import torch
@@ -222,12 +192,8 @@ def zero_one_error(output: Tensor, target: Tensor) -> Tensor:
 def max_block_cases(model: nn.Module, cases: CaseLoader) -> int:
     """The most cases worth computing ahead for all candidates: as many as fill a call of the network with work.
 
-    A large network on a CPU computes 16 cases at a time as fast, per case, as hundreds; more would only waste work
-    that may not be needed. Small networks and graphics cards take many at once.
-
-    Args:
-        model: A network in evaluation mode.
-        cases: Its cases.
+    A large network on a CPU computes 16 cases at a time as fast, per case, as hundreds; more would waste work that may
+    not be needed. Small networks and graphics cards take many at once.
     """
     if cases.device.type != "cpu":
         return MAX_BLOCK_CASES
@@ -238,14 +204,10 @@ def max_block_cases(model: nn.Module, cases: CaseLoader) -> int:
 
 
 def next_lookahead(cases_used: Sequence[int], max_pairs: int) -> Growing:
-    """Look-ahead for a selection, from the lengths of the last few.
+    """Look-ahead for a selection, from the number of cases that each selection so far used.
 
-    Where a handful of cases decide, computing ahead costs more than it saves; where it takes many, a quarter of
-    the usual number is almost always needed.
-
-    Args:
-        cases_used: Cases that each selection so far used.
-        max_pairs: Pairs of a block, at most.
+    Where a handful of cases decide, computing ahead costs more than it saves; where it takes many, a quarter of the
+    usual number is almost always needed.
 
     Example:
         >>> from flexicase.torch._evaluation import next_lookahead
@@ -260,10 +222,8 @@ def next_lookahead(cases_used: Sequence[int], max_pairs: int) -> Growing:
 class CandidateErrors:
     """The errors of networks, computed on request: an evaluator for `flexicase.FastLexicase.select`.
 
-    Networks are evaluated one after another, each on all the requested cases.
-
     Args:
-        models: The networks, in evaluation mode and all on one device.
+        models: The networks, in evaluation mode and all on one device; evaluated one after another.
         cases: A map-style data set of (input, target), or a `CaseLoader`.
         error_fn: From (b, …) outputs and (b, …) targets to (b,) errors, lower is better.
         batch: Cases per call of a network, at most.
@@ -299,7 +259,6 @@ class CandidateErrors:
         self.calls = 0
 
     def __call__(self, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[Any]:
-        """The (m, b) errors of (m,) candidates on (b,) cases."""
         models = [self.models[i] for i in individuals.tolist()]
         with (
             torch.inference_mode(),
@@ -334,23 +293,6 @@ class RankErrors:
     """Errors of candidates on several ranks: an evaluator that all ranks call with the same blocks.
 
     Zero-one errors are sent as bits, others as float64.
-
-    Args:
-        evaluate: Computes the errors of this rank's candidates.
-        ranks: The ranks of the job.
-
-    Example:
-        >>> import numpy as np
-        >>> import torch
-        >>> import torch.distributed as dist
-        >>> from flexicase.torch._distributed import RankGroup
-        >>> from flexicase.torch._evaluation import CandidateErrors, RankErrors
-        >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
-        >>> data = torch.utils.data.TensorDataset(torch.eye(3), torch.tensor([0, 1, 0]))
-        >>> local = CandidateErrors([torch.nn.Identity()], data)
-        >>> RankErrors(local, RankGroup())(np.array([0]), np.array([2, 0])).tolist()
-        [[1.0, 0.0]]
-        >>> dist.destroy_process_group()
     """
 
     def __init__(self, evaluate: CandidateErrors, ranks: RankGroup) -> None:
@@ -360,7 +302,6 @@ class RankErrors:
         self._as_bits = evaluate.error_fn is zero_one_error
 
     def __call__(self, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[Any]:
-        """The (m, b) errors of (m,) candidates on (b,) cases."""
         owners = individuals % self._ranks.world_size
         shape = (int(np.bincount(owners).max()), len(cases))
         errors, failure = np.zeros(shape), None

@@ -26,14 +26,7 @@ def as_bytes(tensor: Tensor) -> Tensor:
 
 
 def checksum(tensors: Iterable[Tensor]) -> str:
-    """12 hexadecimal digits that depend on every bit of some tensors.
-
-    Example:
-        >>> import torch
-        >>> from flexicase.torch._fingerprint import checksum
-        >>> checksum([torch.zeros(2)]) == checksum([torch.zeros(2, dtype=torch.int32)])
-        True
-    """
+    """12 hexadecimal digits that depend on every bit of some tensors."""
     digest = hashlib.sha256()
     for tensor in tensors:
         digest.update(as_bytes(tensor.detach().cpu()).numpy().tobytes())
@@ -41,14 +34,7 @@ def checksum(tensors: Iterable[Tensor]) -> str:
 
 
 def describe_tensors(tensors: Iterable[Tensor]) -> str:
-    """The types and shapes of some tensors.
-
-    Example:
-        >>> import torch
-        >>> from flexicase.torch._fingerprint import describe_tensors
-        >>> describe_tensors([torch.zeros(2, 3), torch.arange(2)])
-        'float32 (2, 3), int64 (2,)'
-    """
+    """The types and shapes of some tensors: ``float32 (2, 3), int64 (2,)``."""
     return ", ".join(f"{str(tensor.dtype).removeprefix('torch.')} {tuple(tensor.shape)}" for tensor in tensors)
 
 
@@ -77,14 +63,7 @@ def describe_network(model: nn.Module) -> str:
 
 
 def describe_optimizer(optimizer: Optimizer) -> str:
-    """The class of an optimiser and its settings that are not defaults, without the learning rate.
-
-    Example:
-        >>> import torch
-        >>> from flexicase.torch._fingerprint import describe_optimizer
-        >>> describe_optimizer(torch.optim.SGD(torch.nn.Linear(1, 1).parameters(), lr=0.1, momentum=0.9))
-        'SGD momentum=0.9'
-    """
+    """The class of an optimiser and its settings other than defaults and learning rate: ``SGD momentum=0.9``."""
     usual = {name: each.default for name, each in inspect.signature(type(optimizer)).parameters.items()}
     groups = [
         "".join(

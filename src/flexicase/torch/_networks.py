@@ -12,11 +12,7 @@ from flexicase.torch._evaluation import CaseLoader
 
 
 def check_device(device: str | torch.device) -> torch.device:
-    """The device, if tensors can be created there.
-
-    Raises:
-        ValueError: They cannot.
-    """
+    """The device, if tensors can be created there."""
     try:
         found = torch.device(device)
         torch.empty(1, device=found)
@@ -27,12 +23,7 @@ def check_device(device: str | torch.device) -> torch.device:
 
 
 def make_candidates(model_fn: Callable[[], nn.Module], seeds: Sequence[int], device: torch.device) -> list[nn.Module]:
-    """One network per seed; the global random generator is left as it was.
-
-    Raises:
-        TypeError: ``model_fn`` does not make networks.
-        ValueError: They differ in shape, share memory, or cannot be trained.
-    """
+    """One network per seed; the global random generator is left as it was."""
     if isinstance(model_fn, nn.Module) or not callable(model_fn):
         raise TypeError(f"model_fn must be a function that makes a network each time, got {type(model_fn).__name__}")
     models = []
@@ -81,11 +72,7 @@ def _check_separate(models: Sequence[nn.Module]) -> None:
 
 
 def check_output(model: nn.Module, cases: CaseLoader, *, classify: bool) -> int | None:
-    """Check that a network accepts the cases; return the number of classes if it classifies them.
-
-    Raises:
-        ValueError: It fails on them, or its output has the wrong shape.
-    """
+    """Check that a network accepts the cases; return the number of classes if it classifies them."""
     n = min(2, len(cases))
     inputs, _ = cases.batch(torch.arange(n))
     model.eval()

@@ -1,7 +1,4 @@
-"""The state of a training after each generation, as a dict and back.
-
-Every entry of a dict is checked before any of it is used.
-"""
+"""The state of a training after each generation, as a dict and back; a dict is checked before any of it is used."""
 
 from __future__ import annotations
 
@@ -103,16 +100,8 @@ def read_state(
 ) -> tuple[TrainingState, int | None]:
     """The state that `TrainingState.as_dict` returned, and the number of generations in it.
 
-    Args:
-        found: The dict.
-        settings: Settings of this training.
-        new: The state that this training starts from.
-        model: A network of this training; not changed.
-        trainer: The trainer of this training.
-        allow_changed: Settings that may differ.
-
-    Raises:
-        ValueError: An entry is invalid or from another training; the message names it.
+    ``new`` is the state that this training starts from, ``model`` one of its networks, which is not changed. A
+    ValueError names the entry that is invalid or from another training.
     """
     entries = _dict(found, "the state", ENTRIES)
     _check_settings(_dict(entries["settings"], "settings in the state"), settings, allow_changed)
@@ -149,12 +138,7 @@ def read_state(
 
 
 def check_names(allow_changed: Any) -> tuple[str, ...]:
-    """The names of settings that may differ.
-
-    Raises:
-        TypeError: It is not a sequence of names.
-        ValueError: A name is not that of such a setting.
-    """
+    """The names of settings that may differ."""
     if isinstance(allow_changed, str) or not isinstance(allow_changed, Collection):
         raise TypeError(f"allow_changed must be a sequence of names, got {allow_changed!r:.80}")
     for name in allow_changed:

@@ -65,16 +65,7 @@ def constant(generation: int, generations: int) -> float:
 
 
 def check_functions(callbacks: Any, optimizer: Any, **functions: Any) -> None:
-    """Refuse arguments that are not callable.
-
-    Args:
-        callbacks: A sequence of functions.
-        optimizer: The optimiser factory.
-        **functions: By the name of the argument; may be None.
-
-    Raises:
-        TypeError: One of them is not callable.
-    """
+    """Refuse arguments that are not callable; ``functions`` may be None."""
     for name, function in functions.items():
         if function is not None and not callable(function):
             raise TypeError(f"{name} must be a function, got {function!r:.80}")
@@ -117,13 +108,10 @@ def derived_generator(key: Key, generation: int, lane: Lane, which: int = 0) -> 
 
 
 def assign_batches(n_cases: int, batch_size: int, population: int, draws: torch.Generator) -> list[tuple[Tensor, ...]]:
-    """Shuffle the cases, split them into batches, and assign the batches to the candidates in turn.
+    """Shuffle the cases, split them into batches, and assign the batches, (b,) indices each, to the candidates in turn.
 
-    Batches are smaller if there would be fewer batches than candidates. A last batch of one case, on which
-    batch normalisation cannot be trained, is merged with the batch before it.
-
-    Returns:
-        For each candidate its batches, each a (b,) tensor of indices; every case is in exactly one.
+    Batches are smaller if there would be fewer batches than candidates. A last batch of one case, on which batch
+    normalisation cannot be trained, is merged with the batch before it.
 
     Example:
         >>> import torch
@@ -140,13 +128,7 @@ def assign_batches(n_cases: int, batch_size: int, population: int, draws: torch.
 
 
 class Trained(NamedTuple):
-    """Candidates after training.
-
-    Attributes:
-        loss: Mean loss.
-        optimizers: The optimisers as training left them.
-        finite: Candidates whose parameters are all finite: those that may become the parent.
-    """
+    """Mean loss and optimisers after training, and the candidates with finite parameters: possible parents."""
 
     loss: float
     optimizers: list[Optimizer]
@@ -155,17 +137,7 @@ class Trained(NamedTuple):
 
 @dataclass(frozen=True)
 class Trainer:
-    """Settings of training.
-
-    Attributes:
-        cases: The training cases.
-        loss: From outputs and targets to a number.
-        optimizer: Makes an optimiser of a network's parameters.
-        transform: Augments a batch, or None.
-        autocast: Type for mixed precision, or None.
-        finite: Names of the tensors that must be finite in a candidate that becomes the parent.
-        ranks: The processes that train the candidates.
-    """
+    """Settings of training; ``finite`` names the tensors that must be finite in a candidate that becomes the parent."""
 
     cases: CaseLoader
     loss: Loss
@@ -176,12 +148,7 @@ class Trainer:
     ranks: SingleProcess
 
     def make_optimizer(self, model: nn.Module, factor: float, inherited: dict[str, Any] | None) -> Optimizer:
-        """A new optimiser, its learning rates multiplied by ``factor``, with the state of an earlier one if given.
-
-        Raises:
-            TypeError: ``optimizer`` does not make optimisers.
-            ValueError: It makes an optimiser of other parameters, or one that cannot be used.
-        """
+        """A new optimiser, its learning rates multiplied by ``factor``, with the state of an earlier one if given."""
         made: Any = self.optimizer(model.parameters())
         if not isinstance(made, Optimizer):
             raise TypeError(f"optimizer must return a torch.optim.Optimizer, got {type(made).__name__}")
@@ -207,19 +174,7 @@ class Trainer:
         factor: float,
         inherited: dict[str, Any] | None,
     ) -> Trained:
-        """Train each candidate on its batches, on the rank that it is assigned to.
-
-        Args:
-            models: The candidates.
-            batches: What `assign_batches` returned.
-            key: Key of the random streams.
-            generation: The generation.
-            factor: Factor of the learning rates.
-            inherited: State that the optimisers start from, or None.
-
-        Raises:
-            TrainingError: A loss is not finite, or the parameters of no candidate are.
-        """
+        """Train each candidate on its batches, on the rank that it is assigned to."""
         optimizers = [self.make_optimizer(model, factor, inherited) for model in models]
         diverged = "training has diverged; a lower learning rate may help"
 
@@ -248,13 +203,9 @@ class Trainer:
         return Trained(sum(loss for loss, _ in results) / len(results), optimizers, finite)
 
     def train(self, model: nn.Module, optimizer: Optimizer, batches: Sequence[Tensor], seed: int) -> float:
-        """Train a network for one pass over some batches; return the mean loss.
+        """Train a network for one pass over batches of (b,) cases; return the mean loss.
 
-        Args:
-            model: The network.
-            optimizer: Its optimiser.
-            batches: Each (b,) indices of cases.
-            seed: Seed of all random draws; the global generators are left as they were.
+        The global random generators are left as they were.
         """
         device = self.cases.device
         model.train()

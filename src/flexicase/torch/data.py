@@ -40,15 +40,7 @@ class PadCropFlip:
         self.fill = torch.as_tensor(fill, dtype=torch.float64)
 
     def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
-        """Augment a batch.
-
-        Args:
-            images: (b, channels, height, width), on any device.
-            generator: A generator on the CPU.
-
-        Returns:
-            (b, channels, height, width).
-        """
+        """Augment (b, channels, height, width) images on any device, with a generator on the CPU."""
         b, channels, height, width = images.shape
         corners = torch.randint(0, 2 * self.padding + 1, (2, b, 1), generator=generator)
         mirrored = torch.rand(b, 1, generator=generator) < self.flip
@@ -65,20 +57,13 @@ class PadCropFlip:
 
 @dataclass(frozen=True)
 class PerCase:
-    """A transform applied case by case, with draws that depend on generation and case alone.
-
-    Attributes:
-        transform: The transform.
-        key: Key of the random streams.
-        generation: The generation.
-    """
+    """A transform applied case by case, with draws that depend on generation and case alone."""
 
     transform: Transform
     key: Key
     generation: int
 
     def __call__(self, inputs: Tensor, cases: NDArray[np.int64]) -> Tensor:
-        """Augment the (b, …) inputs of (b,) cases."""
         draws = [derived_generator(self.key, self.generation, Lane.AUGMENTATION, case) for case in cases.tolist()]
         return torch.cat([self.transform(inputs[j : j + 1], draw) for j, draw in enumerate(draws)])
 
@@ -128,16 +113,11 @@ class Images:
         return len(self.labels)
 
     def __getitem__(self, case: int) -> tuple[Tensor, int]:
-        """An image and its label."""
         inputs, labels = self.batch(torch.tensor([case]))
         return inputs[0], int(labels[0])
 
     def batch(self, cases: Tensor) -> tuple[Tensor, Tensor]:
-        """Images and labels of (b,) cases.
-
-        Returns:
-            (b, channels, height, width) float32 and (b,) int64.
-        """
+        """(b, channels, height, width) float32 images and (b,) int64 labels of (b,) cases."""
         pixels = self._pixels[cases]
         return pixels if self._is_normal else self._normalised(pixels), self.labels[cases]
 
@@ -182,11 +162,6 @@ def load(
             files in them.
         train_cases: Number of training cases, the first ones; all if None.
         test_cases: Number of test cases.
-
-    Raises:
-        FileNotFoundError: CIFAR-10 is not in the folder; the message says what to download.
-        ImportError: scikit-learn is not installed.
-        ValueError: The data set is unknown or has fewer cases, or a file is damaged.
 
     Example:
         >>> import flexicase.torch as ft
@@ -239,19 +214,6 @@ def _cifar10(cifar_dir: str | Path | None, train: int | None, test: int | None) 
         size=32,
         classes=10,
     )
-
-
-def _fake(train: int, test: int) -> ImageData:
-    """Noise with a faint pattern for each of 10 classes, for tests."""
-    rng = np.random.default_rng(0)
-    patterns = rng.integers(0, 120, (10, 1, 8, 8))
-
-    def part(n: int) -> Images:
-        labels = rng.integers(0, 10, n)
-        images = patterns[labels] + rng.integers(0, 136, (n, 1, 8, 8))
-        return Images(images.astype(np.uint8), labels, mean=[0.5], std=[0.25])
-
-    return ImageData(part(train), part(test), None, channels=1, size=8, classes=10)
 
 
 def _limited(

@@ -47,20 +47,19 @@ class GradientLexicase:
         model_fn: Makes a new network with random parameters each time it is called.
         train_set: A map-style data set of (input, target).
         population: Number of candidates.
-        method: Selection method, by name or as an object: ``"lexicase"`` visits cases in uniformly random order,
-            ``"weighted-num-nonzeros"`` and others in weighted order with weights learnt while selecting. Any method
-            that `flexicase.FastLexicase` supports.
+        method: Any method that `flexicase.FastLexicase` supports, by name or as an object: ``"lexicase"`` visits cases
+            in uniformly random order, ``"weighted-num-nonzeros"`` and others by weights learnt while selecting.
         default_weight: Weight of cases not visited yet: ``"max"`` or ``"min"``.
         w_min: Smallest weight of a case.
-        w_max: Largest weight of a case; None: population + 1.
+        w_max: Largest weight of a case; by default population + 1.
         stop_on_all_fail: Whether a case that every candidate in the pool gets wrong ends the selection with a random
-            parent; by default it removes no candidate.
+            parent.
         optimizer: Makes an optimiser of a network's parameters.
         schedule: Returns the factor of the learning rate, from the generation (from 0) and the number of generations.
         generations: Number of generations, for the schedule; `fit` sets it too.
         device: Device of the networks.
         batch_size: Cases per training step.
-        seed: An int, a `numpy.random.Generator`, a `SeedSequence`, a `flexicase.rng.Key`, or None for fresh randomness.
+        seed: As for `flexicase.select`.
         optimizer_state: Each generation starts with new optimisers, ``"reset"``, or the parent's state, ``"inherit"``.
         transform: Augments training batches: ``transform(inputs, generator)``, such as `PadCropFlip`.
         selection_transform: Augments the cases of selection, one at a time, with draws that depend on generation and
@@ -182,11 +181,7 @@ class GradientLexicase:
 
     @property
     def parent(self) -> nn.Module:
-        """A network with the parameters of the last parent, in evaluation mode.
-
-        Raises:
-            RuntimeError: No generation is finished yet.
-        """
+        """A network with the parameters of the last parent, in evaluation mode; none before the first generation."""
         if self._state.parent is None:
             raise RuntimeError("there is no parent yet: no generation is done")
         return self._state.copy_parent_to(copy.deepcopy(self._candidates[0])).eval()
@@ -212,8 +207,6 @@ class GradientLexicase:
 
         Raises:
             TrainingError: A loss is not finite, or the parameters of no candidate are. Finished generations are kept.
-            ValueError: The checkpoint is of another training, or there is one without ``resume``.
-            OSError: ``save`` cannot be written to. Nothing has been trained.
             RankLostError: Another rank of a distributed job is lost.
         """
         generations = check_count(generations, "generations", 1)
@@ -252,10 +245,6 @@ class GradientLexicase:
 
         If it fails or is interrupted, `generation` tells whether it is finished. If not, nothing has changed, and
         calling this again gives the same result as without the interruption.
-
-        Raises:
-            TrainingError: A loss is not finite, or the parameters of no candidate are.
-            ValueError: The schedule needs to know the number of generations.
         """
         if self.generations is None:
             raise ValueError("generations must be known for the schedule: give it to GradientLexicase, or call fit")
@@ -370,16 +359,9 @@ class GradientLexicase:
     def load_state_dict(self, state: dict[str, Any], *, allow_changed: Collection[str] = ()) -> None:
         """Continue from a state that `state_dict` returned. The learning rate and its schedule may differ.
 
-        Everything is checked first: a state that is refused changes nothing.
-
-        Args:
-            state: The state.
-            allow_changed: Settings that may differ: any of ``"train_set"``, ``"network"``, ``"optimizer"``, ``"loss"``,
-                ``"error_fn"``, ``"transform"``, ``"selection_transform"``. Shapes must match all the same.
-
-        Raises:
-            ValueError: The state is of a training with other settings, data, functions or network, or is damaged; the
-                message names the entry.
+        A state that is refused changes nothing. ``allow_changed`` names settings that may differ: any of
+        ``"train_set"``, ``"network"``, ``"optimizer"``, ``"loss"``, ``"error_fn"``, ``"transform"``,
+        ``"selection_transform"``. Shapes must match all the same.
         """
         expected = self._settings(), self._state, self._candidates[0], self._trainer
         self._state, generations = read_state(state, *expected, allow_changed=check_names(allow_changed))

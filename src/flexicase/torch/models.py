@@ -28,6 +28,8 @@ FEW_PIXELS = 4096
 class MaxPool(nn.MaxPool2d):
     """2 × 2 max-pooling; on a CPU in evaluation mode up to ten times as fast as PyTorch's.
 
+    The last of an odd number of rows or columns is dropped.
+
     Example:
         >>> import torch
         >>> from flexicase.torch.models import MaxPool
@@ -39,7 +41,6 @@ class MaxPool(nn.MaxPool2d):
         super().__init__(2)
 
     def forward(self, images: Tensor) -> Tensor:
-        """Halve the (…, height, width) of images; the last of an odd number of rows or columns is dropped."""
         if self.training or images.numel() < FEW_PIXELS or images.device.type != "cpu":
             return super().forward(images)
         height, width = (side - side % 2 for side in images.shape[-2:])
@@ -57,9 +58,6 @@ def vgg(depth: int | str = 16, *, channels: int = 3, size: int = 32, classes: in
         channels: Number of channels of the images.
         size: Height and width of the images.
         classes: Number of outputs.
-
-    Raises:
-        ValueError: The layout is unknown, or the images are too small for it.
 
     Example:
         >>> import flexicase.torch as ft

@@ -14,14 +14,14 @@ class TrainingRecord(Record):
 
     Attributes:
         events: Selection events: always one.
-        pairs: (candidate, case) pairs that selection had computed, including those it then did not need.
-        parent: Which candidate became the parent.
+        pairs: (candidate, case) pairs that selection computed, including those it then did not need.
+        parent: The candidate that became the parent.
         cases_used: Cases that selection visited.
         ended: Why selection ended.
         forward_calls: Calls of a network that computed the pairs.
         lr: Learning rate of the first parameter group.
         loss: Mean training loss of the candidates.
-        accuracy: What `GradientLexicase.evaluate` gives on the test set; None if this generation was not tested.
+        accuracy: `GradientLexicase.evaluate` on the test set; None if this generation was not tested.
         seconds_train: Time of training.
         seconds_select: Time of selection.
         seconds_test: Time of the evaluation on the test set.

@@ -1,8 +1,10 @@
-// Line charts in plain SVG. Hover to read values, click names to hide lines, drag to zoom, double-click to see all.
+// Line charts in plain SVG. Hover, tap or use the arrow keys to read values, click names to hide lines, drag to zoom.
 "use strict";
 (() => {
   const NS = "http://www.w3.org/2000/svg";
-  const WIDTH = 860, LEFT = 78, RIGHT = 16, TOP = 12, MAIN = 330, GAP = 34, SMALL = 70, BOTTOM = 40;
+  const LEFT = 70, RIGHT = 12, TOP = 12, GAP = 34, SMALL = 70, BOTTOM = 40;
+  // A pixel of a chart is a pixel of the page, so that text keeps its size on a phone.
+  const MAX_WIDTH = 900, MIN_WIDTH = 300, NARROW = 600;
 
   // Colours that dark pages show in a lighter tone.
   const NAMED = { "#000000": "--ink", "#d62728": "--red", "#1f5fb4": "--blue", "#0072b2": "--safe-blue" };
@@ -56,14 +58,19 @@
       this.log = false;
       this.window = null;
       this.addControls();
-      this.svg = make("svg", { class: "chart", role: "img", "aria-label": spec.title }, box);
+      const label = `${spec.title} Arrow keys read the values.`;
+      this.svg = make("svg", { class: "chart", role: "group", tabindex: 0, "aria-label": label }, box);
       this.addLegend();
+      html("p", "hint", box, "Drag to zoom. Hover, tap or use the arrow keys to read values. Click a name to hide its line.");
       this.tip = html("div", "tip", box);
+      this.tip.setAttribute("aria-live", "polite");
       this.listen();
       this.draw();
     }
 
     get lines() { return this.spec.views[this.view].lines; }
+    get width() { return Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, this.box.clientWidth || MAX_WIDTH)); }
+    get main() { return this.width < NARROW ? 250 : 330; }
     get hasActive() { return this.lines.some((line) => line.active); }
 
     addControls() {
@@ -84,13 +91,20 @@
           this.draw();
         });
       }
-      html("button", "reset", bar, "show all").addEventListener("click", () => { this.window = null; this.draw(); });
+      html("button", "reset", bar, "show all").addEventListener("click", () => {
+        this.window = null;
+        this.hidden.clear();
+        for (const entry of this.entries) entry.setAttribute("aria-pressed", "true");
+        this.draw();
+      });
     }
 
     addLegend() {
       const legend = html("div", "legend", this.box);
+      this.entries = [];
       for (const line of this.lines) {
         const entry = html("button", "", legend);
+        this.entries.push(entry);
         entry.setAttribute("aria-pressed", "true");
         entry.dataset.line = line.name;
         const sample = make("svg", { width: 26, height: 8, "aria-hidden": "true" }, entry);
@@ -133,50 +147,51 @@
     }
 
     scales(r) {
-      const inner = WIDTH - LEFT - RIGHT;
+      const inner = this.width - LEFT - RIGHT;
       const f = this.log ? Math.log : (v) => v;
       const [g, back] = this.spec.log_x ? [Math.log, Math.exp] : [(v) => v, (v) => v];
       return {
         x: (v) => LEFT + (inner * (g(v) - g(r.x0))) / (g(r.x1) - g(r.x0)),
         back: (p) => back(g(r.x0) + ((p - LEFT) / inner) * (g(r.x1) - g(r.x0))),
-        y: (v) => TOP + MAIN * (1 - (f(Math.max(v, this.log ? r.y0 : v)) - f(r.y0)) / (f(r.y1) - f(r.y0))),
+        y: (v) => TOP + this.main * (1 - (f(Math.max(v, this.log ? r.y0 : v)) - f(r.y0)) / (f(r.y1) - f(r.y0))),
       };
     }
 
     draw() {
       const r = this.ranges();
       const s = this.scales(r);
-      const height = TOP + MAIN + (this.hasActive ? GAP + SMALL : 0) + BOTTOM;
+      const height = TOP + this.main + (this.hasActive ? GAP + SMALL : 0) + BOTTOM;
       this.svg.replaceChildren();
-      this.svg.setAttribute("viewBox", `0 0 ${WIDTH} ${height}`);
+      this.svg.setAttribute("viewBox", `0 0 ${this.width} ${height}`);
       this.drawAxes(r, s, height);
-      const area = this.clipped("main", TOP - 2, MAIN + 4);
+      const area = this.clipped("main", TOP - 2, this.main + 4);
       for (const line of r.shown) this.drawLine(area, line, s, r);
-      if (this.hasActive) this.drawActive(this.clipped("small", TOP + MAIN + GAP - 2, SMALL + 4), r, s);
+      if (this.hasActive) this.drawActive(this.clipped("small", TOP + this.main + GAP - 2, SMALL + 4), r, s);
       this.cursor = make("line", { class: "cursor", y1: TOP, y2: height - BOTTOM, visibility: "hidden" }, this.svg);
-      this.brush = make("rect", { class: "brush", y: TOP, height: MAIN, visibility: "hidden" }, this.svg);
+      this.brush = make("rect", { class: "brush", y: TOP, height: this.main, visibility: "hidden" }, this.svg);
       this.current = { r, s };
+      this.tip.style.display = "none";
     }
 
     clipped(name, y, height) {
       const id = `clip-${this.spec.id}-${name}`;
       const clip = make("clipPath", { id }, this.svg);
-      make("rect", { x: LEFT - 4, y, width: WIDTH - LEFT - RIGHT + 8, height }, clip);
+      make("rect", { x: LEFT - 4, y, width: this.width - LEFT - RIGHT + 8, height }, clip);
       return make("g", { "clip-path": `url(#${id})` }, this.svg);
     }
 
     drawAxes(r, s, height) {
       for (const t of this.log ? logTicks(r.y0, r.y1) : ticks(r.y0, r.y1, 6)) {
-        make("line", { class: "grid", x1: LEFT, x2: WIDTH - RIGHT, y1: s.y(t), y2: s.y(t) }, this.svg);
+        make("line", { class: "grid", x1: LEFT, x2: this.width - RIGHT, y1: s.y(t), y2: s.y(t) }, this.svg);
         make("text", { x: LEFT - 8, y: s.y(t) + 4, "text-anchor": "end" }, this.svg).textContent = short(t);
       }
-      for (const t of this.spec.log_x ? logTicks(r.x0, r.x1) : ticks(r.x0, r.x1, 8, 1)) {
+      for (const t of this.spec.log_x ? logTicks(r.x0, r.x1) : ticks(r.x0, r.x1, this.width < NARROW ? 4 : 8, 1)) {
         make("line", { class: "grid", x1: s.x(t), x2: s.x(t), y1: TOP, y2: height - BOTTOM }, this.svg);
         make("text", { x: s.x(t), y: height - BOTTOM + 18, "text-anchor": "middle" }, this.svg).textContent = short(t);
       }
-      make("text", { x: (LEFT + WIDTH) / 2, y: height - 4, "text-anchor": "middle", class: "label" }, this.svg)
+      make("text", { x: (LEFT + this.width) / 2, y: height - 4, "text-anchor": "middle", class: "label" }, this.svg)
         .textContent = this.spec.x;
-      make("text", { transform: `translate(16 ${TOP + MAIN / 2}) rotate(-90)`, "text-anchor": "middle", class: "label" },
+      make("text", { transform: `translate(16 ${TOP + this.main / 2}) rotate(-90)`, "text-anchor": "middle", class: "label" },
         this.svg).textContent = this.spec.y;
     }
 
@@ -212,7 +227,7 @@
     }
 
     drawActive(area, r, s) {
-      const top = TOP + MAIN + GAP;
+      const top = TOP + this.main + GAP;
       const most = Math.max(...this.lines.flatMap((line) => line.active ?? [0]), 1);
       const y = (v) => top + SMALL * (1 - v / (most * 1.05));
       for (const t of [0, most]) make("text", { x: LEFT - 8, y: y(t) + 4, "text-anchor": "end" }, this.svg).textContent = t;
@@ -226,15 +241,18 @@
 
     place(event) {
       const box = this.svg.getBoundingClientRect();
-      return ((event.clientX - box.left) / box.width) * WIDTH;
+      return ((event.clientX - box.left) / box.width) * this.width;
     }
 
     listen() {
       let from = null;
-      this.svg.addEventListener("pointerdown", (event) => { from = this.place(event); });
+      this.svg.addEventListener("pointerdown", (event) => {
+        from = this.place(event);
+        this.hover(from);
+      });
       this.svg.addEventListener("pointermove", (event) => {
         const at = this.place(event);
-        this.hover(at, event);
+        this.hover(at);
         if (from === null) return;
         this.brush.setAttribute("visibility", "visible");
         this.brush.setAttribute("x", Math.min(from, at));
@@ -242,39 +260,72 @@
       });
       window.addEventListener("pointerup", (event) => {
         if (from === null) return;
-        const ends = [from, this.place(event)].sort((a, b) => a - b).map((p) => Math.max(LEFT, Math.min(WIDTH - RIGHT, p)));
+        const clamp = (p) => Math.max(LEFT, Math.min(this.width - RIGHT, p));
+        const ends = [from, this.place(event)].sort((a, b) => a - b).map(clamp);
         from = null;
-        if (ends[1] - ends[0] > 8) this.window = ends.map(this.current.s.back);
+        if (ends[1] - ends[0] <= 8) return;
+        this.window = ends.map(this.current.s.back);
         this.draw();
       });
+      this.svg.addEventListener("pointercancel", () => { from = null; this.brush.setAttribute("visibility", "hidden"); });
       this.svg.addEventListener("dblclick", () => { this.window = null; this.draw(); });
-      this.svg.addEventListener("pointerleave", () => {
-        this.tip.style.display = "none";
-        this.cursor.setAttribute("visibility", "hidden");
-      });
+      // After a tap the values stay until another place is tapped.
+      this.svg.addEventListener("pointerleave", (event) => { if (event.pointerType !== "touch") this.leave(); });
+      window.addEventListener("pointerdown", (event) => { if (!this.box.contains(event.target)) this.leave(); });
+      this.svg.addEventListener("blur", () => this.leave());
+      this.svg.addEventListener("keydown", (event) => this.key(event));
+      window.addEventListener("resize", () => this.draw());
     }
 
-    hover(at, event) {
+    leave() {
+      this.tip.style.display = "none";
+      this.cursor.setAttribute("visibility", "hidden");
+      this.at = null;
+    }
+
+    // All places with a value, in the part of the axis that is shown.
+    places() {
+      const { r } = this.current;
+      const all = r.shown.flatMap((line) => line.x).filter((x) => x >= r.x0 && x <= r.x1);
+      return [...new Set(all)].sort((a, b) => a - b);
+    }
+
+    key(event) {
+      const all = this.places();
+      const now = all.indexOf(this.at ?? NaN);
+      const steps = { ArrowLeft: now - 1, ArrowRight: now + 1, PageUp: now - 10, PageDown: now + 10, Home: 0, End: all.length - 1 };
+      if (event.key === "Escape") this.leave();
+      if (!(event.key in steps) || !all.length) return;
+      event.preventDefault();
+      this.read(all[Math.max(0, Math.min(all.length - 1, steps[event.key]))]);
+    }
+
+    hover(at) {
       const { r, s } = this.current;
-      const x = s.back(at);
-      if (x < r.x0 || x > r.x1 || !r.shown.length) return;
+      const x = s.back(at), all = this.places();
+      if (x < r.x0 || x > r.x1 || !all.length) return;
+      this.read(all.reduce((best, v) => (Math.abs(v - x) < Math.abs(best - x) ? v : best), all[0]));
+    }
+
+    // Show the values at a place.
+    read(x) {
+      const { r, s } = this.current;
+      this.at = x;
       this.tip.replaceChildren();
-      const all = [...new Set(r.shown.flatMap((line) => line.x))];
-      const nearest = all.reduce((best, v) => (Math.abs(v - x) < Math.abs(best - x) ? v : best), all[0]);
-      html("b", "", this.tip, `${this.spec.x} ${short(nearest)}`);
+      html("b", "", this.tip, `${this.spec.x} ${short(x)}`);
       for (const line of r.shown) {
-        let i = line.x.findLastIndex((v) => v <= nearest);
-        if (i < 0 || (!this.spec.steps && line.x[i] !== nearest)) continue;
+        const i = line.x.findLastIndex((v) => v <= x);
+        if (i < 0 || (!this.spec.steps && line.x[i] !== x)) continue;
         const runs = line.active ? ` (${line.active[i]} runs)` : "";
         html("div", "", this.tip, `${line.title}: ${short(line.y[i])}${runs}`);
       }
-      for (const mark of ["x1", "x2"]) this.cursor.setAttribute(mark, s.x(nearest));
+      for (const mark of ["x1", "x2"]) this.cursor.setAttribute(mark, s.x(x));
       this.cursor.setAttribute("visibility", "visible");
-      const box = this.box.getBoundingClientRect();
       this.tip.style.display = "block";
-      const left = event.clientX - box.left + 16;
-      this.tip.style.left = `${left + this.tip.offsetWidth > box.width ? left - this.tip.offsetWidth - 32 : left}px`;
-      this.tip.style.top = `${event.clientY - box.top + 12}px`;
+      const left = s.x(x) + 14, width = this.tip.offsetWidth;
+      this.tip.style.left = `${Math.max(0, left + width <= this.width ? left : left - width - 28)}px`;
+      const top = this.svg.getBoundingClientRect().top - this.box.getBoundingClientRect().top;
+      this.tip.style.top = `${top + TOP + 8}px`;
     }
   }
 

@@ -1,0 +1,1 @@
+"""The second Program Synthesis Benchmark Suite (Helmuth and Kelly, GECCO 2021): one module per problem."""

@@ -1,0 +1,194 @@
+"""The image study: evaluations, accuracy, and why selections ended, for gradient lexicase and its fast variants."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexicase.experiments.results import FinishedRun, StudyResults
+from flexicase.report import _paper as paper
+from flexicase.report._curves import LAST, WINDOW, last_curve, mean_curve, totals
+from flexicase.report._sections import Section, charts_of, curve_lines, quartiles, table_of
+from flexicase.report._successes import format_p
+from flexicase.report.statistics import MIN_PAIRS, PairedRatio, holm, mean_interval, paired_ratio, z_test
+from flexicase.selection.protocol import Ended
+
+BASELINE = "lexicase"
+
+
+def total(runs: list[FinishedRun]) -> NDArray[np.float64]:
+    """The evaluations of each run: (runs,)."""
+    return totals(runs, "evaluations")
+
+
+def typical(runs: list[FinishedRun]) -> NDArray[np.float64]:
+    """The median over the last 50 generations of each run: (runs,); empty if a run has fewer."""
+    if any(run.generations < LAST for run in runs):
+        return np.array([])
+    return np.array([float(np.median(run.columns["evaluations"][-LAST:])) for run in runs])
+
+
+def tail_shares(runs: list[FinishedRun]) -> NDArray[np.float64]:
+    """The share of each run's evaluations that it makes in the last tenth of its generations: (runs,)."""
+    tails = np.array([float(run.columns["evaluations"][-math.ceil(run.generations / 10) :].sum()) for run in runs])
+    return tails / np.maximum(total(runs), 1.0)
+
+
+def accuracy_differences(results: StudyResults, problem: str, method: str) -> NDArray[np.float64]:
+    """The accuracy of a method minus that of plain gradient lexicase with the same seed, in points: (seeds,)."""
+    mine, theirs = _by_seed(results, problem, method, BASELINE)
+    pairs = zip(mine, theirs, strict=True)
+    return np.array([100 * (float(a.summary["accuracy"]) - float(b.summary["accuracy"])) for a, b in pairs])
+
+
+def compare(
+    results: StudyResults,
+    problem: str,
+    method: str,
+    baseline: str = BASELINE,
+    measure: Callable[[list[FinishedRun]], NDArray[np.float64]] = total,
+) -> PairedRatio | None:
+    """Compare the evaluations of two methods, seed by seed; None if they share fewer than 3 seeds."""
+    mine, theirs = (measure(runs) for runs in _by_seed(results, problem, method, baseline))
+    return paired_ratio(np.log(mine / theirs)) if method != baseline else None
+
+
+def _by_seed(results: StudyResults, problem: str, *methods: str) -> list[list[FinishedRun]]:
+    """The runs of methods, those of a seed that all of them have side by side."""
+    found = [{run.seed: run for run in results.runs_of(problem, method)} for method in methods]
+    seeds = sorted(set[int].intersection(*(set(runs) for runs in found)))
+    return [[runs[seed] for seed in seeds] for runs in found]
+
+
+def image_sections(results: StudyResults) -> list[Section]:
+    """All sections of the page that have something to show."""
+    parts = [_evaluations(results), _ratios(results, "ratios", total), _ratios(results, "typical", typical)]
+    parts += [_accuracy(results), _endings(results), _passes(results)]
+    return [part for part in parts if part.charts or part.table]
+
+
+def _evaluations(results: StudyResults) -> Section:
+    charts = []
+    for place, what, curve_of, x in (
+        ("evaluations", "evaluations of each generation's selection", mean_curve, "generation"),
+        (
+            "last-generations",
+            f"the last {LAST}, moving average of {WINDOW}, aligned at the end",
+            last_curve,
+            "generation, from the end",
+        ),
+    ):
+        lines = partial(curve_lines, results, column="evaluations", curve_of=curve_of)
+        charts += charts_of(results, place, what, "evaluations", lines, x=x)
+    text = (
+        "Sizes of the pool summed over the cases that a generation's selection looked at, mean over the runs with 95 % "
+        "intervals. When candidates have become alike, a selection runs out of cases and costs all of them."
+    )
+    return Section("evaluations", "Evaluations per generation", text, charts, scales=("linear",))
+
+
+#: Title of a table of evaluations, name of its measure, and what it says of it.
+MEASURES = {
+    "ratios": (
+        "Total evaluations against plain gradient lexicase",
+        "evaluations per run",
+        "The primary measure: all evaluations of a run. Few selections that run out of cases can make up much of it.",
+    ),
+    "typical": (
+        "A typical generation against plain gradient lexicase",
+        f"median of the last {LAST}",
+        f"A secondary measure: the median of the last {LAST} generations, which selections that run out of cases sway "
+        "little.",
+    ),
+}
+
+
+def _ratios(results: StudyResults, name: str, measure: Callable[[list[FinishedRun]], NDArray[np.float64]]) -> Section:
+    def cells(problem: str, method: str, runs: list[FinishedRun]) -> list[str]:
+        ratio, p = tested[problem].get(method, (None, None))
+        against = (
+            [str(ratio), f"{ratio.lower}/{ratio.seeds}", format_p(ratio.p_value), format_p(p)] if ratio else [""] * 4
+        )
+        return [quartiles(measure(runs)), *against]
+
+    tested = {}
+    for problem in results.problems:
+        ratios = {m: compare(results, problem, m, measure=measure) for m in results.methods(problem)}
+        known = {m: ratio for m, ratio in ratios.items() if ratio is not None}
+        adjusted = holm([ratio.p_value for ratio in known.values()])
+        tested[problem] = {m: (ratio, p) for (m, ratio), p in zip(known.items(), adjusted, strict=True)}
+    title, column, meaning = MEASURES[name]
+    text = (
+        f"{meaning} Medians over the runs with quartiles in brackets. Ratio: geometric mean over the seeds of the "
+        "measure divided by that of plain gradient lexicase with the same seed, with Student's interval on the "
+        "logarithms. p: Wilcoxon signed-rank test, two-sided; Holm p: adjusted over the methods."
+    )
+    header = [column, "ratio to plain (95 %)", "fewer in", "p", "Holm p"]
+    has_values = any(measure(results.runs_of(p, m)).size for p in results.problems for m in results.methods(p))
+    return Section(name, title, text, table=table_of(results, header, cells, "data") if has_values else None)
+
+
+def _accuracy(results: StudyResults) -> Section:
+    def cells(problem: str, method: str, runs: list[FinishedRun]) -> list[str]:
+        right, trials = _pooled(runs)
+        base = _pooled(results.runs_of(problem, BASELINE))
+        tested = method != BASELINE and base[1] > 0
+        p = f"{z_test(right / trials, base[0] / base[1], trials)[1]:.3f}" if tested else ""
+        accuracies = [100 * float(run.summary["accuracy"]) for run in runs]
+        spread = f"{min(accuracies):.2f}–{max(accuracies):.2f}" if len(runs) > 1 else ""
+        points = accuracy_differences(results, problem, method) if tested else np.array([])
+        low, high = mean_interval(points) if points.size >= MIN_PAIRS else (0.0, 0.0)
+        paired = f"{points.mean():+.2f} ({low:+.2f} to {high:+.2f})" if points.size >= MIN_PAIRS else ""
+        published = [] if different else [_published(method)]
+        return [f"{100 * right / trials:.2f}", spread, paired, p, *published]
+
+    different = paper.differences("image", results.spec.settings, results.problems)
+    header = ["accuracy, %", "of single runs", "difference to plain, points (95 %)", "p, the paper's test"]
+    header += [] if different else ["paper (p)"]
+    text = (
+        "The last parent on the test cases. Difference: mean over the seeds of the accuracy minus that of plain "
+        "gradient lexicase with the same seed, with Student's interval. The paper's test is a one-proportion z-test, "
+        "left-tailed, of all runs of a method together; it counts the same test images many times and takes the "
+        "accuracy of plain as known, so it is given for comparison only."
+    )
+    return Section("accuracy", "Accuracy", text, table=table_of(results, header, cells, "data"))
+
+
+def _published(method: str) -> str:
+    accuracy, p = paper.ACCURACIES.get(method, (None, None))
+    return "" if accuracy is None else f"{accuracy:.2f}" + ("" if p is None else f" ({p:g})")
+
+
+def _endings(results: StudyResults) -> Section:
+    endings = {ended: ended.label for ended in (Ended.ONE_LEFT, Ended.CASES_EXHAUSTED, Ended.ALL_FAILED)}
+
+    def cells(_problem: str, _method: str, runs: list[FinishedRun]) -> list[str]:
+        codes = np.concatenate([run.columns["ended"] for run in runs])
+        return [f"{codes.size:,}", *(f"{int((codes == code).sum()):,}" for code in endings)]
+
+    table = table_of(results, ["selections", *endings.values()], cells, "data")
+    return Section("endings", "Why selections ended", "Over all runs and generations.", table=table)
+
+
+def _passes(results: StudyResults) -> Section:
+    def cells(_problem: str, _method: str, runs: list[FinishedRun]) -> list[str]:
+        evaluations, passes = totals(runs, "evaluations").sum(), totals(runs, "pairs").sum()
+        select, train = totals(runs, "seconds_select").sum(), totals(runs, "seconds_train").sum()
+        calls = totals(runs, "forward_calls").sum()
+        share = f"{100 * select / max(select + train, 1e-12):.0f} %"
+        return [f"{passes:,.0f}", f"{passes / evaluations:.2f}", f"{passes / calls:.1f}", share]
+
+    header = ["forward passes", "per evaluation", "per call of a network", "selection's share of time"]
+    text = "Selection computes blocks of cases in advance, and does not need all of them in the end."
+    return Section("passes", "Forward passes computed", text, table=table_of(results, header, cells, "data"))
+
+
+def _pooled(runs: list[FinishedRun]) -> tuple[int, int]:
+    right, trials = (sum(int(run.summary[name]) for run in runs) for name in ("correct", "test_cases"))
+    if runs and not 0 <= right <= trials != 0:
+        raise ValueError(f"correct must lie between 0 and test_cases, a positive number, got {right} of {trials}")
+    return right, trials
