@@ -81,7 +81,9 @@ asan-python: .venv/.built ## the Python tests of native code under the same sani
 libcxx-python: .venv/.built ## the Python tests of native code with clang and libc++, with a module in build/libcxx-python
 	CXX=clang++ CXXFLAGS=-stdlib=libc++ $(OTHER_MODULE)
 	@$(HIDE_EDITABLE)
-	PYTHONPATH=$(CURDIR)/build/$@ $(PY) -m pytest $(PYTEST_ARGS) tests/selection tests/push tests/gp tests/hostile
+	PYTHONPATH=$(CURDIR)/build/$@ $(PY) -m pytest $(PYTEST_ARGS) \
+		tests/selection tests/evaluation tests/push tests/problems tests/gp tests/adapters \
+		tests/contracts tests/properties tests/golden tests/hostile tests/test_rng.py tests/test_plot.py
 
 libcxx: .venv/.built ## the native tests with clang and libc++
 	$(WITH_VENV) cmake --preset libcxx

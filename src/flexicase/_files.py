@@ -46,6 +46,19 @@ def remove_partial_files(folder: Path, name: str = "") -> None:
         path.unlink(missing_ok=True)
 
 
+def arrow_reader(content: bytes) -> Any:
+    """A file of Arrow that holds a copy of the content, for Arrow to read from on its own threads.
+
+    These threads may outlive the call. One that lets go of a Python object while the interpreter exits needs the
+    interpreter's lock, and Python then ends the process with SIGABRT. So Arrow gets no Python object to hold.
+    """
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    sink.write(content)
+    return pa.BufferReader(sink.getvalue())
+
+
 def sync_folder(folder: Path) -> None:
     """Wait until the names of a folder's files are on disk."""
     handle = os.open(folder, os.O_RDONLY)

@@ -4,10 +4,13 @@ import errno
 import json
 import os
 import re
+import sys
 
 import numpy as np
 import pytest
 
+from flexicase._files import arrow_reader
+from flexicase.experiments import _tables
 from flexicase.experiments._tables import (
     FORMATS,
     MANIFEST,
@@ -22,6 +25,8 @@ from flexicase.experiments._tables import (
 )
 
 pa = pytest.importorskip("pyarrow")
+pytest.importorskip("pyarrow.csv")
+pytest.importorskip("pyarrow.parquet")
 
 
 @pytest.mark.parametrize("style", FORMATS)
@@ -254,3 +259,30 @@ def test_columns_that_cannot_be_kept_exactly_are_refused():
         check_rows({"a": ["x"]})
     with pytest.raises(ValueError, match="at least one column"):
         check_rows({})
+
+
+@pytest.mark.parametrize("style", FORMATS)
+def test_arrow_holds_no_python_object_while_its_threads_read(style, tmp_path, monkeypatch):
+    """One that a thread of Arrow releases while the interpreter exits ends the process with SIGABRT."""
+    made, sources = [], []
+
+    def noting(function, objects, place):
+        def note(*args, **kwargs):
+            returned = function(*args, **kwargs)
+            objects.append(returned if place is None else args[place])
+            return returned
+
+        return note
+
+    monkeypatch.setattr(_tables, "arrow_reader", noting(arrow_reader, made, None))
+    monkeypatch.setattr(pa.parquet, "read_table", noting(pa.parquet.read_table, sources, 0))
+    monkeypatch.setattr(pa.csv, "read_csv", noting(pa.csv.read_csv, sources, 0))
+    write_tables(tmp_path, {"runs": pa.table({"seed": [7]})}, style)
+    assert read_tables(tmp_path, "runs")["runs"].to_pylist() == [{"seed": 7}]
+    assert sources == made
+    assert len(made) == 1
+    content = bytes(1000)
+    before = sys.getrefcount(content)
+    reader = arrow_reader(content)
+    assert sys.getrefcount(content) == before
+    assert reader.read() == content

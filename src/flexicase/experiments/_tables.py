@@ -24,7 +24,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase._files import sync_folder, write_atomically
+from flexicase._files import arrow_reader, sync_folder, write_atomically
 from flexicase.records import TIMING
 
 Format: TypeAlias = Literal["parquet", "csv"]
@@ -221,10 +221,10 @@ def _decode(path: Path, content: bytes, types: Mapping[str, str] | None = None) 
 
     try:
         if path.suffix == ".parquet":
-            table = parquet.read_table(pa.BufferReader(content))
+            table = parquet.read_table(arrow_reader(content))
         else:
             table = csv.read_csv(
-                io.BytesIO(gzip.decompress(content)),
+                arrow_reader(gzip.decompress(content)),
                 parse_options=csv.ParseOptions(newlines_in_values=True),
                 convert_options=csv.ConvertOptions(
                     column_types={column: getattr(pa, kind)() for column, kind in (types or {}).items()},

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from flexicase.experiments.jobs import JobResult, Progress, RunSpec, Scalar, run_with_checkpoint
 from flexicase.problems import load
+from flexicase.problems.settings import MAX_POPULATION
 from flexicase.push.instructions import InstructionSetName
 from flexicase.selection.methods import resolve_method
 
@@ -45,7 +46,7 @@ class GpSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    population: int | None = Field(default=None, ge=1)
+    population: int | None = Field(default=None, ge=1, le=MAX_POPULATION)
     generations: int | None = Field(default=None, ge=0)
     partial: bool | None = None
     default_weight: Literal["max", "min"] | None = None
@@ -53,7 +54,7 @@ class GpSettings(BaseModel):
     check: Literal["all", "first"] | None = None
     budget: int | None = Field(default=None, ge=0, lt=2**63)
     profile: Literal["psb1", "psb2", "propeller"] | None = None
-    n_selections: int | None = Field(default=None, ge=1)
+    n_selections: int | None = Field(default=None, ge=1, le=MAX_POPULATION)
     steps: int | None = Field(default=None, ge=1, lt=2**63)
     simplification_steps: int | None = Field(default=None, ge=0)
     instruction_set: InstructionSetName | None = None

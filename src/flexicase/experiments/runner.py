@@ -16,6 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Literal, TypeAlias
 
+from flexicase._checks import check_count, check_seconds
 from flexicase._files import describe, remove_partial_files
 from flexicase._provenance import Provenance, version
 from flexicase.experiments._outcomes import Layout
@@ -24,7 +25,7 @@ from flexicase.experiments._worker import FULL_DISK
 from flexicase.experiments.executors import Executor, Failed, Finished, LocalExecutor, Progressed
 from flexicase.experiments.jobs import Progress
 from flexicase.experiments.ledger import Ledger
-from flexicase.experiments.spec import StudySpec
+from flexicase.experiments.spec import MAX_RUNS, StudySpec
 from flexicase.experiments.study import Study
 
 TICK_SECONDS = 1.0
@@ -85,6 +86,14 @@ class StudyOptions:
     nice: int = 0
     hang_timeout: float | None = None
     retry_quarantined: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that no study can use."""
+        check_count(self.workers, "workers", 1, MAX_RUNS)
+        check_count(self.max_attempts, "max_attempts", 1)
+        check_count(self.nice, "nice", 0, 19)
+        if self.hang_timeout is not None:
+            check_seconds(self.hang_timeout, "hang_timeout", above_zero=True)
 
 
 def run_study(

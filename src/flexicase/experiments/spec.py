@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 
-from flexicase._checks import did_you_mean
+from flexicase._checks import MAX_COUNT, did_you_mean, shown
 from flexicase.experiments.jobs import RunSpec, load_job
 
 MAX_NAME = 200
@@ -204,6 +204,9 @@ def _checked_settings(model: type[BaseModel], given: Mapping[str, Any], where: s
         raise SpecError(f"{where}: {'; '.join(_messages(error, model))}") from error
     except (ValueError, TypeError, RecursionError) as error:
         raise SpecError(f"{where}: values must fit into JSON: {error}") from error
+    for key, value in _flat(settings):
+        if isinstance(value, int) and abs(value) > MAX_COUNT:
+            raise SpecError(f"{where}: {key}: should be an integer of at most 64 bits, got {shown(value)}")
     return settings
 
 
@@ -218,16 +221,9 @@ def _messages(error: ValidationError, model: type[BaseModel]) -> Iterator[str]:
             yield f"{key!r} is missing"
         else:
             message = detail["msg"].removeprefix("Value error, ").removeprefix("Input ")
-            yield f"{key}: {message[:1].lower()}{message[1:]}, got {_shown(detail['input'])}"
+            yield f"{key}: {message[:1].lower()}{message[1:]}, got {shown(detail['input'])}"
     if len(details) > MAX_MESSAGES:
         yield f"and {len(details) - MAX_MESSAGES} more"
-
-
-def _shown(value: Any) -> str:
-    try:
-        return f"{value!r:.80}"
-    except (ValueError, RecursionError):  # a number with too many digits, or nested too deeply
-        return f"a value of type {type(value).__name__} that cannot be shown"
 
 
 def diff_specs(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
