@@ -144,6 +144,7 @@ void compare(const Machine& m, const Machine& plain, long program) {
     check_identical(m.tags[i].second, plain.tags[i].second, program, "tags");
   }
   for (std::size_t i = 0; i < m.inputs.size(); ++i) check_identical(m.inputs[i], plain.inputs[i], program, "inputs");
+  for (int i = 0; i < kSlots; ++i) check_identical(m.slots[i], plain.slots[i], program, "slots");
   if (m.output != plain.output || m.has_output != plain.has_output) fail(program, "printed something else");
   if (m.draws.state != plain.draws.state) fail(program, "drew another number of random values");
 }
