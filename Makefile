@@ -1,13 +1,14 @@
 # From a fresh copy of the sources, `make demo` and `make test` do all set-up themselves: a virtual
-# environment in .venv with everything pinned by constraints.txt, and the native kernels built once.
+# environment in .venv with everything pinned by constraints.txt, and the native kernels built once. `make demo` installs
+# what it needs only; `make test` adds the rest. PyTorch's CUDA build is installed only with TORCH=cuda.
 # Needed beforehand: Python 3.10 or later and a C++20 compiler (tools/preflight.sh says so if not).
 
 PYTHON ?= python3
 PYTEST_ARGS ?= -n auto --maxprocesses 8
 BENCH_ARGS ?=
+TORCH ?=
 
 PY := .venv/bin/python
-PIP := $(PY) -m pip install --quiet --quiet --disable-pip-version-check --constraint constraints.txt
 # Tools installed in .venv come first, for this command only.
 WITH_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH"
 # The package with a native module built in another way goes to build/<target> and hides the editable installation.
@@ -25,8 +26,8 @@ help: ## list these targets
 
 venv: .venv/.built ## set up .venv and build the native kernels
 
-demo: .venv/.built ## the paper's study at its smallest size: five methods, two problems, one report
-	@$(WITH_VENV) flexicase reproduce --preset smoke --studies out
+demo: .venv/.package ## five methods, one evolved program, evaluations saved, the report of a study of 500 runs
+	@.venv/bin/flexicase demo
 
 test: ## everything that must pass: lint, types, native tests, pytest
 	@$(MAKE) --no-print-directory lint
@@ -80,7 +81,9 @@ asan-python: .venv/.built ## the Python tests of native code under the same sani
 libcxx-python: .venv/.built ## the Python tests of native code with clang and libc++, with a module in build/libcxx-python
 	CXX=clang++ CXXFLAGS=-stdlib=libc++ $(OTHER_MODULE)
 	@$(HIDE_EDITABLE)
-	PYTHONPATH=$(CURDIR)/build/$@ $(PY) -m pytest $(PYTEST_ARGS) tests/selection tests/push tests/gp tests/hostile
+	PYTHONPATH=$(CURDIR)/build/$@ $(PY) -m pytest $(PYTEST_ARGS) \
+		tests/selection tests/evaluation tests/push tests/problems tests/gp tests/adapters \
+		tests/contracts tests/properties tests/golden tests/hostile tests/test_rng.py tests/test_plot.py
 
 libcxx: .venv/.built ## the native tests with clang and libc++
 	$(WITH_VENV) cmake --preset libcxx
@@ -112,21 +115,22 @@ clean: ## remove .venv and everything that was built
 	rm -rf .venv build dist docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find src tests benchmarks tools -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
+# Stages of one environment: what a later one needs is added to it, and no kernel is compiled twice.
 # The build runs without isolation, so that the pinned tools are used and a rebuild is incremental.
 .venv/.tools: constraints.txt tools/preflight.sh
 	@sh tools/preflight.sh "$(PYTHON)"
-	@echo "setting up .venv"
 	@rm -rf build/venv
-	@"$(PYTHON)" -m venv --clear .venv
-	@$(PIP) scikit-build-core nanobind cmake ninja
+	@"$(PYTHON)" tools/set_up.py tools
 	@touch $@
 
-.venv/.built: .venv/.tools pyproject.toml CMakeLists.txt $(NATIVE)
-	@echo "installing what flexicase needs and building its native kernels (a few minutes the first time)"
-	@$(WITH_VENV) $(PIP) --no-build-isolation --editable '.[dev]' \
-		--config-settings=build-dir=build/venv --config-settings=cmake.define.FLEXICASE_NATIVE_TESTS=ON
+.venv/.package: .venv/.tools pyproject.toml CMakeLists.txt $(NATIVE)
+	@$(PY) tools/set_up.py package
+	@touch $@
+
+.venv/.built: .venv/.package
+	@TORCH="$(TORCH)" $(PY) tools/set_up.py complete
 	@touch $@
 
 .venv/.docs: .venv/.built
-	@$(PIP) sphinx furo myst-parser
+	@$(PY) tools/set_up.py docs
 	@touch $@

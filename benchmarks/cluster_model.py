@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase._checks import check_count
+from flexicase._checks import check_count, check_seconds
 from flexicase.evaluation._pipelined import (
     BATCHES_PER_WORKER,
     MAX_SECONDS_PER_BATCH,
@@ -37,7 +37,7 @@ from flexicase.evaluation._prefetch import CASES_AHEAD
 from flexicase.evaluation._protocol import CaseEvaluator
 from flexicase.rng import Seed
 from flexicase.selection.fast_lexicase import FastLexicase
-from simulated_cluster import SimulatedCluster, check_seconds
+from simulated_cluster import SimulatedCluster
 
 
 @dataclass(frozen=True)

@@ -5,25 +5,13 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections import deque
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase._checks import check_count, check_function, check_number, shown
+from flexicase._checks import check_count, check_function, check_seconds
 from flexicase.evaluation._pipelined import BatchSizer, CompletedBatch, PipelinedEvaluator
 from flexicase.evaluation._protocol import CaseEvaluator, EvaluationError, evaluate_block
-
-MAX_SECONDS = 1e12
-
-
-def check_seconds(value: Any, name: str, *, above_zero: bool = False) -> float:
-    """A finite time that is not negative, or above 0."""
-    seconds = check_number(value, name)
-    if not (0.0 < seconds <= MAX_SECONDS or (seconds == 0.0 and not above_zero)):
-        expected = "above 0" if above_zero else "0 or more"
-        raise ValueError(f"{name} must be a finite number of seconds, {expected}, got {shown(value)}")
-    return seconds
 
 
 class SimulatedCluster(PipelinedEvaluator):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import sys
 from pathlib import Path
 
 import flexicase
+from flexicase.cli import EXAMPLES
 from flexicase.selection.methods import resolve_method
 
 project = "flexicase"
@@ -27,6 +29,7 @@ default_role = "py:obj"
 suppress_warnings = ["ref.python"]  # gp and torch each have a Generation; either page links its own
 
 myst_enable_extensions = ["substitution"]
+myst_heading_anchors = 3
 
 autodoc_member_order = "groupwise"
 autodoc_typehints = "signature"
@@ -72,4 +75,19 @@ def _biases_list() -> str:
     return ", ".join(f"`{name}`" for name in flexicase.biases())
 
 
-myst_substitutions = {"methods_table": _methods_table(), "biases_list": _biases_list()}
+def _commands_table() -> str:
+    """Every command, what it does and its example."""
+    rows = []
+    for function, example in EXAMPLES.items():
+        purpose = inspect.getdoc(function).splitlines()[0]
+        rows.append(f"| `{example.split()[1]}` | {purpose} | `{example}` |")
+    purpose = "List and describe problems, and score programs."
+    rows.append(f"| `problems` | {purpose} | `flexicase problems show mirror-image` |")
+    return "\n".join(["| command | does | example |", "|---|---|---|", *rows])
+
+
+myst_substitutions = {
+    "methods_table": _methods_table(),
+    "biases_list": _biases_list(),
+    "commands_table": _commands_table(),
+}

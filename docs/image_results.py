@@ -1,21 +1,25 @@
 """Puts the tables and figures of the image studies into their page: ``python docs/image_results.py``.
 
 Tables go between ``<!-- STUDY TABLE -->`` and ``<!-- end -->``, where STUDY is a folder of ``results`` and TABLE a part
-of the report, or ``claims``, or ``runs``: how many there are.
+of the report, or ``runs``: how many there are and what made them.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 import tempfile
 from pathlib import Path
 
 from flexicase.experiments.results import StudyResults, read_results
-from flexicase.report._images import image_sections
-from flexicase.report.claims import image_claims
 from flexicase.report.figures import draw_figures
+from flexicase.report.write import sections_of
 
 DOCS = Path(__file__).resolve().parent
+sys.path.append(str(DOCS))
+
+from make_results import standing, table_text  # noqa: E402
+
 PAGE = DOCS / "image-results.md"
 FIGURE = "last-generations"
 BLOCK = re.compile(r"<!-- (?P<study>[\w-]+) (?P<table>\w+) -->\n.*?<!-- end -->", re.DOTALL)
@@ -26,22 +30,13 @@ def study(name: str) -> StudyResults:
     return read_results(DOCS.parent / "results" / name)
 
 
-def markdown(header: list[str], rows: list[list[str]]) -> str:
-    """A table."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
 def table(results: StudyResults, name: str) -> str:
-    """One of the report's tables, without the column that names the data."""
+    """One of the report's tables, below the text that explains it."""
     if name == "runs":
-        return f"{len(results.runs)} of {results.planned} runs are done, in the order of the seeds.\n"
-    if name == "claims":
-        rows = [[claim.statement, claim.verdict, claim.evidence] for claim in image_claims(results)]
-        return markdown(["statement", "here", "evidence"], rows)
-    found = next(section.table for section in image_sections(results) if section.id == name)
-    assert found is not None
-    return markdown(found.header[1:], [row[1:] for row in found.rows])
+        return f"{standing(results)}\n"
+    section = next(section for section in sections_of(results) if section.id == name)
+    assert section.table is not None
+    return f"{section.text}\n\n{table_text(section.table)}\n"
 
 
 def filled(page: str) -> str:
@@ -58,7 +53,7 @@ def draw() -> None:
     """Draw the figures of all studies on the page."""
     for name in dict.fromkeys(match["study"] for match in BLOCK.finditer(PAGE.read_text(encoding="utf-8"))):
         with tempfile.TemporaryDirectory() as folder:
-            for file in draw_figures(image_sections(study(name)), Path(folder)):
+            for file in draw_figures(sections_of(study(name)), Path(folder)):
                 if file.suffix == ".png" and file.name.startswith(FIGURE):
                     (DOCS / "images" / file.name).write_bytes(file.read_bytes())
 

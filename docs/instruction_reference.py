@@ -20,6 +20,7 @@ _TITLES = {
     "random": "Random values",
     "parentheses": "Parentheses of genomes",
     "file": "Reading a text",
+    "output": "Output slots",
 }
 _HEAD = "| name | takes | gives | what it does | blocks | lists |\n|---|---|---|---|---|---|"
 

@@ -17,8 +17,9 @@ from pathlib import Path
 from flexicase.experiments.results import StudyResults, read_results
 from flexicase.report import _paper as paper
 from flexicase.report._sections import Section, Table
-from flexicase.report.figures import draw_figures
-from flexicase.report.write import PROGRAMS, layout_of, write_tables
+from flexicase.report.claims import verdict_line
+from flexicase.report.figures import draw_figures, figures_of
+from flexicase.report.write import PROGRAMS, layout_of, sections_of, write_tables
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "benchmarks"))
@@ -51,16 +52,28 @@ def refresh(root: Path) -> list[Path]:
     page = (root / PAGE).read_text(encoding="utf-8")
     files = [root / PAGE, root / LIST]
     for results in studies:
-        sections = layout_of(results).sections(results)
+        sections = sections_of(results)
         files += write_tables(results, sections, root / "results" / results.spec.name / TABLES)
         if results.spec.kind != "image":
             pictures = draw(sections, root / IMAGES / results.spec.name)
             files += pictures
             page = replace_fragment(page, fragment(results, sections, pictures), results.spec.name)
+    if "<!-- finding:begin -->" in page:
+        page = replace_fragment(page, finding(studies), "finding")
     overview = (root / LIST).read_text(encoding="utf-8")
     (root / LIST).write_text(replace_fragment(overview, list_of(studies), "studies"), encoding="utf-8")
     (root / PAGE).write_text(page, encoding="utf-8")
     return files
+
+
+def finding(studies: list[StudyResults]) -> str:
+    """What each study found, in one or two sentences."""
+    lines = []
+    for results in studies:
+        layout = layout_of(results)
+        outcome = verdict_line(layout.claims(results)) or layout.verdict(results)
+        lines.append(f"- `{results.spec.name}`, {layout.title}: {outcome}")
+    return "\n".join(lines)
 
 
 def draw(sections: list[Section], folder: Path) -> list[Path]:
@@ -78,12 +91,15 @@ def is_shown(path: Path) -> bool:
 
 
 def fragment(results: StudyResults, sections: list[Section], pictures: list[Path]) -> str:
-    """A study as Markdown: how far it is, verdicts, figures and tables."""
-    verdicts = "\n".join(f"- **{c.verdict}**: “{c.statement}” {c.evidence}" for c in layout_of(results).claims(results))
-    parts = [standing(results), verdicts]
-    parts += [f"![{path.stem.replace('-', ' ')}](images/results/{results.spec.name}/{path.name})" for path in pictures]
+    """A study as Markdown: how far it is, then text, figures and table of each section."""
+    captions = {figure.name: figure.chart.caption for figure in figures_of(sections)}
+    parts = [standing(results)]
+    parts += [
+        f"![{path.stem.replace('-', ' ')}](images/results/{results.spec.name}/{path.name})\n\n*{captions[path.stem]}*"
+        for path in pictures
+    ]
     parts += [f"**{part.title}.** {part.text}\n\n{table_text(part.table)}" for part in sections if part.table]
-    return "\n\n".join(filter(None, parts))
+    return "\n\n".join(parts).replace("\n\n**\n\n", "\n\n")
 
 
 def standing(results: StudyResults) -> str:
@@ -91,7 +107,11 @@ def standing(results: StudyResults) -> str:
     origin, done = results.origin(), len(results.runs)
     far = f"all {done} runs" if done == results.planned else f"{done} of {results.planned} runs so far"
     sizes = ", ".join(f"{name} {value}" for name, value in results.spec.settings.items())
-    return f"{far[:1].upper()}{far[1:]}; {sizes}. Made by flexicase {origin['versions']} on {origin['machines']}."
+    hours = sum(run.provenance.get("seconds") or 0.0 for run in results.runs) / 3600
+    return (
+        f"{far[:1].upper()}{far[1:]}; {sizes}. Made by flexicase {origin['versions']} on {origin['machines']}. The "
+        f"runs took {hours:.1f} hours in all, each with one thread, beside other work."
+    )
 
 
 def table_text(table: Table) -> str:
@@ -99,7 +119,8 @@ def table_text(table: Table) -> str:
     parts = []
     for group in table.groups():
         rows = [[*row[1 : table.names], *(cell.replace(" ", NO_BREAK) for cell in row[table.names :])] for row in group]
-        parts.append(f"*{group[0][0]}*\n\n{markdown_table(table.header[1:], rows, table.names - 1)}")
+        title = f"{group[0][0][:1].upper()}{group[0][0][1:]}"
+        parts.append(f"*{title}*\n\n{markdown_table(table.header[1:], rows, table.names - 1)}")
     return "\n\n".join(parts)
 
 

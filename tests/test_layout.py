@@ -1,16 +1,20 @@
-"""The map in CONTRIBUTING is true, and every public name is defined once."""
+"""The map in CONTRIBUTING is true, every public name is defined once, and `make` sets up what it says."""
 
 from __future__ import annotations
 
 import ast
 import importlib
+import json
 import re
+import sys
 from functools import cache
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 import flexicase
+import set_up
 from flexicase.cli import app
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -90,3 +94,64 @@ def test_make_calls_commands_with_options_that_exist() -> None:
     for command in commands:
         done = CliRunner().invoke(app, [*command.split(), "--help"])  # an unknown option comes before --help
         assert done.exit_code == 0, done.output
+
+
+def test_set_up_shows_what_is_built() -> None:
+    core = "[12/61] Building CXX object CMakeFiles/flexicase_core.dir/native/push/float.cpp.o"
+    assert set_up.built_file(core) == "Building 12/61 native/push/float.cpp"
+    assert set_up.built_file("[61/61] Linking CXX shared module _native.so") == "Linking 61/61 _native.so"
+    assert set_up.built_file("-- Configuring done") is None
+
+
+def test_set_up_installs_for_the_demo_no_torch_and_no_ray(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    wanted = set_up.names(set_up.requirements(set_up.EXTRAS["package"])).split(", ")
+    assert {"numpy", "typer", "rich", "matplotlib", "pyarrow"} <= set(wanted)
+    assert not {"torch", "ray", "pytest"} & set(wanted)
+    assert {"torch", "ray", "pytest"} <= set(set_up.names(set_up.requirements(set_up.EXTRAS["complete"])).split(", "))
+
+
+@pytest.mark.parametrize(
+    ("choice", "served", "left_out"),
+    [("", [], False), ("", ["nvidia-cudnn"], True), ("cuda", ["nvidia-cudnn"], False), ("none", [], True)],
+)
+def test_the_cuda_build_of_torch_is_installed_only_if_asked_for(
+    choice: str, served: list[str], left_out: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("TORCH", choice)
+    monkeypatch.setattr(set_up, "cuda_packages", lambda: iter(served))
+    message = set_up.without_torch()
+    assert (message is not None) == left_out
+    if served and left_out:
+        assert message is not None
+        assert "TORCH=cuda" in message
+        assert "torch==" in message
+
+
+def test_cuda_packages_are_recognised_in_the_report_of_pip(monkeypatch: pytest.MonkeyPatch) -> None:
+    def pip_writes_a_report(command: list[str], *_: object) -> str:
+        entries = [{"metadata": {"name": name}} for name in ("torch", "nvidia-cublas", "sympy", "triton")]
+        Path(command[command.index("--report") + 1]).write_text(json.dumps({"install": entries}), encoding="utf-8")
+        assert "--dry-run" in command  # nothing may be installed by asking
+        return ""
+
+    monkeypatch.setattr(set_up, "run", pip_writes_a_report)
+    assert list(set_up.cuda_packages()) == ["nvidia-cublas", "triton"]
+
+
+def test_set_up_that_fails_shows_the_output() -> None:
+    with pytest.raises(set_up.CommandError, match=r"testing failed:\nbroken"):
+        set_up.run([sys.executable, "-c", "print('broken'); raise SystemExit(3)"], "testing")
+
+
+def test_set_up_is_never_silent_for_long(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(set_up, "SECONDS_OF_SILENCE", 0.2)
+    set_up.run([sys.executable, "-c", "import time; time.sleep(1)"], "sleeping")
+    assert capsys.readouterr().out.count("  sleeping (") >= 2
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    """The package defines it; the build reads it from there."""
+    assert f"\nversion: {flexicase.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert "\nversion =" not in (ROOT / "pyproject.toml").read_text(encoding="utf-8").split("[tool", 1)[0]

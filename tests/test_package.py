@@ -135,18 +135,3 @@ def test_benchmark_markers_stand_once_and_in_order():
     text = (README.parent / "docs" / "comparison.md").read_text(encoding="utf-8")
     assert text.count("<!-- benchmark:begin -->") == text.count("<!-- benchmark:end -->") == 1
     assert text.index("<!-- benchmark:begin -->") < text.index("<!-- benchmark:end -->")
-
-
-def test_what_is_said_of_the_papers_study_follows_from_its_runs():
-    pytest.importorskip("scipy", reason="scipy is not installed (the report extra)")
-    pytest.importorskip("pyarrow", reason="pyarrow is not installed (the report extra)")
-    from flexicase.experiments.results import read_results
-    from flexicase.report.claims import claims
-
-    results = read_results(README.parent / "results" / "gp-paper")
-    found = {claim.statement: claim.verdict for claim in claims(results)}
-    agree = sum(verdict in ("agrees", "reproduced") for verdict in found.values())
-    assert len(results.runs) == 500
-    assert found["The success counts of the paper's table."] in ("agrees", "reproduced")
-    text = " ".join(README.read_text(encoding="utf-8").split())
-    assert f"{agree} of the paper's {len(found)} tested claims were reproduced" in text

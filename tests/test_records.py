@@ -23,7 +23,7 @@ TRAINING = TrainingRecord(
 def test_a_record_comes_back_from_its_values(record):
     values = record.as_dict()
     assert type(record).from_dict(values) == record
-    assert {type(value) for value in values.values()} <= {int, float, type(None)}  # as files keep them
+    assert {type(value) for value in values.values()} <= {bool, int, float, type(None)}  # as files keep them
     assert type(record).from_dict(values).seconds == record.seconds == (0.5 if record is PROGRAMS else 0.75)
 
 
@@ -48,6 +48,13 @@ def test_values_of_other_types_are_refused(change, error):
         TrainingRecord.from_dict({**TRAINING.as_dict(), **change})
     with pytest.raises(TypeError):
         TrainingRecord.from_dict({})
+
+
+@pytest.mark.parametrize("solved", [1, 0.0, "yes", None])
+def test_a_flag_is_nothing_but_true_or_false(solved):
+    with pytest.raises(TypeError, match="solved must be True or False"):
+        GenerationRecord.from_dict({**PROGRAMS.as_dict(), "solved": solved})
+    assert GenerationRecord.to_columns([PROGRAMS])["solved"].dtype == np.bool_
 
 
 def test_columns_have_the_types_of_the_fields():

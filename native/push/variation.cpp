@@ -59,14 +59,16 @@ void apply(VariationContext& m, Operator how, Parents& parents) {
   }
 }
 
-void limit_size(VariationContext& m, const Genes& first_parent) {
-  if (!m.is_too_big(m.child.size())) return;
+// Whether the child was replaced by a genome that has nothing of its parents.
+bool limit_size(VariationContext& m, const Genes& first_parent) {
+  if (!m.is_too_big(m.child.size())) return false;
   switch (m.variation.too_big) {
-    case TooBig::random: return m.variation.source->genome(m.stream, m.fresh, m.variation.max_initial_genome, m.child);
-    case TooBig::parent: m.child = first_parent; return;
-    case TooBig::empty: m.child.clear(); return;
-    default: m.child.resize(m.most_genes());
+    case TooBig::random: m.variation.source->genome(m.stream, m.fresh, m.variation.max_initial_genome, m.child); break;
+    case TooBig::parent: m.child = first_parent; return false;
+    case TooBig::empty: m.child.clear(); break;
+    default: m.child.resize(m.most_genes()); return false;
   }
+  return true;
 }
 
 }  // namespace
@@ -105,14 +107,16 @@ std::shared_ptr<Population> breed(const Variation& variation, const Population& 
       Parents own(parents, brood.parents + brood.first[i], brood.parents + brood.first[i + 1]);
       const Genes& first = own.take();
       context.child = first;
+      bool replaced = false;
       for (const Operator how : variation.pipelines[static_cast<std::size_t>(brood.pipelines[i])]) {
         apply(context, how, own);
+        replaced |= how == Operator::genesis;
       }
-      limit_size(context, first);
+      replaced |= limit_size(context, first);
       Genes& child = children->genomes[static_cast<std::size_t>(i)];
       child = context.child;
       for (Gene& gene : child) gene.item = copied(gene.item, *arena);
-      used[i] = own.used();
+      used[i] = replaced ? -own.used() : own.used();
       watch.spend(1000 + 100 * static_cast<std::int64_t>(child.size()));
     }
   });

@@ -65,7 +65,8 @@ struct Brood {
   std::int64_t size;
 };
 
-// The children, and how many of its parents each of them used; the same for any number of threads.
+// The children, and how many of its parents each of them used, negative for a child that was replaced by a random or
+// an empty genome; the same for any number of threads.
 std::shared_ptr<Population> breed(const Variation& variation, const Population& parents, const Brood& brood, Key key,
                                   int threads, std::int64_t* used);
 

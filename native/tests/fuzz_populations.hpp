@@ -32,6 +32,16 @@ inline std::shared_ptr<GeneSource> gene_source() {
        {Draw::integer, Draw::real, Draw::boolean, Draw::character, Draw::string, Draw::tag, Draw::tagged}) {
     add(draw).words = draw == Draw::string;
   }
+  Generator element;
+  element.draw = Draw::integer;
+  element.low = 1;
+  element.high = 3;
+  for (const Draw draw : {Draw::words, Draw::vector}) {
+    Generator& made = add(draw);
+    made.letters = u"xyz";
+    made.parts = {element};
+    made.shares = {1};
+  }
   Item* items = source->arena.take<Item>(3);
   for (int i = 0; i < 3; ++i) items[i] = integer(i);
   add(Draw::fixed).item = vector(items, 3);

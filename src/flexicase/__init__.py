@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from flexicase.evaluation._cache import CacheInfo
     from flexicase.evaluation._protocol import EvaluationError
+    from flexicase.gp.sampling import PhylogenyInformed
     from flexicase.records import Record
     from flexicase.rng import Key
     from flexicase.selection.advise import Advice, advise
@@ -56,6 +57,7 @@ __all__ = [
     "Lexicase",
     "MadEpsilon",
     "Method",
+    "PhylogenyInformed",
     "Plexicase",
     "ProbabilityEstimate",
     "RandomSelection",
@@ -105,6 +107,7 @@ _MODULES = {
     "selection.plexicase": "Plexicase",
     "selection.methods": "methods register",
     "selection.sampling": "Cohorts DownSample InformedDownSample",
+    "gp.sampling": "PhylogenyInformed",
 }
 _MODULE_OF = {name: f"flexicase.{module}" for module, names in _MODULES.items() for name in names.split()}
 

@@ -1,7 +1,7 @@
-"""Checkpoints: the last two of a run in a folder, written atomically, read only if whole and of the same run.
+"""Checkpoints: a folder keeps the last two of a run, written atomically; damaged ones and other runs' are refused.
 
-A checkpoint is the bytes of a state, a JSON header (settings, generation and other plain values), its length, a SHA-256
-digest of all that, and the name of the format. The bytes come first, so that other programs can read them.
+A checkpoint is the bytes of a state, a JSON header (settings, generation and other plain values), the header's length,
+a SHA-256 digest of all that, and the name of the format. The bytes come first, so that other programs can read them.
 """
 
 from __future__ import annotations
@@ -28,21 +28,16 @@ NEWEST, PREVIOUS = f"run{SUFFIX}", f"run{SUFFIX}.previous"
 MAGIC = b"flexicase run 2\n"
 DIGEST = 32
 TRAILER = 8 + DIGEST + len(MAGIC)
-#: What reading forged values may raise.
+#: Exceptions that forged values may cause.
 UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, struct.error)
 
 
 class CheckpointError(ValueError):
-    """A file that is not a whole checkpoint."""
+    """A checkpoint is damaged."""
 
 
 def as_folder(value: Any, name: str = "save") -> Path:
-    """The path of a folder, given as an argument.
-
-    Raises:
-        TypeError: It is not a path.
-        ValueError: It cannot be the name of a folder.
-    """
+    """Convert an argument to the path of a folder, or raise TypeError or ValueError."""
     try:
         text = os.fspath(value)
     except Exception:
@@ -59,14 +54,9 @@ def as_folder(value: Any, name: str = "save") -> Path:
 
 
 def require_free(folder: Path, *, remedy: str = "pass resume=True to continue it") -> None:
-    """Refuse a folder that holds a checkpoint, which a new run would overwrite.
+    """Raise ValueError if a folder holds a checkpoint, which a new run would overwrite.
 
-    Args:
-        folder: Where the new run is to be saved.
-        remedy: How to continue the run that is there.
-
-    Raises:
-        ValueError: There is a checkpoint, whole or damaged; the message says of which run.
+    The message names the run of the checkpoint, and ``remedy``: how to continue it.
     """
     try:
         found = sorted(path.name for path in folder.glob(f"*{SUFFIX}*") if path.suffix != TEMPORARY)
@@ -88,13 +78,7 @@ def require_free(folder: Path, *, remedy: str = "pass resume=True to continue it
 
 
 def prepare_folder(folder: Path) -> None:
-    """Make the folder for checkpoints and check that files can be written there.
-
-    Partly written checkpoints of processes that were killed are removed.
-
-    Raises:
-        OSError: It is not a folder, cannot be made, or cannot be written to.
-    """
+    """Make the folder for checkpoints, remove partly written ones, and raise OSError if it cannot be written to."""
     probe = folder / f"probe.{os.getpid()}{TEMPORARY}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -111,25 +95,15 @@ def prepare_folder(folder: Path) -> None:
 class CheckpointWriter(Generic[State]):
     """Saves a run to a folder from time to time, and finds its newest whole checkpoint.
 
-    A failure to write costs a warning, the first time, and not the run.
+    If a checkpoint cannot be written, the run continues with a warning.
 
     Args:
-        folder: The folder; None: nothing is saved.
-        settings: What the run is, as plain values; a checkpoint of anything else is refused.
-        dump: Gives the state of the run: plain values, and bytes.
-        load: Makes a state of these; may raise what reading forged values raises.
+        folder: The folder; None: do not save.
+        settings: The settings of the run; checkpoints with other settings are refused.
+        dump: Returns the state of the run: plain values, and bytes.
+        load: Makes a state from these.
         every: Seconds between checkpoints.
-        done: A generation that needs no saving.
-
-    Example:
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> from flexicase._checkpoint import CheckpointWriter
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     writer = CheckpointWriter(Path(folder), {"seed": 1}, lambda: ({}, b"state"), lambda _, state: state)
-        ...     writer.save(generation=3)
-        ...     writer.open(resume=True)
-        b'state'
+        done: A generation that is already saved.
     """
 
     def __init__(
@@ -150,17 +124,17 @@ class CheckpointWriter(Generic[State]):
         self._warned = False
 
     def open(self, *, resume: bool, is_own: bool = False) -> State | None:
-        """Prepare the folder, and give the newest whole state in it if the run is to go on from there.
+        """Prepare the folder. Returns the newest whole state in it if there is one and ``resume`` is True.
 
         A damaged newest checkpoint is removed, so that the next one does not replace the whole one before it.
 
         Args:
-            resume: Go on from the checkpoint in the folder, if there is one.
-            is_own: What is in the folder may be overwritten: it is of this run.
+            resume: Continue from the checkpoint in the folder, if there is one.
+            is_own: The checkpoints in the folder belong to this run and may be overwritten.
 
         Raises:
-            CheckpointError: There are checkpoints, but none is whole.
-            ValueError: The checkpoint is of a run with other settings, or there is one without ``resume``.
+            CheckpointError: All checkpoints are damaged.
+            ValueError: The checkpoint has other settings, or there is one and ``resume`` is False.
             OSError: The folder cannot be written to.
         """
         if self.folder is None:
@@ -177,16 +151,11 @@ class CheckpointWriter(Generic[State]):
         return state
 
     def save_if_due(self, generation: int) -> None:
-        """Save if the last checkpoint is old enough."""
         if time.monotonic() - self._last >= self.every:
             self.save(generation)
 
     def save(self, generation: int) -> None:
-        """Write a checkpoint, unless this generation has been saved; the one before it is kept.
-
-        Args:
-            generation: Generations done.
-        """
+        """Write a checkpoint unless this generation is already saved; the previous one is kept."""
         if self.folder is None or generation == self._saved:
             return
         values, body = self._dump()
@@ -199,8 +168,8 @@ class CheckpointWriter(Generic[State]):
             if not self._warned:
                 self._warned = True
                 warnings.warn(
-                    f"no checkpoint was written to {self.folder} ({error.strerror or error}); the run is not affected, "
-                    "and the next checkpoint will be tried as usual",
+                    f"no checkpoint was written to {self.folder} ({error.strerror or error}); the run continues, and "
+                    "the next checkpoint will be tried as usual",
                     RuntimeWarning,
                     stacklevel=2,
                 )
@@ -213,18 +182,12 @@ class CheckpointWriter(Generic[State]):
 
 
 def pack(header: dict[str, Any], body: bytes) -> bytes:
-    """The content of a checkpoint."""
     text = json.dumps(header).encode()
     content = body + text + struct.pack("<Q", len(text))
     return content + hashlib.sha256(content).digest() + MAGIC
 
 
 def unpack(content: bytes) -> Parts:
-    """The header and the bytes of a checkpoint.
-
-    Raises:
-        CheckpointError: It is damaged, or not a checkpoint.
-    """
     if len(content) < TRAILER or not content.endswith(MAGIC):
         raise CheckpointError("the file is damaged, cut short, or not a checkpoint of this version")
     sealed, digest = content[: -DIGEST - len(MAGIC)], content[-DIGEST - len(MAGIC) : -len(MAGIC)]
@@ -241,15 +204,15 @@ def unpack(content: bytes) -> Parts:
 def read_newest(
     folder: Path, load: Callable[[dict[str, Any], bytes], State], *, remove_damaged: bool = False
 ) -> tuple[dict[str, Any], State] | None:
-    """The header and the state of the newest whole checkpoint in a folder; None if there is none at all.
+    """The header and the state of the newest whole checkpoint in a folder; None if there is none.
 
     Args:
         folder: The folder.
-        load: Makes a state of a checkpoint's header and bytes.
+        load: Makes a state from a checkpoint's header and bytes.
         remove_damaged: Remove a newer checkpoint that is damaged.
 
     Raises:
-        CheckpointError: There are checkpoints, but none is whole.
+        CheckpointError: All checkpoints are damaged.
     """
     problems = []
     for name in (NEWEST, PREVIOUS):
@@ -272,16 +235,7 @@ def read_newest(
 
 
 def check_settings(where: str, expected: dict[str, Any], found: dict[str, Any]) -> None:
-    """Refuse the checkpoint of another run.
-
-    Args:
-        where: What to call the checkpoint in a message.
-        expected: Settings of this run.
-        found: Settings in the checkpoint.
-
-    Raises:
-        ValueError: They differ; the message says in what.
-    """
+    """Raise ValueError if the settings ``found`` in ``where`` are not those of this run."""
     for name in expected | found:
         if expected.get(name) != found.get(name):
             raise ValueError(

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 MAX_COUNT = 2**63 - 1
+MAX_SECONDS = 1e12
 MAX_THREADS = 1024
 EXACT_INTEGERS = 2**53  # up to here every integer is a float64
 
@@ -125,6 +126,15 @@ def check_number(value: Any, name: str) -> float:
     if math.isnan(number):
         raise ValueError(f"{name} must be a number, got NaN")
     return number
+
+
+def check_seconds(value: Any, name: str, *, above_zero: bool = False) -> float:
+    """A finite time that is not negative, or above 0."""
+    seconds = check_number(value, name)
+    if not (0.0 < seconds <= MAX_SECONDS or (seconds == 0.0 and not above_zero)):
+        expected = "above 0" if above_zero else "0 or more"
+        raise ValueError(f"{name} must be a finite number of seconds, {expected}, got {shown(value)}")
+    return seconds
 
 
 def check_not_negative(value: Any, name: str) -> float:

@@ -1,4 +1,4 @@
-"""Atomic writes, and a file lock that names its owner and ends with it."""
+"""Atomic writes, and a file lock that names its owner and is released when the owner ends."""
 
 from __future__ import annotations
 
@@ -9,22 +9,20 @@ import socket
 import time
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 TEMPORARY = ".partial"
+OWNER_BYTES = 1000
+MAX_SECONDS = 1e11  # the year 5138
 
 
 def write_atomically(path: Path, content: bytes, *, backup: Path | None = None) -> None:
-    """Write a file so that, whatever happens, it holds either the old content or all of the new.
+    """Replace the content of a file, all or nothing.
 
     Args:
         path: The file.
-        content: What it shall hold.
-        backup: Where the old content stays, beside the new; in between, the old content may be only there.
-
-    Raises:
-        OSError: It could not be written; nothing is left behind but what was there before.
+        content: The new content.
+        backup: Keep the old content here. If the process dies, the file may be missing and only the backup exist.
     """
     temporary = path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY}")
     try:
@@ -43,15 +41,26 @@ def write_atomically(path: Path, content: bytes, *, backup: Path | None = None) 
 
 
 def remove_partial_files(folder: Path, name: str = "") -> None:
-    """Remove what processes that were killed while writing have left, of all files or one."""
+    """Remove the partly written files of killed processes; ``name``: only those of this file."""
     for path in folder.glob(f"{name}*{TEMPORARY}"):
         path.unlink(missing_ok=True)
 
 
+def arrow_reader(content: bytes) -> Any:
+    """A file of Arrow that holds a copy of the content, for Arrow to read from on its own threads.
+
+    These threads may outlive the call. One that lets go of a Python object while the interpreter exits needs the
+    interpreter's lock, and Python then ends the process with SIGABRT. So Arrow gets no Python object to hold.
+    """
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    sink.write(content)
+    return pa.BufferReader(sink.getvalue())
+
+
 def sync_folder(folder: Path) -> None:
-    """Wait until the names of a folder's files are on the disk."""
-    if os.name == "nt":
-        return  # folders cannot be opened there
+    """Wait until the names of a folder's files are on disk."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -59,50 +68,28 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-OWNER_BYTES = 1000
-MAX_SECONDS = 1e11  # the year 5138
-
-
 class LockedError(RuntimeError):
-    """Somebody else is at work there; the message says who."""
+    """Another process holds the lock; the message names it."""
 
 
 class FileLock:
     """A lock file, held by the operating system's lock on it and on its folder.
 
-    The system releases it when the owner ends, however that happens, so what a dead owner left in the file is never in
-    the way. `previous` tells of an owner who did not let go by itself.
+    The system releases the lock when its owner ends, also by a kill. Then `previous` describes that owner.
 
     Args:
-        path: The lock file; made if need be.
-        what: What is locked, for messages.
+        path: The lock file; made if it does not exist.
+        what: Name of what is locked, for messages.
         timeout: Seconds to wait for the lock.
-
-    Example:
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> from flexicase._files import FileLock, LockedError
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     with FileLock(Path(folder) / "lock", "the study"):
-        ...         try:
-        ...             FileLock(Path(folder) / "lock", "the study").acquire()
-        ...         except LockedError as error:
-        ...             print(error)
-        the study is locked by process ... on ... since ...
     """
 
     def __init__(self, path: Path, what: str, timeout: float = 0.0) -> None:
-        """Remember; nothing is locked yet."""
         self.path, self.what, self.timeout = path, what, timeout
         self.previous: dict[str, Any] | None = None
         self._handles: list[int] = []
 
     def acquire(self) -> None:
-        """Take the lock.
-
-        Raises:
-            LockedError: Another process has it.
-        """
+        """Take the lock, or raise LockedError."""
         deadline = time.monotonic() + self.timeout
         while not self._try():
             if time.monotonic() >= deadline:
@@ -114,7 +101,6 @@ class FileLock:
         os.pwrite(self._handles[-1], json.dumps(owner).encode(), 0)
 
     def release(self) -> None:
-        """Let go."""
         if self._handles:
             os.ftruncate(self._handles[-1], 0)
             for handle in self._handles:
@@ -123,25 +109,21 @@ class FileLock:
             self._close()
 
     def __enter__(self) -> FileLock:
-        """Take the lock."""
         self.acquire()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Let go."""
+    def __exit__(self, *exception: object) -> None:
         self.release()
 
     def _try(self) -> bool:
-        """Lock the folder and the file in it, if both are free; the folder, because the file may be deleted."""
+        """Lock the file and, because the file may be deleted, its folder."""
         try:
             self._handles.append(os.open(self.path.parent, os.O_RDONLY))
             try:
                 fcntl.flock(self._handles[-1], fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise
-            except OSError:  # network file systems may lock files only
+            except OSError:  # network file systems may lock only files
                 pass
             while True:
                 self._handles.append(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644))
@@ -165,7 +147,7 @@ class FileLock:
 
 
 def _close_in_child() -> None:
-    """A forked process shares the locks of its parent, and would keep them after the parent's end."""
+    """Release the locks in a forked process, which would keep them after its parent's end."""
     for lock in list(_HELD):
         lock._close()
 
@@ -175,7 +157,7 @@ os.register_at_fork(after_in_child=_close_in_child)
 
 
 def describe(owner: dict[str, Any] | None) -> str:
-    """An owner in words."""
+    """The owner of a lock in words."""
     if owner is None:
         return "another process"
     since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(owner["since"]))
@@ -183,18 +165,19 @@ def describe(owner: dict[str, Any] | None) -> str:
 
 
 def _owner(path: Path) -> dict[str, Any] | None:
-    """What the file says about who locked it; None if it says nothing that makes sense."""
+    """The owner in a lock file; None if the file holds nothing that makes sense."""
     try:
         with open(path, "rb") as file:
-            owner = json.loads(file.read(OWNER_BYTES))
-        pid, host, since = int(owner["pid"]), str(owner["host"]), float(owner["since"])
+            found = json.loads(file.read(OWNER_BYTES))
+        since = float(found["since"])
+        owner = {"pid": int(found["pid"]), "host": str(found["host"]), "since": since}
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
-    return {"pid": pid, "host": host, "since": since} if 0 <= since < MAX_SECONDS else None
+    return owner if 0 <= since < MAX_SECONDS else None
 
 
 def _is_at(handle: int, path: Path) -> bool:
-    """Whether an open file is the one at a path, and not one that was there before."""
+    """Whether an open file is still the one at a path."""
     try:
         return os.path.samestat(os.fstat(handle), os.stat(path))
     except FileNotFoundError:

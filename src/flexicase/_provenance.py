@@ -1,4 +1,4 @@
-"""Where results come from: version, machine, command; and what this machine has."""
+"""Provenance of results: version, machine and command."""
 
 from __future__ import annotations
 
@@ -24,12 +24,7 @@ class Provenance:
     Attributes:
         version: The version of flexicase, with the commit if it runs from its repository.
         machine: Host, processor, system, Python and NumPy.
-        command: The command line; of absolute paths the last part only, since where things lie made no difference.
-
-    Example:
-        >>> from flexicase._provenance import Provenance
-        >>> Provenance.here().version.startswith("0.")
-        True
+        command: The command line, with only the last part of absolute paths.
     """
 
     version: str
@@ -38,31 +33,24 @@ class Provenance:
 
     @classmethod
     def here(cls) -> Provenance:
-        """That of this process."""
+        """The provenance of this process."""
         program = Path(sys.argv[0])
         name = program.parent.name if program.name == "__main__.py" else program.name
-        return cls(version(), machine(), shlex.join([name, *map(_without_place, sys.argv[1:])]))
+        return cls(version(), machine(), shlex.join([name, *map(_shorten_path, sys.argv[1:])]))
 
 
-def _without_place(argument: str) -> str:
+def _shorten_path(argument: str) -> str:
     option, equals, value = argument.rpartition("=")
     return f"{option}{equals}{Path(value).name}" if Path(value).is_absolute() else argument
 
 
 @cache
 def version() -> str:
-    """The version, and for a checkout of the sources the commit, with ``.modified`` if files differ from it.
-
-    Example:
-        >>> import flexicase
-        >>> from flexicase._provenance import version
-        >>> version().startswith(flexicase.__version__)
-        True
-    """
+    """The version; in a checkout also the commit, with ``.modified`` if files differ from it."""
     from flexicase import __version__
 
     try:
-        _git("ls-files", "--error-unmatch", "__init__.py")  # the repository around us may be somebody else's
+        _git("ls-files", "--error-unmatch", "__init__.py")  # the repository may be another project's
         commit = _git("rev-parse", "--short=12", "HEAD")
         modified = ".modified" if _git("status", "--porcelain", "--untracked-files=no", ".") else ""
     except (OSError, subprocess.SubprocessError):
@@ -77,14 +65,7 @@ def _git(*args: str) -> str:
 
 @cache
 def machine() -> str:
-    """Host, processor, system, Python and NumPy in one line.
-
-    Example:
-        >>> import platform
-        >>> from flexicase._provenance import machine
-        >>> platform.python_version() in machine()
-        True
-    """
+    """Host, processor, system, Python and NumPy in one line."""
     return (
         f"{socket.gethostname()}: {processor()}, {platform.system()} {platform.machine()}, "
         f"Python {platform.python_version()}, NumPy {np.__version__}"
@@ -92,7 +73,7 @@ def machine() -> str:
 
 
 def usable_cores() -> int:
-    """Cores that this process may use, which in a container can be fewer than the machine has."""
+    """Number of cores that this process may use; in a container, fewer than the machine has."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""Being connected to Ray, for as long as it is needed."""
+"""A connection to Ray."""
 
 from __future__ import annotations
 
@@ -8,27 +8,26 @@ import warnings
 
 from flexicase._checks import require_package
 
-SECONDS_TO_ANSWER = 5.0
+TIMEOUT_SECONDS = 5.0
 
 
 class RaySession:
-    """A connection to Ray: the one that there is, or a new one.
+    """A connection to Ray: the existing one, or a new one that `close` ends.
 
-    Whoever has connected to Ray before keeps that connection. Otherwise this joins the cluster that ``address`` or
-    the environment variable RAY_ADDRESS names, or starts Ray on this machine; `close` then undoes that.
+    A new connection joins the cluster that ``address`` or the environment variable RAY_ADDRESS names, or starts Ray on
+    this machine.
 
     Args:
-        who: Who needs Ray, with the verb, for the message if it is not installed.
-        address: Address of a cluster, as ``ray start`` prints it; None: whatever there is.
+        purpose: Subject and verb of the message if Ray is not installed: ``"runs on Ray need"``.
+        address: Address of a cluster, as ``ray start`` prints it.
 
     Raises:
         ImportError: Ray is not installed.
         ConnectionError: There is no cluster at that address.
     """
 
-    def __init__(self, who: str, address: str | None = None) -> None:
-        """Connect, unless there is a connection."""
-        require_package(who, "ray", extra="cluster")
+    def __init__(self, purpose: str, address: str | None = None) -> None:
+        require_package(purpose, "ray", extra="cluster")
         import ray
 
         self._made_here = not ray.is_initialized()
@@ -46,13 +45,13 @@ class RaySession:
             raise ConnectionError(_no_cluster_message(address, cause)) from cause
 
     def workers(self) -> int:
-        """How many processors the cluster has."""
+        """Number of processors of the cluster."""
         import ray
 
         return max(1, int(ray.cluster_resources().get("CPU", 1)))
 
     def close(self) -> None:
-        """Disconnect, if this made the connection; Ray ends if it was started here."""
+        """End the connection if it was made here; Ray ends if it was started here."""
         if self._made_here:
             import ray
 
@@ -60,27 +59,25 @@ class RaySession:
             ray.shutdown()
 
     def __enter__(self) -> RaySession:
-        """Itself."""
         return self
 
     def __exit__(self, *reason: object) -> None:
-        """Close, whatever happened."""
         self.close()
 
 
 def _check_port_open(address: str) -> None:
-    """Raise at once where Ray would try for a minute or two."""
+    """Raise at once; Ray would try for a minute or two."""
     host, _, port = address.rpartition(":")
     if not port.isdigit():
         return
     try:
-        socket.create_connection((host.rpartition("/")[2], int(port)), SECONDS_TO_ANSWER).close()
+        socket.create_connection((host.rpartition("/")[2], int(port)), TIMEOUT_SECONDS).close()
     except OSError as cause:
         raise ConnectionError(_no_cluster_message(address, cause)) from cause
 
 
 def _no_cluster_message(address: str, cause: Exception) -> str:
     return (
-        f"no Ray cluster answers at {address}: expected the address that 'ray start' has printed, "
-        f"and this machine to be a part of the cluster ({cause})"
+        f"no Ray cluster answers at {address}: use the address that 'ray start' printed, "
+        f"on a machine of the cluster ({cause})"
     )

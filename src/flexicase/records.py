@@ -1,4 +1,4 @@
-"""Records of generations: one line of numbers for each, as plain values or as columns."""
+"""Records: the numbers of one generation, as plain values or as columns."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ from typing import Any, TypeVar, get_args, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-#: Fields that start so hold times, which differ from run to run; all others must not.
+#: Fields with this prefix hold times, which differ when a run is repeated; no other field may.
 TIMING = "seconds"
 RecordType = TypeVar("RecordType", bound="Record")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """One generation of a run: the fields that programs and networks share.
+    """One generation of a run: the fields that gp and torch share.
 
-    Fields are numbers; None stands for a number that the method does not count. Times do not take part in comparisons.
+    Fields are numbers or flags; None stands for a number that the method does not count. Times do not take part in
+    comparisons.
 
     Attributes:
-        generation: Its number, from 0.
+        generation: Number of the generation, from 0.
         events: Selection events.
         evaluations: The paper's measure, summed over all events.
-        pairs: (individual, error) pairs that were computed.
+        pairs: (individual, error) pairs computed.
 
     Example:
         >>> from flexicase.records import Record
@@ -43,7 +44,7 @@ class Record:
 
     @property
     def seconds(self) -> float:
-        """Time of the generation."""
+        """Time of the whole generation."""
         return float(sum(getattr(self, name) for name in _types(type(self)) if name.startswith(TIMING)))
 
     def as_dict(self) -> dict[str, Any]:
@@ -53,36 +54,39 @@ class Record:
 
     @classmethod
     def from_dict(cls: type[RecordType], values: dict[str, Any]) -> RecordType:
-        """The record that `as_dict` was called on.
+        """Reverse `as_dict`.
 
         Raises:
-            TypeError: A field is missing or unknown, or not a number.
-            ValueError: A number is not one of those that its field allows.
+            TypeError: A field is missing, unknown or not a number.
+            ValueError: A number is not a value of its field's enumeration.
         """
         types = _types(cls)
         found: dict[str, Any] = {}
         for name, value in values.items():
             kind, optional = types.get(name, (float, True))
-            expected = int | float if kind is float else int
-            if not (optional and value is None) and (isinstance(value, bool) or not isinstance(value, expected)):
-                raise TypeError(f"{name} must be {'a number' if kind is float else 'an integer'}, got {value!r:.80}")
+            expected = {float: int | float, bool: bool}.get(kind, int)
+            wrong = isinstance(value, bool) != (kind is bool) or not isinstance(value, expected)
+            if wrong and not (optional and value is None):
+                wanted = {float: "a number", bool: "True or False"}.get(kind, "an integer")
+                raise TypeError(f"{name} must be {wanted}, got {value!r:.80}")
             found[name] = kind(value) if issubclass(kind, IntEnum) else value
         return cls(**found)
 
     @classmethod
     def to_columns(cls, records: Sequence[Record]) -> dict[str, NDArray[Any]]:
-        """One array for each field, (n_records,): int64 or float64, masked where a record has None."""
+        """One array for each field, (n_records,): int64, float64 or bool, masked where a record has None."""
         columns: dict[str, NDArray[Any]] = {}
         for name, (kind, _) in _types(cls).items():
             values = [getattr(record, name) for record in records]
-            filled = np.array([0 if value is None else value for value in values], "f8" if kind is float else "i8")
+            dtype = {float: "f8", bool: "?"}.get(kind, "i8")
+            filled = np.array([0 if value is None else value for value in values], dtype)
             missing = [value is None for value in values]
             columns[name] = np.ma.array(filled, mask=missing) if any(missing) else filled
         return columns
 
 
 def _types(cls: Any) -> dict[str, tuple[Any, bool]]:
-    """The type of each field, and whether it may be None."""
+    """The type of each field that is a number or a flag, and whether it may be None."""
     hints = get_type_hints(cls)
     found = {}
     for field in fields(cls):
@@ -90,5 +94,6 @@ def _types(cls: Any) -> dict[str, tuple[Any, bool]]:
         kinds = [
             kind for kind in (get_args(hint) if isinstance(hint, UnionType) else (hint,)) if kind is not type(None)
         ]
-        found[field.name] = kinds[0], isinstance(hint, UnionType)
+        if isinstance(kinds[0], type):
+            found[field.name] = kinds[0], isinstance(hint, UnionType)
     return found

@@ -1,23 +1,90 @@
 """The other commands, and what holds for all of them."""
 
+import functools
 import json
 import platform
+import re
+import shlex
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
+from typer.testing import CliRunner
 
 import flexicase as fx
 from flexicase import _native
+from flexicase.cli import app
 from flexicase.data import example_errors
 from flexicase.selection.methods import PAPER_METHODS, resolve_method
 
+ROOT = Path(__file__).resolve().parents[2]
 
-@pytest.mark.parametrize("command", ["select", "methods", "demo", "doctor"])
-def test_every_command_has_help_with_an_example_and_json(run, command):
-    result = run(command, "--help")
+
+def commands(group=None, path=()):
+    """Every command of the command line: its words and the object."""
+    group = group or typer.main.get_command(app)
+    for name, command in group.commands.items():
+        yield (*path, name), command
+        if hasattr(command, "commands"):
+            yield from commands(command, (*path, name))
+
+
+def examples(command):
+    """The commands in the help of a command that a reader would paste."""
+    return re.findall(r"(?<!\| )flexicase .*", command.epilog or "")
+
+
+COMMANDS = dict(commands())
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_command_has_help_with_an_example_and_json(run, words):
+    result = run(*words, "--help")
     assert result.exit_code == 0
-    assert f"Example:\n    flexicase {command}" in result.stdout
+    assert f"Example:\n    flexicase {' '.join(words)}" in result.stdout
     assert "--json" in result.stdout
+
+
+@pytest.fixture(scope="module")
+def copy_of_the_sources(tmp_path_factory):
+    """A folder with the files that the examples name, and the committed study imported."""
+    folder = tmp_path_factory.mktemp("sources")
+    (folder / "results").symlink_to(ROOT / "results")
+    np.savetxt(folder / "errors.csv", example_errors(), fmt="%d", delimiter=",")
+    (folder / "solution.push").write_text("(in1 in2 vector_integer_reverse vector_integer_eq)")
+    battery = json.loads(CliRunner().invoke(app, ["verify", "--battery"]).stdout)
+    matrices = battery["matrices"].items()
+    draws = {name: fx.select(m, 400, "ranked-num-zeros", seed=1).indices.tolist() for name, m in matrices}
+    (folder / "draws.json").write_text(json.dumps(draws))
+    (folder / "study.toml").write_text(
+        'name = "small"\nkind = "gp"\nproblems = ["mirror-image"]\nmethods = ["lexicase"]\nseeds = 1\n'
+        "[settings]\npopulation = 20\ngenerations = 1\n"
+    )
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_the_example_of_the_help_runs(run, words, copy_of_the_sources, monkeypatch):
+    pytest.importorskip("pyarrow")
+    if words == ("train",):
+        pytest.importorskip("torch")
+    monkeypatch.chdir(copy_of_the_sources)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    found = examples(COMMANDS[words])
+    assert found
+    if "gp-paper" in found[0] + "".join(words) or words == ("rerun",):
+        folder = copy_of_the_sources / "studies" / "gp-paper"
+        if words != ("import",) and not folder.exists():
+            assert run("import", "results/gp-paper").exit_code == 0
+        elif words == ("import",):
+            shutil.rmtree(folder, ignore_errors=True)
+    for example in found:
+        done = run(*shlex.split(example)[1:])
+        assert done.exit_code == 0, done.output
 
 
 def test_version_and_bare_call(run):
@@ -84,8 +151,20 @@ def test_doctor_knows_that_slurm_takes_more_than_a_package(run, monkeypatch):
     assert slurm["missing"] == ["the command sbatch", "the command srun"]
 
 
+@pytest.fixture
+def short_demo(monkeypatch):
+    """The demo with a small run of genetic programming, few simulations and no study."""
+    from flexicase import gp
+
+    small = functools.partial(gp.evolve, population=20, generations=1)
+    monkeypatch.setattr("flexicase.gp.evolve", small)
+    monkeypatch.setattr("flexicase.cli.demo.CONTROLLERS", 20)
+    monkeypatch.setattr("flexicase.cli.demo.STARTS", 50)
+    monkeypatch.setattr("flexicase.cli.demo.STUDY", Path("no") / "study")
+
+
 @pytest.mark.slow
-def test_demo_shows_the_five_methods_and_draws(run, tmp_path):
+def test_demo_shows_every_part_and_draws(run, tmp_path, short_demo):
     pytest.importorskip("matplotlib")
     result = run("demo", "--out", tmp_path / "a" / "b", "-n", 50, "--seed", 3)
     assert result.exit_code == 0, result.stderr
@@ -98,9 +177,25 @@ def test_demo_shows_the_five_methods_and_draws(run, tmp_path):
         path = tmp_path / "a" / "b" / name
         assert f"picture: {path}\n" in result.stdout
         assert path.read_bytes().startswith(b"\x89PNG")
+    assert "run on [1, 2, 3] and [3, 2, 1], it answers: " in result.stdout
+    assert "of 1,000 simulations" in result.stdout
+    assert "they are in no/study of a copy of the sources" in result.stdout
 
 
-def test_demo_without_matplotlib_says_so(run, tmp_path, monkeypatch):
+@pytest.mark.slow
+def test_demo_evolves_a_program_that_solves_the_problem_and_explains_it():
+    """The seed of the demo must lead to a solution, and Fast Lexicase must save most simulations."""
+    from flexicase.cli.demo import evolve_program, save_evaluations
+
+    run, text = evolve_program(0, quiet=True)
+    assert run["success"]
+    assert "vector_integer_reverse  Turns" in text
+    assert text.endswith("it answers: true\n")
+    saved, _ = save_evaluations(0, quiet=True)
+    assert saved["pairs"] < 0.05 * saved["all_pairs"]
+
+
+def test_demo_without_matplotlib_says_so(run, tmp_path, monkeypatch, short_demo):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
     result = run("demo", "--out", tmp_path / "out", "-n", 10)
     assert result.exit_code == 0
@@ -109,6 +204,7 @@ def test_demo_without_matplotlib_says_so(run, tmp_path, monkeypatch):
     as_json = json.loads(run("demo", "--out", tmp_path / "out", "-n", 10, "--json").stdout)
     assert [entry["method"] for entry in as_json["methods"]] == list(PAPER_METHODS)
     assert as_json["pictures"] == []
+    assert as_json["report"] is None
 
 
 def test_demo_that_cannot_write_fails_clearly(run, tmp_path):

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import typer.main
@@ -90,10 +91,36 @@ def test_a_saved_run_is_resumed_with_its_settings(run, tmp_path):
     assert first == again
 
 
+@pytest.mark.parametrize("profile", [(), ("--profile", "propeller")])
+def test_a_sampled_run_is_resumed_with_its_settings(run, tmp_path, profile):
+    options = ["--sampling", "informed:0.1,every=3", "--check", "first", "--budget", "3000", "--steps", "300"]
+    arguments = ["evolve", "mirror-image", "--population", "40", "--threads", "1", "--seed", "3", *options, *profile]
+    first = json.loads(run(*arguments, "--save", tmp_path, "--json").stdout)
+    again = json.loads(run("evolve", "--save", tmp_path, "--resume", "--json").stdout)
+    assert first["settings"] == again["settings"]
+    assert first["best"] == again["best"]
+    found = {name: first["settings"][name] for name in ("sampling", "check", "budget", "steps", "generations")}
+    assert list(found.values()) == ["informed:0.1,every=3", "first", 3000, 300, None]
+    assert first["executions"]["total"] >= 3000
+    assert "on a sample of 10" in run(*arguments).stderr
+
+
+def test_no_sampling_overrides_that_of_a_profile_and_is_resumed(run, tmp_path):
+    options = ["--profile", "propeller", "--sampling", "none", "--save", tmp_path]
+    first = run("evolve", "mirror-image", *SMALL, *options)
+    assert (first.exit_code, run("evolve", "--save", tmp_path, "--resume").exit_code) == (0, 0)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ([], "name of a problem is missing"),
+        (["mirror-image", "--sampling", "dwn:0.1"], "did you mean 'down'"),
+        (["mirror-image", "--sampling", "down:x"], "size must be an integer"),
+        (["mirror-image", "--sampling", "down:0.1", "--partial"], "sampling must be None with partial"),
+        (["mirror-image", "--check", "some"], "check must be one of 'all', 'first'"),
+        (["mirror-image", "--profile", "psb9"], "profile must be one of"),
+        (["mirror-image", "--budget", "-1"], "--budget"),
         (["miror-image"], "did you mean 'mirror-image'"),
         (["mirror-image", "--method", "lexicas"], "did you mean 'lexicase'"),
         (["mirror-image", "--population", "0"], "--population"),
@@ -287,3 +314,20 @@ def test_ctrl_c_saves_and_the_resumed_run_ends_as_usual(run, tmp_path):
             for name in [name for name in record if name.startswith("seconds")]:
                 del record[name]
     assert resumed == straight
+
+
+def test_cases_from_a_file(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("sums.csv").write_text("input1,input2,output1\n" + "".join(f"{i},{i * i},{i + i * i}\n" for i in range(20)))
+    options = ("--population", 50, "--generations", 1, "--seed", 1, "--save", "saved")
+    result = run("evolve", "sums.csv", *options)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith("sums, lexicase, seed 1: ")
+    if "not solved" in result.stdout:
+        assert result.stdout.splitlines()[-1].startswith("(")  # the best program all the same
+    for name, reason in [("none.csv", "No such file"), ("empty.csv", "empty")]:
+        Path("empty.csv").write_text("")
+        refused = run("evolve", name)
+        assert refused.exit_code == 2
+        assert name in refused.stderr, reason
+        assert refused.stderr.count("\n") == 1

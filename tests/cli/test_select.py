@@ -1,5 +1,6 @@
 """``flexicase select`` gives what `flexicase.select` gives, and says what is wrong with a file."""
 
+import inspect
 import json
 import os
 
@@ -7,11 +8,21 @@ import numpy as np
 import pytest
 
 import flexicase as fx
+from flexicase.cli import select as commands
 from flexicase.selection import methods as registry
 from flexicase.selection.protocol import Selection
 from tests.cli.test_error_files import BROKEN
 
 ERRORS = [[0, 1, 2], [1, 0, 2], [2, 2, 0], [1, 1, 1]]
+
+
+def test_options_have_the_names_and_defaults_of_the_python_arguments():
+    function, command = (inspect.signature(f).parameters for f in (fx.select, commands.select))
+    assert set(function) - set(command) == {"backend"}
+    assert set(command) - set(function) == {"counts", "as_json", "epsilon", "header"}
+    shared = [name for name in function if name in command and name != "errors"]
+    assert [name for name in command if name in shared] == shared
+    assert [command[name].default for name in shared] == [function[name].default for name in shared]
 
 
 def test_prints_one_index_per_line(run, errors_csv):

@@ -49,6 +49,6 @@ def test_the_page_has_a_place_for_it(reference: ModuleType) -> None:
     source = [page]
     reference._insert(None, "instructions", source)
     assert reference.MARK not in source[0]
-    assert "| `integer_add` | 2 `integer` | `integer` | Adds y and x. | – | 2019, 2021, 2023 |" in source[0]
+    assert "| `integer_add` | 2 `integer` | `integer` | Adds y and x. | – | 2019, 2021, 2023, psb2 |" in source[0]
     with pytest.raises(ValueError, match="must hold the line"):
         reference._insert(None, "instructions", ["nothing"])

@@ -1,13 +1,17 @@
-"""Every Python snippet of the README and the guides runs, top to bottom, as a reader would paste it."""
+"""Every snippet of the README and the guides runs, as a reader would paste it; every internal link leads somewhere."""
 
 from __future__ import annotations
 
 import doctest
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+
+import flexicase
 
 pytestmark = pytest.mark.slow
 
@@ -70,3 +74,60 @@ def test_a_wrong_snippet_is_noticed(tmp_path: Path) -> None:
         run(second, tmp_path, namespace)
     with pytest.raises(NameError):
         run(first._replace(code="y"), tmp_path, namespace)
+
+
+def test_the_cpp_snippet_compiles_and_runs(tmp_path: Path) -> None:
+    library = next(iter(sorted((ROOT / "build").glob("*/libflexicase_core.a"))), None)
+    compiler = shutil.which("c++")
+    if library is None or compiler is None:
+        pytest.skip("the static library is not built here (make venv)")
+    (code,) = re.findall(r"^```cpp\n(.*?)^```", (ROOT / "docs" / "cpp.md").read_text(encoding="utf-8"), re.M | re.S)
+    source, program = tmp_path / "snippet.cpp", tmp_path / "snippet"
+    source.write_text(code, encoding="utf-8")
+    options = ["-std=c++20", f"-I{ROOT / 'native' / 'include'}", "-pthread", "-o", str(program)]
+    subprocess.run([compiler, *options, str(source), str(library)], check=True)
+    done = subprocess.run([program], capture_output=True, text=True, check=True)
+    first, second, third = map(int, done.stdout.split())
+    assert third == 0
+    assert 600 < first < 730
+    assert first + second == 1000
+
+
+LINK = re.compile(r"(?<!\\)\[[^\]]*\]\(([^)\s]+)\)")
+LINKING = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md")), ROOT / "native" / "select" / "README.md"]
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub and MyST make them."""
+    titles = re.findall(r"^#+ +(.+?) *$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def broken_links(page: Path) -> list[str]:
+    """Links of a page to files or headings that do not exist."""
+    text = re.sub(r"^ *```.*?^ *```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    broken = []
+    for target in LINK.findall(re.sub(r"`[^`\n]*`", "", text)):
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        found = page.parent / name if name else page
+        if not found.exists() or (anchor and anchor not in anchors(found)):
+            broken.append(target)
+    return broken
+
+
+@pytest.mark.parametrize("page", LINKING, ids=lambda path: str(path.relative_to(ROOT)))
+def test_internal_links_and_anchors_exist(page: Path) -> None:
+    assert broken_links(page) == []
+
+
+def test_a_broken_link_is_noticed(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# One, two\n[b](b.md) [c](#one-two) [d](#three) [e](a.md#one-two) [f](https://x)")
+    assert broken_links(tmp_path / "a.md") == ["b.md", "#three"]
+
+
+def test_every_public_name_is_in_the_api_reference() -> None:
+    pages = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "api").glob("*.md"))
+    listed = re.findall(r"^\.\. auto(?:function|class|exception):: (\w+)$", pages, re.MULTILINE)
+    assert sorted(listed) == sorted(flexicase.__all__)

@@ -6,23 +6,11 @@ from pathlib import Path
 import pytest
 
 import flexicase as package
-from flexicase.experiments import Monitor, Study, StudyOptions, export_study, parse_spec, run_study
-from flexicase.experiments.ledger import Ledger
+from flexicase.experiments import Study, StudyOptions, parse_spec, run_study
 
-from .walk import TROUBLE, VISITS, study_text
+from ._helpers import TROUBLE, VISITS, Notes, results, study_text
 
 ROOT = Path(__file__).resolve().parents[2]
-DETERMINED = ("runs.parquet", "rows.parquet", "study.toml", "manifest.json")
-
-
-class Notes(Monitor):
-    """Keeps what it is told."""
-
-    def __init__(self):
-        self.notes = []
-
-    def on_message(self, text):
-        self.notes.append(text)
 
 
 @pytest.fixture(scope="package", autouse=True)
@@ -61,17 +49,6 @@ def walks(tmp_path):
         return ending, notes.notes, Study(tmp_path / "studies" / spec.name)
 
     return call
-
-
-def results(study):
-    """The bytes of what an export says about the study itself."""
-    exported = export_study(study, study.folder / "results")
-    return {name: (exported.folder / name).read_bytes() for name in DETERMINED}
-
-
-def entries(study):
-    with Ledger(study.ledger, read_only=True) as ledger:
-        return ledger.entries()
 
 
 @pytest.fixture(scope="package")

@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 
 from flexicase._files import LockedError
-from flexicase.experiments import Study, StudyOptions, export_study, import_study, parse_spec, run_study
+from flexicase.experiments import Study, StudyOptions, export_study, import_study, parse_spec, read_results, run_study
 from flexicase.experiments._tables import FORMATS, write_tables
-from flexicase.experiments.export import _stacked
+from flexicase.experiments.export import _stack
 from flexicase.experiments.ledger import ChangedSpecError, Ledger
 
-from .conftest import entries, results
-from .walk import KIND, TROUBLE, study_text
+from ._helpers import KIND, TROUBLE, results, study_text
 
 
 @pytest.fixture(scope="module")
@@ -38,9 +37,35 @@ def test_an_export_can_be_imported_elsewhere_and_exports_the_same(style, finishe
     assert [path.name for path in again.files] == [path.name for path in first.files]
     for one, other in zip(first.files, again.files, strict=True):
         assert one.read_bytes() == other.read_bytes(), one.name
-    assert [entry.result.summary for entry in entries(study)] == [entry.result.summary for entry in entries(finished)]
-    assert [entry.provenance for entry in entries(study)] == [entry.provenance for entry in entries(finished)]
+    assert [entry.result.summary for entry in study.entries()] == [entry.result.summary for entry in finished.entries()]
+    assert [entry.provenance for entry in study.entries()] == [entry.provenance for entry in finished.entries()]
     assert import_study(tmp_path / "first", tmp_path / "elsewhere", allow_code=True)[1] == 0
+
+
+@pytest.mark.slow
+def test_the_processor_time_of_a_run_is_recorded_exported_and_imported(finished, tmp_path):
+    recorded = [entry.processor_seconds for entry in finished.entries()]
+    assert all(0.05 < seconds < 60.0 for seconds in recorded)
+    export_study(finished, tmp_path / "export")
+    exported = read_results(tmp_path / "export")
+    assert [run.provenance["processor_seconds"] for run in exported.runs] == recorded
+    study, _ = import_study(tmp_path / "export", tmp_path / "elsewhere", allow_code=True)
+    assert [entry.processor_seconds for entry in study.entries()] == recorded
+
+
+@pytest.mark.slow
+def test_the_processor_time_of_earlier_attempts_counts(walks, monkeypatch):
+    """A run that was interrupted an hour before its end would seem to cost an hour less."""
+    monkeypatch.setenv(TROUBLE, "always_die")
+    _, _, study = walks(StudyOptions(workers=2, max_attempts=1))
+    killed = [entry.task.id for entry in study.entries() if entry.state == "quarantined"]
+    for run_id in killed:
+        saved = study.save(run_id) / "processor_seconds"
+        assert float(saved.read_text()) > 0
+        saved.write_text("1000.0")
+    monkeypatch.delenv(TROUBLE)
+    walks(StudyOptions(workers=2, retry_quarantined=True))
+    assert {entry.task.id for entry in study.entries() if entry.processor_seconds > 1000} == set(killed)
 
 
 @pytest.mark.slow
@@ -59,7 +84,7 @@ def test_a_study_goes_on_from_an_export_of_what_was_done(walks, undisturbed, tmp
         == "complete"
     )
     redone = {run_id for run_id in made if len(visits()[run_id]) > before[run_id]}
-    assert redone == {entry.task.id for entry in entries(study) if entry.state == "quarantined"}
+    assert redone == {entry.task.id for entry in study.entries() if entry.state == "quarantined"}
     assert results(Study(tmp_path / "elsewhere" / "walks")) == undisturbed()
 
 
@@ -177,7 +202,7 @@ def test_importing_runs_no_code_unless_allowed(finished, tmp_path, monkeypatch):
 def test_runs_with_other_columns_are_refused():
     rows = [("a", {"step": np.arange(2)}), ("b", {"stop": np.arange(2)})]
     with pytest.raises(ValueError, match="run b: expected columns step as in the others, got stop"):
-        _stacked(rows, timings=False)
+        _stack(dict(rows), timings=False)
 
 
 def test_long_runs_take_little_space(tmp_path):
@@ -197,5 +222,5 @@ def test_long_runs_take_little_space(tmp_path):
             else:
                 noisy[name] = values + noise.integers(0, 1 + 100 * values.max(), 300)
         runs.append((f"{number:016x}", noisy))
-    tables = {name: _stacked(runs, timings=name == "timings") for name in ("rows", "timings")}
+    tables = {name: _stack(dict(runs), timings=name == "timings") for name in ("rows", "timings")}
     assert sum(path.stat().st_size for path in write_tables(tmp_path, tables, "parquet")) < 2e6

@@ -13,8 +13,6 @@ from flexicase.experiments.gp_job import GpJob
 from flexicase.experiments.spec import plan
 from flexicase.gp import evolve
 
-from .conftest import entries
-
 STUDY = """
 name = "regression"
 problems = ["simple-regression"]
@@ -29,7 +27,7 @@ generations = 6
 def test_rows_are_the_records_of_the_run(tmp_path):
     study = Study(tmp_path / "regression")
     assert run_study(tmp_path, parse_spec(STUDY), StudyOptions(workers=2)) == "complete"
-    for entry in entries(study):
+    for entry in study.entries():
         run = evolve("simple-regression", entry.task.method, population=60, generations=6, seed=3, threads=2)
         rows = read_rows(study.rows(entry.task.id), entry.result.checksum)
         names = ("generation", "best_error", "evaluations", "evaluations_distinct", "pairs", "push_steps", "mean_error")
@@ -48,8 +46,32 @@ def test_what_the_method_does_not_count_is_missing(tmp_path):
     assert outcome.rows["evaluations"].tolist() == [None, 0]
 
 
+def test_samples_and_budgets_are_settings_of_a_study(tmp_path):
+    """Rows and summary hold the executions by purpose; without the settings, ids are those of older studies."""
+    text = STUDY.replace("generations = 6", 'sampling = "informed:0.2,every=2"\nbudget = 3000\ncheck = "first"')
+    task = plan(parse_spec(text))[0]
+    assert task.settings == {"population": 60, "sampling": "informed:0.2,every=2", "budget": 3000, "check": "first"}
+    seen = []
+    outcome = GpJob().run(task, tmp_path, seen.append)
+    run = evolve("simple-regression", seed=3, threads=1, **task.settings)
+    for name in ("solved", "executions", "executions_sample", "executions_informed", "executions_check", "sample_size"):
+        assert outcome.rows[name].tolist() == [getattr(record, name) for record in run.records], name
+    assert outcome.rows["solved"].dtype == bool
+    assert outcome.rows["executions"].sum() == outcome.summary["executions"] == run.executions["total"]
+    assert outcome.summary["budget"] == 3000
+    assert outcome.summary["success_unsimplified"] is run.success_unsimplified
+    assert abs(seen[len(seen) // 2].steps - run.generation) <= 3 or run.solved
+    assert plan(parse_spec(STUDY))[0].id == "7b6bbb0f59d425cc"
+
+
 def test_names_and_settings_are_checked_before_anything_runs():
     for old, new, message in (
+        ("population = 60", 'sampling = "dwn:0.1"', "did you mean 'down'"),
+        ("population = 60", 'sampling = "down:x"', "size must be an integer"),
+        ("population = 60", "sampling = 0.1", "sampling: should be a valid string"),
+        ("population = 60", 'sampling = "down:0.1"\npartial = true', "sampling must be left out with partial"),
+        ("population = 60", "budget = -1", "budget: should be greater than or equal to 0"),
+        ("population = 60", 'profile = "psb3"', "profile: should be 'psb1', 'psb2' or 'propeller'"),
         ("simple-regression", "simple-regresion", "did you mean 'simple-regression'"),
         ('"lexicase"', '"lexicas"', "unknown method 'lexicas'; did you mean 'lexicase'?"),
         ("population = 60", "populaton = 60", "settings: unknown key 'populaton'; did you mean 'population'?"),
@@ -99,7 +121,7 @@ def test_kill_9_of_the_coordinator_and_its_gp_runs(flexicase, tmp_path):
     again = flexicase("run", tmp_path / "regression.toml", "--workers", 1)
     again.communicate(timeout=120)
     assert again.returncode == 0
-    for entry in entries(study):
+    for entry in study.entries():
         run = evolve("mirror-image", entry.task.method, population=300, generations=12, seed=3, threads=1)
         rows = read_rows(study.rows(entry.task.id), entry.result.checksum)
         assert np.array_equal(rows["evaluations"], [record.evaluations for record in run.records])

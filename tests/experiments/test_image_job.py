@@ -6,8 +6,6 @@ from flexicase.experiments import SpecError, Study, StudyOptions, load_spec, par
 from flexicase.experiments._tables import read_rows
 from flexicase.experiments.image_job import ImageSettings, load_data, make_search, pretrain
 
-from .conftest import entries
-
 STUDY = """
 name = "tiny"
 kind = "image"
@@ -29,7 +27,7 @@ def test_rows_are_the_records_of_the_training(tmp_path):
     torch.set_num_threads(1)
     study, spec = Study(tmp_path / "tiny"), parse_spec(STUDY)
     assert run_study(tmp_path, spec, StudyOptions(workers=1)) == "complete"
-    for entry in entries(study):
+    for entry in study.entries():
         settings = ImageSettings(**entry.task.settings)
         search = make_search(entry.task.method, settings, 3, load_data("digits", settings))
         records = search.fit(3)
@@ -73,10 +71,10 @@ def test_all_methods_start_from_one_pretrained_network_at_a_later_learning_rate(
     tail = STUDY + "pretrain_epochs = 4\nschedule_start = 940\nschedule_generations = 1000\n"
     study = Study(tmp_path / "tiny")
     assert run_study(tmp_path, parse_spec(tail), StudyOptions(workers=2)) == "complete"
-    summaries = [entry.result.summary for entry in entries(study)]
+    summaries = [entry.result.summary for entry in study.entries()]
     assert len({(facts["pretrain_accuracy"], facts["pretrain_test_accuracy"]) for facts in summaries}) == 1
     assert len(list((tmp_path / "cache" / "pretrained").iterdir())) == 1, "both methods share one network"
-    for entry in entries(study):
+    for entry in study.entries():
         rows = read_rows(study.rows(entry.task.id), entry.result.checksum)
         assert rows["lr"].tolist() == pytest.approx([0.1 * ft.cosine(940 + g, 1000) for g in range(3)])
 

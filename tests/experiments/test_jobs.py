@@ -10,8 +10,7 @@ from flexicase.experiments import SpecError, export_study, load_spec
 from flexicase.experiments.jobs import load_job
 from flexicase.experiments.rerun import rerun
 
-from .conftest import entries
-from .walk import study_text
+from ._helpers import KIND, study_text
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +29,7 @@ def trap(tmp_path, monkeypatch):
 
 def test_reading_a_study_does_not_import_its_kind(trap, tmp_path):
     """Otherwise `flexicase import` of a downloaded export would run whatever its study.toml names."""
-    (tmp_path / "study.toml").write_text(study_text().replace("tests.experiments.walk:Walk", "trapped_job:Job"))
+    (tmp_path / "study.toml").write_text(study_text().replace(KIND, "trapped_job:Job"))
     with pytest.raises(SpecError, match=r"kind: 'trapped_job:Job' is code from outside flexicase.*allow_code=True"):
         load_spec(tmp_path / "study.toml")
     assert not trap.exists()
@@ -56,7 +55,7 @@ def test_a_kind_that_is_no_job_is_refused_by_name():
 def test_rerun_asks_before_it_imports_a_kind(walks, flexicase):
     """A study's folder may come from somebody else, and its ledger names the code."""
     _, _, study = walks(seeds=1)
-    entry = entries(study)[0]
+    entry = study.entries()[0]
     with pytest.raises(ValueError, match=r"is code from outside flexicase"):
         rerun(study, entry)
     assert rerun(study, entry, allow_code=True).identical
@@ -73,7 +72,7 @@ def test_modules_in_the_current_folder_replace_no_library(walks, flexicase, tmp_
     export_study(study, study.folder / "results")
     for name in ("pydantic", "json", "pyarrow", "numpy", "signal"):
         (tmp_path / f"{name}.py").write_text("open('ran', 'w').close()\n")
-    run_id = entries(study)[0].task.id
+    run_id = study.entries()[0].task.id
     for command in (("rerun", run_id, "--allow-code"), ("status",), ("export", "walks")):
         process = flexicase(*command)
         output, errors = process.communicate(timeout=DEADLINE)
@@ -83,8 +82,8 @@ def test_modules_in_the_current_folder_replace_no_library(walks, flexicase, tmp_
 
 def test_a_job_beside_the_study_file_is_found(flexicase, tmp_path):
     """`flexicase run` finds a kind in the current folder, which comes last on the path."""
-    shutil.copy(os.path.join(os.path.dirname(__file__), "walk.py"), tmp_path / "my_walk.py")
-    (tmp_path / "walks.toml").write_text(study_text(seeds=1).replace("tests.experiments.walk:Walk", "my_walk:Walk"))
+    shutil.copy(os.path.join(os.path.dirname(__file__), "_helpers.py"), tmp_path / "my_walk.py")
+    (tmp_path / "walks.toml").write_text(study_text(seeds=1).replace(KIND, "my_walk:Walk"))
     process = flexicase("run", "walks.toml", "--workers", 1)
     _, errors = process.communicate(timeout=DEADLINE)
     assert process.returncode == 0, errors

@@ -5,8 +5,7 @@ import pytest
 from flexicase.experiments import Study, StudyOptions, export_study, import_study, parse_spec, run_study
 from flexicase.experiments._outcomes import check_progress
 
-from . import odd
-from .conftest import Notes, entries
+from ._helpers import ODD_ENDS, ODD_PROGRESS, Notes, odd_study_text
 
 pytestmark = pytest.mark.slow
 
@@ -37,7 +36,7 @@ REFUSED = {
 def odd_study(tmp_path_factory):
     """A study with every oddity: how it ended, the notes, its folder."""
     root, notes = tmp_path_factory.mktemp("odd"), Notes()
-    spec = parse_spec(odd.study_text(["good", *odd.PROGRESS, *odd.ENDS]), allow_code=True)
+    spec = parse_spec(odd_study_text(["good", *ODD_PROGRESS, *ODD_ENDS]), allow_code=True)
     ending = run_study(root, spec, StudyOptions(workers=1, max_attempts=1), notes)
     return ending, notes.notes, Study(root / "odd")
 
@@ -46,16 +45,16 @@ def test_a_job_that_breaks_the_rules_fails_with_a_reason_and_the_rest_is_done(od
     """A lone surrogate, a huge step or a reserved key stopped the study, at every start."""
     ending, _, study = odd_study
     assert ending == "incomplete"
-    assert {entry.task.problem: entry.failure for entry in entries(study) if entry.failure} == REFUSED
-    done = {entry.task.problem: entry for entry in entries(study) if entry.state == "done"}
-    assert set(done) == {"good", *odd.PROGRESS, *odd.ENDS} - set(REFUSED)
+    assert {entry.task.problem: entry.failure for entry in study.entries() if entry.failure} == REFUSED
+    done = {entry.task.problem: entry for entry in study.entries() if entry.state == "done"}
+    assert set(done) == {"good", *ODD_PROGRESS, *ODD_ENDS} - set(REFUSED)
     assert done["numpy summary"].result.summary == {"last": 1.5, "success": True}
     assert done["surrogate summary"].result.summary == {"words": "na\\udcffme"}
     assert {path.stem for path in (study.folder / "rows").iterdir()} == {entry.task.id for entry in done.values()}
 
 
 def test_notes_are_escaped_before_the_worker_sends_them():
-    assert check_progress(odd.PROGRESS["surrogate note"]).note == "na\\udcffme"
+    assert check_progress(ODD_PROGRESS["surrogate note"]).note == "na\\udcffme"
 
 
 def test_what_is_left_of_such_a_study_can_be_exported_and_imported(odd_study, tmp_path):
@@ -70,7 +69,7 @@ def test_what_is_left_of_such_a_study_can_be_exported_and_imported(odd_study, tm
 
 def test_going_on_remembers_the_columns_of_earlier_runs(tmp_path):
     """The first finished run may be from yesterday."""
-    spec = parse_spec(odd.study_text(["good", "other column", "other type"]), allow_code=True)
+    spec = parse_spec(odd_study_text(["good", "other column", "other type"]), allow_code=True)
     for _ in range(2):
         assert run_study(tmp_path, spec, StudyOptions(max_attempts=1, retry_quarantined=True)) == "incomplete"
-    assert [entry.state for entry in entries(Study(tmp_path / "odd"))] == ["done", "quarantined", "quarantined"]
+    assert [entry.state for entry in Study(tmp_path / "odd").entries()] == ["done", "quarantined", "quarantined"]

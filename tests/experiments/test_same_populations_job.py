@@ -9,8 +9,6 @@ from flexicase.experiments._tables import read_rows
 from flexicase.experiments.same_populations_job import ComparingMethod
 from flexicase.gp import evolve
 
-from .conftest import entries
-
 STUDY = """
 name = "same"
 kind = "same-populations"
@@ -28,7 +26,7 @@ generations = 3
 def test_rows_hold_the_counts_of_every_method_at_every_other_generation(tmp_path):
     study = Study(tmp_path / "same")
     assert run_study(tmp_path, parse_spec(STUDY), StudyOptions(workers=1)) == "complete"
-    (entry,) = entries(study)
+    (entry,) = study.entries()
     rows = read_rows(study.rows(entry.task.id), entry.result.checksum)
     assert rows["generation"].tolist() == [0, 2]
     run = evolve("count-odds", population=30, generations=3, seed=3, threads=1, simplification_steps=0)

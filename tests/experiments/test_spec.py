@@ -2,10 +2,10 @@ import pytest
 
 from flexicase.experiments import SpecError, load_spec, parse_spec, preset_path
 from flexicase.experiments.presets import PRESETS
-from flexicase.experiments.spec import diff_specs, plan
+from flexicase.experiments.spec import diff_specs, plan, run_id
 from flexicase.selection.methods import PAPER_METHODS
 
-from .walk import KIND, study_text
+from ._helpers import KIND, study_text
 
 GOOD = study_text(length=7, seeds=3)
 
@@ -76,16 +76,38 @@ def test_presets_have_the_papers_methods_and_problems(preset):
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_presets_beyond_the_paper_compare_with_the_full_matrix_and_on_other_problems(preset):
-    fast, more = load_spec(preset_path("fast", preset)), load_spec(preset_path("more", preset))
+def test_presets_beyond_the_paper_compare_with_the_full_matrix(preset):
+    fast = load_spec(preset_path("fast", preset))
     assert fast.problems == ["mirror-image", "last-index-of-zero"]
     assert [fast.settings_of(name).get("partial") for name in fast.variants][:2] == [False, True]
     assert [fast.settings_of(name).get("n_selections") for name in fast.variants] == [None, 1, 10, 10, 100, None]
-    assert sorted(more.methods) == sorted(PAPER_METHODS)
-    assert not set(more.problems) & set(fast.problems)
 
 
 def test_the_paper_preset_is_the_papers_study():
     spec = load_spec(preset_path("gp", "paper"))
     assert spec.settings == {"population": 1000, "generations": 300}
     assert len(plan(spec)) == 500
+
+
+def test_ids_stay_what_they_are():
+    """If this fails, no study that was started before can be continued."""
+    assert run_id("gp", "mirror-image", "lexicase", 0, {"population": 1000, "generations": 300}) == "3cc85d21ed04e4a3"
+
+
+def test_ids_depend_on_everything_that_the_outcome_depends_on():
+    base = ("gp", "p", "m", 0, {"a": 1, "b": 2})
+    others = [("x", *base[1:]), ("gp", "q", *base[2:]), ("gp", "p", "n", *base[3:]), (*base[:3], 1, base[4])]
+    ids = {run_id(*base), *(run_id(*other) for other in others), run_id(*base[:4], {"a": 1, "b": 3})}
+    assert len(ids) == 6
+    assert run_id(*base) == run_id(*base[:4], {"b": 2, "a": 1})
+
+
+def test_the_plan_goes_seed_by_seed_so_that_partial_results_are_even():
+    tasks = plan(parse_spec(study_text(seeds=3), allow_code=True))
+    assert [(task.seed, task.method) for task in tasks] == [(s, m) for s in range(3) for m in ("short", "long")]
+
+
+def test_variants_that_mean_the_same_are_refused():
+    spec = parse_spec(study_text() + "\n[variants.a]\nlength = 3\n[variants.b]\nlength = 3\n", allow_code=True)
+    with pytest.raises(ValueError, match="variants 'a' and 'b' of short have the same settings"):
+        plan(spec)

@@ -1,16 +1,32 @@
-"""What is read from a folder of tables must be what was written, or a message that says which file is wrong."""
+"""What is read from a folder of tables is what was written, or a message names the file that is wrong."""
 
 import errno
 import json
 import os
 import re
+import sys
 
 import numpy as np
 import pytest
 
-from flexicase.experiments._tables import FORMATS, MANIFEST, SUFFIXES, read_tables, write_tables
+from flexicase._files import arrow_reader
+from flexicase.experiments import _tables
+from flexicase.experiments._tables import (
+    FORMATS,
+    MANIFEST,
+    SUFFIXES,
+    DamagedTableError,
+    check_rows,
+    read_rows,
+    read_tables,
+    rows_digest,
+    write_rows,
+    write_tables,
+)
 
 pa = pytest.importorskip("pyarrow")
+pytest.importorskip("pyarrow.csv")
+pytest.importorskip("pyarrow.parquet")
 
 
 @pytest.mark.parametrize("style", FORMATS)
@@ -195,3 +211,78 @@ def test_names_of_tables_are_no_paths(name, tmp_path):
     for read in (lambda: read_tables(folder), lambda: write_tables(folder, generation(1), "csv")):
         with pytest.raises(ValueError, match=r"manifest\.json"):
             read()
+
+
+ROWS = {
+    "step": np.arange(3),
+    "error": np.array([0.1, np.nan, -0.0]),
+    "done": np.array([True, False, True]),
+    "seconds": np.array([1.0, 2.0, 3.0]),
+}
+
+
+def test_rows_come_back_to_the_last_bit(tmp_path):
+    checksum = write_rows(tmp_path / "rows.parquet", ROWS)
+    back = read_rows(tmp_path / "rows.parquet", checksum)
+    assert list(back) == list(ROWS)
+    assert all(back[name].tobytes() == ROWS[name].tobytes() for name in ROWS)
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.parquet"]
+
+
+@pytest.mark.parametrize("position", [0, 100, -1])
+def test_one_changed_bit_is_noticed_and_the_file_named(tmp_path, position):
+    path = tmp_path / "rows.parquet"
+    checksum = write_rows(path, ROWS)
+    content = bytearray(path.read_bytes())
+    content[position] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(DamagedTableError, match=r"rows\.parquet is damaged"):
+        read_rows(path, checksum)
+    path.unlink()
+    with pytest.raises(DamagedTableError, match=r"rows\.parquet is missing"):
+        read_rows(path, checksum)
+
+
+def test_the_digest_is_of_everything_but_times():
+    assert rows_digest(ROWS) == rows_digest({**ROWS, "seconds": np.zeros(3)})
+    assert rows_digest(ROWS) != rows_digest({**ROWS, "error": np.array([0.1, np.nan, 0.0])})
+    assert rows_digest(ROWS) != rows_digest({**ROWS, "step": np.arange(3).astype(float)})
+    assert rows_digest(ROWS) != rows_digest(
+        {"steps" if name == "step" else name: values for name, values in ROWS.items()}
+    )
+
+
+def test_columns_that_cannot_be_kept_exactly_are_refused():
+    with pytest.raises(ValueError, match=r"column 'b': expected shape \(2,\) as the first, got \(3,\)"):
+        check_rows({"a": [1, 2], "b": [1, 2, 3]})
+    with pytest.raises(ValueError, match="column 'a': expected int64, float64 or bool, got <U1"):
+        check_rows({"a": ["x"]})
+    with pytest.raises(ValueError, match="at least one column"):
+        check_rows({})
+
+
+@pytest.mark.parametrize("style", FORMATS)
+def test_arrow_holds_no_python_object_while_its_threads_read(style, tmp_path, monkeypatch):
+    """One that a thread of Arrow releases while the interpreter exits ends the process with SIGABRT."""
+    made, sources = [], []
+
+    def noting(function, objects, place):
+        def note(*args, **kwargs):
+            returned = function(*args, **kwargs)
+            objects.append(returned if place is None else args[place])
+            return returned
+
+        return note
+
+    monkeypatch.setattr(_tables, "arrow_reader", noting(arrow_reader, made, None))
+    monkeypatch.setattr(pa.parquet, "read_table", noting(pa.parquet.read_table, sources, 0))
+    monkeypatch.setattr(pa.csv, "read_csv", noting(pa.csv.read_csv, sources, 0))
+    write_tables(tmp_path, {"runs": pa.table({"seed": [7]})}, style)
+    assert read_tables(tmp_path, "runs")["runs"].to_pylist() == [{"seed": 7}]
+    assert sources == made
+    assert len(made) == 1
+    content = bytes(1000)
+    before = sys.getrefcount(content)
+    reader = arrow_reader(content)
+    assert sys.getrefcount(content) == before
+    assert reader.read() == content

@@ -29,6 +29,19 @@ def fingerprint(run: EvolutionResult) -> dict[str, Any]:
     return outcome
 
 
+#: One of every kind of sampling, in its text form.
+SAMPLERS = [
+    "down:0.1",
+    "static:0.1",
+    "disjoint:0.3",
+    "rolling:0.1",
+    "cohorts:7",
+    "informed:0.1,parent_rate=0.1,every=3",
+    "informed,radius=1,parent_rate=0.2,every=2",
+    "phylogeny+down:0.2,depth=3",
+    "phylogeny+cohorts:4",
+]
+
 #: A run with plain copies, pipelines and operators that select for each gene.
 MIXED = Variation(
     operators={"reproduction": 0.4, "alternation+uniform_mutation": 0.3, "gene_selection": 0.1, "genesis": 0.2}
@@ -58,7 +71,7 @@ def children(operators, parents, n, *, seed=1, genes=(FRESH,), threads=1, chosen
         chosen = (np.arange(plan.n_parents) - np.repeat(plan.parent_start[:-1], np.diff(plan.parent_start))) % len(
             parents
         )
-    made, used = breeder.breed(population, plan, chosen, key_from_seed(seed), threads)
+    made, used, _ = breeder.breed(population, plan, chosen, key_from_seed(seed), threads)
     return made, used, plan
 
 

@@ -169,8 +169,8 @@ def test_partial_evaluation_finds_a_solution_whenever_there_is_one(method):
     for seed in range(10):
         parents = PartialEvaluation(evaluator, fx.FastLexicase(100, method, seed=0), 1)
         none = InheritedErrors.none(100)
-        assert parents.evaluate([*programs, perfect], none, key_from_seed(seed)).best_error == 0
-        assert parents.evaluate(programs, none, key_from_seed(seed)).best_error > 0
+        assert parents.evaluate([*programs, perfect], none, key_from_seed(seed), 0).best_error == 0
+        assert parents.evaluate(programs, none, key_from_seed(seed), 0).best_error > 0
 
 
 def test_the_callback_sees_every_generation_as_it_ends():

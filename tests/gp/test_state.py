@@ -19,7 +19,7 @@ from flexicase import problems
 from flexicase._checkpoint import MAGIC, NEWEST, PREVIOUS
 from flexicase.gp import CheckpointError, Variation, evolve
 from flexicase.gp._state import read
-from tests.gp._helpers import MIXED, SMALL, fingerprint, small_run
+from tests.gp._helpers import MIXED, SAMPLERS, SMALL, fingerprint, small_run
 
 CHANGES = [{}, {"partial": True, "method": "weighted-num-nonzeros"}, {"n_selections": 4}, {"variation": MIXED}]
 
@@ -49,6 +49,47 @@ def test_a_resumed_run_ends_as_an_uninterrupted_one(tmp_path, changes):
         interrupted(folder, after, **changes)
         assert read(folder)[1].generation == after
         assert fingerprint(small_run(save=folder, resume=True, threads=2, **changes)) == expected
+
+
+@pytest.mark.parametrize("sampling", SAMPLERS)
+@pytest.mark.parametrize("changes", [{}, {"variation": MIXED, "problem": "grade"}])
+def test_a_sampled_run_is_resumed_from_any_generation(tmp_path, sampling, changes):
+    """Also between two refreshes of what informs the samples."""
+    changes = {**changes, "sampling": sampling, "population": 30, "generations": 6}
+    expected = fingerprint(small_run(**changes))
+    for after in range(1, 6):
+        folder = tmp_path / str(after)
+        interrupted(folder, after, **changes)
+        assert fingerprint(small_run(save=folder, resume=True, threads=2, **changes)) == expected
+
+
+FORGED_INFORMATION = {
+    "none": None,
+    "a list": [],
+    "text": {"generation": 0, "solved": ["xyz"]},
+    "too short": {"generation": 0, "solved": ["00"]},
+    "ragged": {"generation": 0, "solved": ["00" * 13, "00"]},
+    "nobody": {"generation": 0, "solved": []},
+    "no generation": {"generation": "x", "solved": ["00" * 13]},
+}
+
+
+@pytest.mark.parametrize("state", FORGED_INFORMATION.values(), ids=FORGED_INFORMATION)
+def test_forged_information_about_cases_is_a_checkpoint_error(tmp_path, state):
+    changes = {"population": 10, "sampling": "informed:0.1,parent_rate=0.3"}
+    interrupted(tmp_path, 2, **changes)
+    forge(tmp_path, put("selection", state))
+    with pytest.raises(CheckpointError):
+        small_run(save=tmp_path, resume=True, **changes)
+
+
+@pytest.mark.parametrize("ages", [None, 7, -1, 2**40, "x"])
+def test_forged_ages_of_estimates_are_a_checkpoint_error(tmp_path, ages):
+    changes = {"population": 4, "sampling": "phylogeny+down:0.2"}
+    interrupted(tmp_path, 2, **changes)
+    forge(tmp_path, put("ages", ages))
+    with pytest.raises(CheckpointError):
+        small_run(save=tmp_path, resume=True, **changes)
 
 
 def test_a_run_can_be_interrupted_again_and_again(tmp_path):
@@ -233,6 +274,10 @@ def test_two_damaged_checkpoints_are_an_error_that_names_both(tmp_path):
         ({"problem": "last-index-of-zero"}, "problem='mirror-image'"),
         ({"variation": MIXED}, "variation="),
         ({"partial": True}, "partial=False"),
+        ({"sampling": "down:0.1"}, "sampling=None, this run has sampling='down:0.1'"),
+        ({"budget": 5}, "budget=None"),
+        ({"check": "first"}, "check='all'"),
+        ({"steps": 70}, "steps=600"),
     ],
 )
 def test_a_checkpoint_of_other_settings_is_refused(tmp_path, changes, message):

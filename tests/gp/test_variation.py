@@ -510,7 +510,7 @@ def test_children_do_not_depend_on_threads(operator):
         )
         population = Population.from_genomes(parents)
         plan = breeder.plan(population, 200, key_from_seed(9))
-        made, _ = breeder.breed(population, plan, chosen[: plan.n_parents], key_from_seed(9), threads)
+        made, *_ = breeder.breed(population, plan, chosen[: plan.n_parents], key_from_seed(9), threads)
         outcomes.add(made.to_bytes())
     assert len(outcomes) == 1
 

@@ -19,8 +19,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from flexicase.experiments import Study
-from tests.experiments.conftest import results
-from tests.experiments.walk import study_text
+from tests.experiments._helpers import results, study_text
+from tests.gp._helpers import SAMPLERS
 from tests.processes import is_alive, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,6 +30,9 @@ STUDIES = {
     "walks": study_text(name="victim", seeds=2, length=6, pause=0.05),
     "programs": 'name = "victim"\nproblems = ["mirror-image"]\nmethods = ["lexicase", "random"]\nseeds = 2\n'
     "[settings]\npopulation = 100\ngenerations = 20\n",
+    "samples": 'name = "victim"\nproblems = ["mirror-image"]\nseeds = 1\nmethods = ['
+    + ", ".join(f'{{method = "lexicase", sampling = "{text}"}}' for text in SAMPLERS)
+    + "]\n[settings]\npopulation = 60\ngenerations = 40\n",
 }
 VICTIMS = ("coordinator", "worker", "everything")
 
@@ -194,7 +197,7 @@ def _workers_at(study: Path) -> list[int]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--studies", type=int, default=100, help="kills of processes of studies, half of each kind")
+    parser.add_argument("--studies", type=int, default=100, help="kills of processes of studies, alike of each kind")
     parser.add_argument("--trainings", type=int, default=25, help="kills of trainings")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()

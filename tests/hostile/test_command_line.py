@@ -124,6 +124,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("flexicase.cli.demo.TIMING_SECONDS", 0.0)
     monkeypatch.setattr("flexicase.cli.demo.draw", lambda *_: [])
+    monkeypatch.setattr("flexicase.cli.demo.evolve_program", lambda *_: ({}, ""))
+    monkeypatch.setattr("flexicase.cli.demo.report_study", lambda *_: (None, ""))
     monkeypatch.setattr("flexicase.cli.reproduce.run_with_display", lambda *_, **__: 130)  # no study is run
     return tmp_path
 
@@ -150,6 +152,34 @@ def test_odd_arguments_end_in_one_line(seed: int) -> None:
         )
         codes.add(done.exit_code)
     assert {0, 2} <= codes
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "study.toml", "--workers"],
+        ["run", "study.toml", "--max-attempts"],
+        ["run", "study.toml", "--hang-timeout"],
+        ["evolve", "mirror-image", "--population"],
+        ["evolve", "mirror-image", "--generations"],
+        ["evolve", "mirror-image", "--threads"],
+        ["train", "--generations", "1", "--train-cases", "8", "--threads"],
+        ["train", "--generations"],
+        ["select", "file", "--threads"],
+    ],
+    ids=" ".join,
+)
+def test_numbers_of_4000_digits_are_refused_by_name(arguments: list[str], place: Path) -> None:
+    """Before anything is made; a number of workers used to end a study with an OverflowError."""
+    (place / "study.toml").write_text(
+        'name = "t"\nproblems = ["mirror-image"]\nmethods = ["random"]\nseeds = 1\n'
+        "[settings]\npopulation = 2\ngenerations = 0\n"
+    )
+    done = CliRunner().invoke(app, [*arguments, "9" * 4000], prog_name="flexicase")
+    assert done.exit_code in {1, 2}
+    name = arguments[-1].removeprefix("--").replace("-", "_")
+    assert f"{name} must be" in done.stderr
+    assert not (place / "studies" / "t").exists()
 
 
 def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:

@@ -84,8 +84,18 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
                 "instruction_set": "2019",
                 "resume": False,
             },
-            **{"save": None, "save_every": 30.0, "default_weight": "max"},
+            **{"save": None, "save_every": 30.0, "default_weight": "max", "sampling": "down:0.5", "check": "all"},
+            **{"budget": None, "profile": None, "steps": 100},
         },
+    ),
+    "DownSample": (lambda **given: _run(sampling=flexicase.DownSample(**given)), {"size": 0.5, "kind": "rolling"}),
+    "InformedDownSample": (
+        lambda **given: _run(sampling=flexicase.InformedDownSample(**given)),
+        {"size": 0.5, "parent_rate": 0.5, "every": 1, "solved_by": "elite", "radius": 0},
+    ),
+    "PhylogenyInformed": (
+        lambda **given: _run(sampling=flexicase.PhylogenyInformed(**given)),
+        {"sample": flexicase.Cohorts(2), "depth": 2},
     ),
     "Variation": (lambda **given: _run(variation=gp.Variation(**given)), _fields(gp.Variation())),
     "Settings": (
@@ -165,7 +175,7 @@ def test_wrong_arguments_are_refused_by_name(name, tmp_path, monkeypatch):
     for argument in valid:
         for make in draws.sample(POOL, min(TRIED, len(POOL))):
             value = make()
-            if argument in ("steps", "generations", "simplification_steps") and type(value) is int:
+            if argument in ("steps", "generations", "budget", "simplification_steps") and type(value) is int:
                 continue  # a large one is right, and takes its time
             if argument == "callback" and callable(value):
                 continue  # what it raises itself is not ours

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from flexicase.report._curves import mean_curve, median_curve, per_generation, totals
+from flexicase.report._curves import log_ratios, mean_curve, median_curve, per_generation, totals
 from tests.report.conftest import expected_means
 
 
@@ -43,6 +43,16 @@ def test_medians_of_neighbouring_generations(results):
     values = 100 + np.arange(8)
     assert curve.mean[0] == pytest.approx(np.median([values, values + 10]))
     assert curve.mean[2] == pytest.approx(np.median([values + 10, values + 20, values + 30]))
+
+
+def test_ratios_are_matched_by_seed_and_generation_from_generation_1_on(results):
+    mine, theirs = (results.runs_of("mirror-image", m) for m in ("ranked-num-nonzeros", "lexicase"))
+    expected = [
+        np.mean([np.log((100 + s + 10 * g) / (200 + s + 10 * g)) for g in range(1, 1 + s % 6)])
+        for s in range(8)
+        if s % 6
+    ]
+    assert log_ratios(mine, theirs, "evaluations") == pytest.approx(expected)
 
 
 def test_totals_and_means_of_runs(results):

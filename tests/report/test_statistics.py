@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flexicase.report.statistics import fisher_exact, holm, kaplan_meier, wilson, z_test
+from flexicase.report.statistics import (
+    fisher_exact,
+    fisher_power,
+    holm,
+    kaplan_meier,
+    mcnemar,
+    paired_difference,
+    paired_ratio,
+    wilson,
+    z_test,
+)
 
 counts = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
@@ -46,6 +56,35 @@ def test_wilson_of_newcombe_1998():
     """Newcombe's table: 81 of 263 gives 0.2553 to 0.3662; 0 of 20 gives 0 to 0.1611."""
     assert wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=5e-5)
     assert wilson(0, 20) == pytest.approx((0.0, 0.1611), abs=5e-5)
+
+
+def test_mcnemar_is_the_sign_test_of_the_discordant_pairs():
+    assert mcnemar(0, 0) == 1.0
+    assert mcnemar(2, 9) == pytest.approx(2 * sum(math.comb(11, k) for k in range(3)) / 2**11)
+
+
+def test_paired_difference_is_the_one_of_the_shares_and_its_interval_holds_it():
+    difference, (low, high) = paired_difference(3, 9, 50)
+    assert difference == pytest.approx(-0.12)
+    assert low < difference < high
+    assert paired_difference(9, 3, 50)[1] == pytest.approx((-high, -low))
+
+
+def test_power_by_simulation():
+    rng = np.random.default_rng(1)
+    draws = rng.binomial(20, [0.5, 0.9], size=(2000, 2))
+    share = np.mean([fisher_exact(int(a), 20, int(b), 20) < 0.05 for a, b in draws])
+    assert fisher_power(0.5, 0.9, 20) == pytest.approx(share, abs=0.04)
+
+
+def test_ratio_of_pairs_with_its_t_interval():
+    logs = np.log([0.5, 0.6, 0.7, 0.8])
+    found = paired_ratio(logs)
+    half = 3.182446 * logs.std(ddof=1) / 2  # Student, 3 degrees of freedom
+    assert found.ratio == pytest.approx(np.exp(logs.mean()))
+    assert found.interval == pytest.approx(np.exp([logs.mean() - half, logs.mean() + half]), rel=1e-6)
+    assert (found.lower, found.seeds) == (4, 4)
+    assert paired_ratio(logs[:2]) is None
 
 
 def test_holm_of_a_worked_example():

@@ -6,7 +6,7 @@ import pytest
 
 from flexicase.experiments.spec import read_spec
 from flexicase.report._successes import success_table
-from flexicase.report.statistics import fisher_exact, holm, wilson
+from flexicase.report.statistics import fisher_exact, holm, mcnemar, wilson
 from tests.report.conftest import SPEC
 
 
@@ -33,7 +33,17 @@ def test_p_values_are_fishers_against_lexicase_and_adjusted_within_a_problem(res
     raw = [fisher_exact(0, 8, 6, 8)] * 2
     assert [cell.p_value for cell in cells] == pytest.approx(raw)
     assert [cell.adjusted for cell in cells] == pytest.approx(holm(raw))
-    assert all(cell.differs for cell in cells)
+    assert [cell.paired for cell in cells] == pytest.approx([mcnemar(0, 6)] * 2)
+    assert [cell.paired_adjusted for cell in cells] == pytest.approx([2 * mcnemar(0, 6)] * 2)
+    assert [cell.difference for cell in cells] == [-0.75, -0.75]
+    assert not any(cell.differs for cell in cells)  # McNemar's test needs more than six pairs
+
+
+def test_a_difference_counts_where_both_tests_find_it(results):
+    many = tuple(replace(run, seed=run.seed + 8 * copy) for copy in range(3) for run in results.runs)
+    cell = cell_of(replace(results, runs=many), "mirror-image", "ranked-num-nonzeros")
+    assert cell.differs
+    assert cell.bounds.high < 0
 
 
 def test_equal_counts_do_not_differ(results):

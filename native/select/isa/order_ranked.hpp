@@ -10,6 +10,7 @@
 #include "select/isa/tag.hpp"
 
 namespace flexicase::FX_ISA {
+namespace {
 
 struct RankedCursor {
   static constexpr bool keyed = false;
@@ -125,4 +126,5 @@ struct RankedCursor {
   }
 };
 
+}  // namespace
 }  // namespace flexicase::FX_ISA

@@ -10,6 +10,7 @@
 #include "select/isa/tag.hpp"
 
 namespace flexicase::FX_ISA {
+namespace {
 
 struct UniformCursor {
   static constexpr bool keyed = true;
@@ -130,4 +131,5 @@ struct UniformCursor {
   }
 };
 
+}  // namespace
 }  // namespace flexicase::FX_ISA

@@ -11,6 +11,7 @@
 #include "select/isa/tag.hpp"
 
 namespace flexicase::FX_ISA {
+namespace {
 
 struct WeightedCursor {
   static constexpr bool keyed = true;
@@ -159,4 +160,5 @@ struct WeightedCursor {
   }
 };
 
+}  // namespace
 }  // namespace flexicase::FX_ISA

@@ -4,7 +4,8 @@
 // instruction set has its own copy of every function and the linker merges none of them. What these headers use from
 // elsewhere must be FX_INLINE, a type or a constant: without optimisation, any other inline function or template
 // becomes a symbol that all copies share, and the linker may keep one that this processor cannot run.
-// `ctest -R isa-symbols` checks it.
+// `ctest -R isa-symbols` checks it. Order cursors are in an unnamed namespace besides: only then does the compiler
+// inline the loop over events into its one caller and keep the state of an event in registers.
 #pragma once
 
 #include <cstdint>

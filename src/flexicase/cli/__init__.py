@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -20,23 +21,40 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command(epilog="\b\nExample:\n  flexicase select errors.csv -n 100 --method ranked-num-nonzeros --seed 7")(
-    select.select
-)
-app.command(epilog="\b\nExample:\n  flexicase methods")(select.methods)
-app.command(epilog="\b\nExample:\n  flexicase verify draws.json --method ranked-num-zeros")(select.verify)
-app.command(epilog="\b\nExample:\n  flexicase evolve mirror-image --seed 7 --plot run.png")(evolve.evolve)
-app.command(epilog="\b\nExample:\n  flexicase train --method weighted-split --seed 7 --plot training.png")(train.train)
-app.command(epilog="\b\nExample:\n  flexicase demo --out out")(demo.demo)
-app.command(epilog="\b\nExample:\n  flexicase reproduce table2 fig1 fig2 --preset smoke")(reproduce.reproduce)
-app.command(epilog="\b\nExample:\n  flexicase run study.toml --workers 2 --nice 10")(studies.run)
-app.command(epilog="\b\nExample:\n  flexicase status gp-paper")(studies.status)
-app.command(epilog="\b\nExample:\n  flexicase export gp-paper --out results/gp-paper")(studies.export)
-app.command("import", epilog="\b\nExample:\n  flexicase import results/gp-paper")(studies.import_)
-app.command(epilog="\b\nExample:\n  flexicase rerun 1f0c9a2b 77ab3e51")(studies.rerun)
-app.command(epilog="\b\nExample:\n  flexicase report results/gp-paper --out report")(studies.report)
-app.command(epilog="\b\nExample:\n  flexicase doctor --json")(doctor.doctor)
+#: One example per command, in the order of the help; tests run them in a copy of the sources.
+EXAMPLES: dict[Callable[..., None], str] = {
+    demo.demo: "flexicase demo --out out",
+    select.select: "flexicase select errors.csv -n 100 --method ranked-num-nonzeros --seed 7",
+    select.methods: "flexicase methods",
+    select.verify: "flexicase verify draws.json --method ranked-num-zeros",
+    evolve.evolve: "flexicase evolve mirror-image --seed 0 --plot run.png",
+    train.train: "flexicase train --method weighted-split --generations 3 --seed 7 --plot training.png",
+    reproduce.reproduce: "flexicase reproduce table2 fig1 fig2 --preset smoke",
+    studies.run: "flexicase run study.toml --workers 2 --nice 10",
+    studies.import_: "flexicase import results/gp-paper",
+    studies.status: "flexicase status gp-paper",
+    studies.export: "flexicase export gp-paper --out exported",
+    studies.rerun: "flexicase rerun 5f3db473",
+    studies.report: "flexicase report results/gp-paper --out report",
+    doctor.doctor: "flexicase doctor --json",
+}
+for function, example in EXAMPLES.items():
+    app.command(example.split()[1], epilog=f"\b\nExample:\n  {example}")(function)
 app.add_typer(problems.app, name="problems")
+
+TRY_FIRST = """flexicase: lexicase selection at scale.
+
+Try first:
+  flexicase demo                             what it does, in a minute
+  flexicase select errors.csv -n 100         parents from your own error matrix
+  flexicase methods                          the names for --method
+  flexicase evolve mirror-image --seed 0     evolve a program and watch
+  flexicase problems                         the problems it can evolve programs for
+  flexicase report results/gp-paper          the paper's study, run again, as a page
+  flexicase doctor                           what is installed, and what is missing
+
+flexicase --help lists every command; flexicase COMMAND --help has an example of each.
+"""
 
 
 @app.callback(invoke_without_command=True, epilog="\b\nExample:\n  flexicase demo")
@@ -49,7 +67,7 @@ def root(
         write_stdout(f"flexicase {__version__}\n")
         raise typer.Exit
     if context.invoked_subcommand is None:
-        write_stdout(context.get_help() + "\n")
+        write_stdout(TRY_FIRST)
 
 
 def main() -> None:

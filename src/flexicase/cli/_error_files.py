@@ -20,6 +20,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from flexicase._checks import EXACT_INTEGERS, check_choice, check_text, is_float, require_package, shown
+from flexicase._files import arrow_reader
 
 Header: TypeAlias = Literal["auto", "yes", "no"]
 HEADERS = ("auto", "yes", "no")
@@ -185,7 +186,7 @@ def _read_parquet(file: IO[bytes]) -> NDArray[Any]:
     import pyarrow as pa
     from pyarrow import parquet
 
-    table = parquet.read_table(file)
+    table = parquet.read_table(arrow_reader(file.read()))
     columns: dict[str, NDArray[Any]] = {}
     for column, found in zip(table.column_names, table.columns, strict=True):
         if INDEX_COLUMN.fullmatch(column):

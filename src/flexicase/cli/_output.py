@@ -235,6 +235,7 @@ def _one_line(message: str) -> str:
 
 
 SECONDS_BETWEEN_LINES = 1.0
+SECONDS_BETWEEN_REMINDERS = 5.0
 
 
 class StatusLine:
@@ -265,6 +266,25 @@ class StatusLine:
         """Give the line back."""
         if self._status is not None:
             self._status.stop()
+
+    @contextlib.contextmanager
+    def working(self, text: str) -> Iterator[None]:
+        """Show that work goes on for which nothing can be counted, and for how long it has."""
+        started, done = time.monotonic(), threading.Event()
+
+        def remind() -> None:
+            while not done.wait(SECONDS_BETWEEN_REMINDERS):
+                self.show(f"{text} ({time.monotonic() - started:.0f} s)", always=True)
+
+        reminder = threading.Thread(target=remind, daemon=True)
+        with self:
+            self.show(text)
+            reminder.start()
+            try:
+                yield
+            finally:
+                done.set()
+                reminder.join()
 
     def show(self, text: str, *, always: bool = False) -> None:
         """Show how things stand; where there is no terminal, at most once a second unless ``always``."""

@@ -1,9 +1,11 @@
-"""``flexicase demo``: the paper's five methods on the example errors."""
+"""``flexicase demo``: what the library does, in a minute."""
 
 from __future__ import annotations
 
-import contextlib
+import os
+import sys
 import time
+import webbrowser
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,41 +13,104 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from flexicase.cli._output import aligned, emit_json, write_stdout
+from flexicase.cli._output import StatusLine, aligned, emit_json, write_stdout
+from flexicase.selection.fast_lexicase import FastLexicase
 from flexicase.selection.methods import PAPER_METHODS
 from flexicase.selection.select import select, select_indices
 
 TIMING_SECONDS = 0.1
 COLUMNS = ("method", "evaluations", "vs lexicase", "distinct evaluations", "cases used", "parents", "µs/selection")
+PROBLEM = "mirror-image"
+EXAMPLE = ([1, 2, 3], [3, 2, 1])
+CONTROLLERS, STARTS, SIMULATED_STEPS, PARENTS = 100, 1000, 250, 5
+STUDY = Path("results") / "gp-paper"
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the pictures.")] = Path("out"),
+    out: Annotated[Path, typer.Option(help="Folder for the pictures and the report.")] = Path("out"),
     n: Annotated[int, typer.Option("-n", "--number", min=1, help="Selection events per method.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of every method's events.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of everything that is drawn.")] = 0,
+    show: Annotated[bool, typer.Option("--open/--no-open", help="Open the report in a browser.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Show the paper's five methods on an example.
+    """Show what flexicase does, in a minute.
 
-    Prints what each costs on the errors of a small genetic-programming run, and draws two pictures.
+    Selects parents with the paper's five methods; evolves a program; selects while evaluating a simulation; writes the
+    report of the paper's study. Pictures and the report need the 'report' extra.
     """
     from flexicase.data import example_errors
 
-    errors = example_errors()
-    with contextlib.suppress(ImportError):
-        import matplotlib.figure  # noqa: F401
-
+    can_draw = _can_import("matplotlib.figure")
+    if can_draw:
         out.mkdir(parents=True, exist_ok=True)  # before the work: it may fail
+    said = _Sections(as_json)
+    errors = example_errors()
+
+    said.title("Five methods select parents from one error matrix")
     results = [measure(errors, method, n, seed) for method in PAPER_METHODS]
-    if not as_json:
-        write_stdout(_report(errors, results, n))
-    pictures = draw(errors, out, n, seed)
+    said.text(_methods_text(errors, results, n))
+    with StatusLine(as_json).working("drawing"):
+        pictures = draw(errors, out, n, seed) if can_draw else []
+    said.text("".join(f"picture: {path}\n" for path in pictures))
+    if not pictures:
+        said.text("no pictures: matplotlib is not installed (pip install 'flexicase[report]')\n")
+
+    said.title("A program evolves")
+    run, evolved = evolve_program(seed, as_json)
+    said.text(evolved)
+
+    said.title("Only the evaluations that selection reads")
+    saved, text = save_evaluations(seed, as_json)
+    said.text(text)
+
+    said.title("The paper's study, run again: two problems, five methods, 500 runs")
+    page, text = report_study(out / "report", as_json)
+    said.text(text)
     if as_json:
-        emit_json({"n": n, "seed": seed, "methods": results, "pictures": [str(path) for path in pictures]})
-    elif pictures:
-        write_stdout("".join(f"picture: {path}\n" for path in pictures))
-    else:
-        write_stdout("no pictures: matplotlib is not installed (pip install 'flexicase[report]')\n")
+        emit_json(
+            {
+                "n": n,
+                "seed": seed,
+                "methods": results,
+                "pictures": [str(path) for path in pictures],
+                "run": run,
+                "saved": saved,
+                "report": None if page is None else str(page),
+            }
+        )
+    elif page is not None and show and _has_browser():
+        webbrowser.open(page.absolute().as_uri())
+    said.text("\nnext: flexicase --help, or docs/five-minutes.md\n")
+
+
+class _Sections:
+    """Prints numbered sections, or nothing if the command prints JSON."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
+        self._number = 0
+
+    def title(self, title: str) -> None:
+        self._number += 1
+        self.text(f"{'' if self._number == 1 else chr(10)}{self._number}. {title}\n\n")
+
+    def text(self, text: str) -> None:
+        if not self._quiet:
+            write_stdout(text)
+
+
+def _can_import(module: str) -> bool:
+    try:
+        __import__(module)
+    except ImportError:
+        return False
+    return True
+
+
+def _has_browser() -> bool:
+    """Whether a person sits in front of this machine's screen."""
+    screen = sys.platform == "darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    return screen and sys.stdout.isatty()
 
 
 def measure(errors: NDArray[Any], method: str, n: int, seed: int) -> dict[str, Any]:
@@ -85,7 +150,7 @@ def best_time(errors: NDArray[Any], method: str, n: int) -> float:
 
 
 def draw(errors: NDArray[Any], out: Path, n: int, seed: int) -> list[Path]:
-    """Write funnel.png and weights.png, if matplotlib is there.
+    """Write funnel.png and weights.png.
 
     Args:
         errors: (n_individuals, n_cases) the example.
@@ -96,10 +161,8 @@ def draw(errors: NDArray[Any], out: Path, n: int, seed: int) -> list[Path]:
     Returns:
         The files written.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        return []
+    from matplotlib.figure import Figure
+
     from flexicase import plot
 
     paths = [out / "funnel.png", out / "weights.png"]
@@ -113,7 +176,7 @@ def draw(errors: NDArray[Any], out: Path, n: int, seed: int) -> list[Path]:
     return paths
 
 
-def _report(errors: NDArray[Any], results: list[dict[str, Any]], n: int) -> str:
+def _methods_text(errors: NDArray[Any], results: list[dict[str, Any]], n: int) -> str:
     baseline = results[0]["evaluations"]
     rows = [
         (
@@ -133,3 +196,124 @@ def _report(errors: NDArray[Any], results: list[dict[str, Any]], n: int) -> str:
         "means per selection, how many different parents were chosen, and the time per selection\n"
         "without counts, preparation included.\n\n" + aligned(COLUMNS, rows) + "\n"
     )
+
+
+def evolve_program(seed: int, quiet: bool) -> tuple[dict[str, Any], str]:
+    """Evolve a program for Mirror Image with the paper's settings, and explain it.
+
+    Args:
+        seed: Seed of the run.
+        quiet: Show no progress.
+
+    Returns:
+        The run as plain values, and the text about it.
+    """
+    from flexicase import gp, push
+    from flexicase.cli.evolve import report
+
+    if not quiet:
+        write_stdout(
+            "Mirror Image: is one list of numbers the reverse of the other? 1000 random programs, lexicase selection.\n"
+        )
+    with StatusLine(quiet) as progress:
+        run = gp.evolve(
+            PROBLEM,
+            "lexicase",
+            seed=seed,
+            callback=lambda record: progress.show(
+                f"generation {record.generation}: the best program solves {record.solved_cases} cases"
+            ),
+        )
+    text = report(run)
+    program = run.simplified or run.best
+    if run.simplified is not None:
+        table = push.instruction_table()
+        words = dict.fromkeys(str(program).replace("(", " ").replace(")", " ").split())
+        rows = [(f"  {word}", table[word].description) for word in words if word in table]
+        text += aligned(None, [("  in1, in2", "Push the first and the second list."), *rows])
+    first, second = EXAMPLE
+    answer = push.run(program, [first, second]).top("boolean")
+    return run.as_dict(), text + f"run on {first} and {second}, it answers: {str(answer).lower()}\n"
+
+
+def simulate(gains: NDArray[np.float64], starts: NDArray[np.float64]) -> NDArray[np.int64]:
+    """How long controllers take to bring an inverted pendulum up.
+
+    Args:
+        gains: (m, 2) gains on angle and speed, one row per controller.
+        starts: (b, 2) angles and speeds to start from, one row per case.
+
+    Returns:
+        (m, b) errors: the simulated steps, of 0.02 seconds each, in which the pendulum is more than 0.05 radians off.
+    """
+    angle, speed = (np.repeat(column[None, :], len(gains), axis=0) for column in starts.T)
+    off = np.zeros(angle.shape, dtype=np.int64)
+    for _ in range(SIMULATED_STEPS):
+        force = np.clip(gains[:, :1] * angle + gains[:, 1:] * speed, -10.0, 10.0)
+        speed = np.clip(speed + 0.02 * (9.8 * np.sin(angle) - force), -10.0, 10.0)
+        angle = np.clip(angle + 0.02 * speed, -1.5, 1.5)  # it lies on the ground
+        off += np.abs(angle) > 0.05
+    return off
+
+
+def save_evaluations(seed: int, quiet: bool) -> tuple[dict[str, Any], str]:
+    """Select controllers while simulating, and simulate everything for comparison.
+
+    Args:
+        seed: Seed of the controllers, of the starts and of the selection.
+        quiet: Show no progress.
+
+    Returns:
+        The counts and times, and the text about them.
+    """
+    rng = np.random.default_rng(seed)
+    gains = rng.uniform((0.0, 0.0), (40.0, 10.0), size=(CONTROLLERS, 2))
+    starts = rng.uniform((-0.45, -1.5), (0.45, 1.5), size=(STARTS, 2))
+
+    def evaluate(controllers: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[np.int64]:
+        return simulate(gains[controllers], starts[cases])
+
+    with StatusLine(quiet).working("simulating"):
+        started = time.perf_counter()
+        fast = FastLexicase(STARTS, "weighted-num-nonzeros", default_weight="max", seed=seed)
+        chosen = fast.select(evaluate, CONTROLLERS, PARENTS)
+        lazy = time.perf_counter() - started
+        started = time.perf_counter()
+        simulate(gains, starts)
+        full = time.perf_counter() - started
+    pairs, total = int(chosen.pairs.sum()), CONTROLLERS * STARTS
+    saved = {"pairs": pairs, "all_pairs": total, "seconds": lazy, "all_seconds": full}
+    return saved, (
+        f"{CONTROLLERS} controllers of an inverted pendulum are tested from {STARTS:,} starting positions.\n"
+        f"Fast Lexicase chose {PARENTS} parents with {pairs:,} of {total:,} simulations ({pairs / total:.1%}), in "
+        f"{lazy:.2f} s.\nSimulating every controller from every position takes {full:.2f} s.\n"
+    )
+
+
+def find_study() -> Path | None:
+    """The exported study, in this folder or in the copy of the sources that the package is imported from."""
+    places = (Path(), Path(__file__).resolve().parents[3])
+    return next((place / STUDY for place in places if (place / STUDY / "manifest.json").is_file()), None)
+
+
+def report_study(out: Path, quiet: bool) -> tuple[Path | None, str]:
+    """Write the report of the paper's study.
+
+    Args:
+        out: Folder for the report.
+        quiet: Show no progress.
+
+    Returns:
+        The page, None if there is none, and the text about it.
+    """
+    study = find_study()
+    if study is None:
+        return None, f"the runs are not part of an installed package; they are in {STUDY} of a copy of the sources\n"
+    try:
+        from flexicase.report.write import write_report
+
+        with StatusLine(quiet).working("writing the report"):
+            page = write_report(study, out).page
+    except ImportError as error:
+        return None, f"no report: {error}\n"
+    return page, f"report: {page}\n"

@@ -20,11 +20,14 @@ from flexicase._checkpoint import CheckpointError, prepare_folder, require_free
 from flexicase._checks import did_you_mean
 from flexicase.cli._output import StatusLine, check_picture, emit_json, terminations_as_interrupts, write_stdout
 from flexicase.gp import EvolutionResult, GenerationRecord, Variation
+from flexicase.gp._settings import EvolveSettings
 from flexicase.gp._state import read
 from flexicase.gp.evolve import evolve_settings
-from flexicase.problems import load, names
+from flexicase.problems import Problem, from_file, names
 from flexicase.selection.fast_lexicase import FastLexicase
 
+#: Suffixes of files with cases, which may be compressed.
+CASE_FILES = (".csv", ".json", ".jsonl")
 #: Number of generations whose mean time predicts the time left.
 RECENT_GENERATIONS = 20
 
@@ -34,29 +37,31 @@ class Progress(StatusLine):
 
     Args:
         quiet: Show nothing.
-        last: The last generation that the run may reach.
+        settings: Settings of the run.
     """
 
-    def __init__(self, quiet: bool, last: int) -> None:
+    def __init__(self, quiet: bool, settings: EvolveSettings) -> None:
         super().__init__(quiet)
-        self._last = last
+        self._settings = settings
         self._seconds: deque[float] = deque(maxlen=RECENT_GENERATIONS)
 
     def update(self, record: GenerationRecord) -> None:
         """Show a generation."""
         self._seconds.append(record.seconds)
-        self.show(self.line(record), always=record.best_error == 0)
+        self.show(self.line(record), always=record.solved)
 
     def line(self, record: GenerationRecord) -> str:
         """A generation in a line."""
         evaluations = "" if record.evaluations is None else f", {record.evaluations:,} evaluations"
+        sample = "" if self._settings.sampling is None else f" on a sample of {record.sample_size}"
         text = (
-            f"generation {record.generation}: best error {record.best_error:g}, "
+            f"generation {record.generation}: best error {record.best_error:g}{sample}, "
             f"{record.solved_cases} cases solved{evaluations}, {record.seconds:.2f} s"
         )
-        if record.events and record.generation < self._last:
-            left = (self._last - record.generation) * sum(self._seconds) / len(self._seconds)
-            text += f", at most {_duration(left)} left"
+        generations = self._settings.generations_left(record)
+        if record.events and generations:
+            left = generations * sum(self._seconds) / len(self._seconds)
+            text += f", {'about' if self._settings.generations is None else 'at most'} {_duration(left)} left"
         return text
 
 
@@ -69,7 +74,12 @@ def _duration(seconds: float) -> str:
 
 def evolve(
     problem: Annotated[
-        str | None, typer.Argument(help="Name of the problem; 'flexicase problems' lists them.", show_default=False)
+        str | None,
+        typer.Argument(
+            help="Name of the problem ('flexicase problems' lists them), or a file of cases: CSV with columns "
+            "input1, …, output1, …, or JSON.",
+            show_default=False,
+        ),
     ] = None,
     *,
     method: Annotated[
@@ -79,7 +89,7 @@ def evolve(
         int | None, typer.Option(min=1, help="Number of individuals; the problem's by default.")
     ] = None,
     generations: Annotated[
-        int | None, typer.Option(min=0, help="The last generation; the problem's by default.")
+        int | None, typer.Option(min=0, help="The last generation; the problem's by default, if --budget sets no end.")
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same run. Random by default.")] = None,
     partial: Annotated[
@@ -88,11 +98,40 @@ def evolve(
     default_weight: Annotated[
         str | None, typer.Option(help="With --partial: weight of cases not visited yet, max or min. [default: max]")
     ] = None,
+    sampling: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME:SIZE",
+            help="Run each generation on some cases: down:0.1, static:0.1, disjoint:0.1, rolling:0.1, informed:0.1, "
+            "cohorts:10, phylogeny+down:0.1; settings follow after commas. [default: none]",
+        ),
+    ] = None,
+    check: Annotated[
+        str | None,
+        typer.Option(help="With --sampling: which sample solvers run on the other cases, all or first. [default: all]"),
+    ] = None,
+    budget: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Executions after which the run ends. [default with --sampling: the cost of the problem's generations "
+            "without it]",
+        ),
+    ] = None,
+    profile: Annotated[
+        str | None, typer.Option(help="Defaults of a whole run: psb1, psb2 or propeller; other options override them.")
+    ] = None,
+    record_samples: Annotated[
+        bool | None, typer.Option("--record-samples", help="Keep the cases of each sample in the records.")
+    ] = None,
     n_selections: Annotated[
         int | None,
         typer.Option(
             "--selections", min=1, help="Selections per generation, whose winners are all parents. [default: as needed]"
         ),
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option(min=1, help="Largest number of steps of one execution; the problem's by default.")
     ] = None,
     simplification_steps: Annotated[
         int | None, typer.Option(min=0, help="Attempts to make a solution smaller. [default: 5000]")
@@ -117,20 +156,20 @@ def evolve(
     """
     options = locals()
     arguments = {name: options[name] for name in SETTINGS if options[name] is not None}
+    own = _from_file(problem)
     if resume:
-        problem, arguments = _resumed(save, problem, arguments)
+        problem, arguments = _resumed(save, problem if own is None else own.name, arguments)
     arguments.setdefault("seed", secrets.randbits(48))
-    _check(problem, arguments, save, resume)
-    assert problem is not None
+    settings = _check(problem if own is None else own, arguments, save, resume)
+    problem = settings.problem.name
     if plot is not None:
         check_picture(plot)
     folder = save or _spare_folder(f"{problem}-{arguments.get('method', 'lexicase')}-seed-{arguments['seed']}")
     arguments |= {"save": folder, "save_every": 30.0 if save else math.inf, "resume": resume}
-    last = arguments.get("generations", load(problem).settings.generations)
-    progress = Progress(as_json, last)
+    progress = Progress(as_json, settings)
     try:
         with terminations_as_interrupts(), progress:
-            run = _followed(progress, folder, problem=problem, threads=threads, **arguments)
+            run = _followed(progress, folder, problem=own or problem, threads=threads, **arguments)
     finally:
         if folder is not None and not save:
             with contextlib.suppress(OSError):
@@ -189,17 +228,25 @@ def _spare_folder(name: str) -> Path | None:
 
 def report(run: EvolutionResult) -> str:
     """The result of a run, for people."""
-    last = run.records[-1]
     text = f"{run.problem}, {run.method}, seed {run.seed}: {run.generation} generations in {run.seconds:.1f} s\n"
+    spent = run.executions
+    if run.settings["sampling"] is not None:
+        text += (
+            f"{spent['total']:,} executions: {spent['sample']:,} on samples, {spent['informed']:,} to inform them, "
+            f"{spent['check']:,} to check candidates\n"
+        )
     if run.simplified is None:
-        solved = f"{last.solved_cases} of {len(run.train_errors)} errors are zero"
-        return text + f"not solved; the best program has a total error of {last.best_error:g} ({solved})\n"
+        solved = f"{int((run.train_errors == 0).sum())} of {len(run.train_errors)} errors are zero"
+        total = f"{run.train_errors.sum():g}"
+        return text + f"not solved; the best program has a total error of {total} ({solved}):\n{run.best}\n"
     wrong = int((run.test_errors != 0).sum())
     verdict = {
         True: "errors on the test cases: it generalizes",
         False: f"errors on the test cases: it does not generalize: {wrong} of {len(run.test_errors)} are not zero",
         None: "there are no test cases: whether it generalizes is unknown",
     }[run.success]
+    if run.success is not None and run.success != run.success_unsimplified:
+        verdict += f"; before simplification it {'generalized' if run.success_unsimplified else 'did not'}"
     return (
         text
         + f"training cases solved by a program of {run.best.points} points, simplified to {run.simplified.points}:\n"
@@ -208,11 +255,23 @@ def report(run: EvolutionResult) -> str:
     )
 
 
-def _check(problem: str | None, arguments: dict[str, Any], save: Path | None, resume: bool) -> None:
-    """Refuse invalid options before the run starts."""
+def _from_file(problem: str | None) -> Problem | None:
+    """The problem in a file of cases; None for the name of a problem."""
+    if problem is None or problem in names() or not problem.removesuffix(".gz").endswith(CASE_FILES):
+        return None
+    try:
+        return from_file(problem)
+    except OSError as error:
+        raise typer.BadParameter(f"{problem}: {error.strerror or error}", param_hint="PROBLEM") from None
+    except (TypeError, ValueError) as error:
+        raise typer.BadParameter(str(error), param_hint="PROBLEM") from None
+
+
+def _check(problem: str | Problem | None, arguments: dict[str, Any], save: Path | None, resume: bool) -> EvolveSettings:
+    """The settings of the run; refuses invalid options before it starts."""
     if problem is None:
         raise typer.BadParameter("the name of a problem is missing", param_hint="PROBLEM")
-    if problem not in names():
+    if isinstance(problem, str) and problem not in names():
         raise typer.BadParameter(f"unknown problem {problem!r}{did_you_mean(problem, names())}", param_hint="PROBLEM")
     if save is not None and not resume:
         try:
@@ -223,8 +282,9 @@ def _check(problem: str | None, arguments: dict[str, Any], save: Path | None, re
         settings = evolve_settings(problem, **arguments)
         if settings.partial:
             FastLexicase(0, settings.method)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise typer.BadParameter(str(error)) from None
+    return settings
 
 
 def _resumed(folder: Path | None, problem: str | None, arguments: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
@@ -239,7 +299,7 @@ def _resumed(folder: Path | None, problem: str | None, arguments: dict[str, Any]
     settings = found[0]
     if problem not in (None, settings["problem"]):
         raise typer.BadParameter(f"the checkpoint is of {settings['problem']}, not of {problem}", param_hint="PROBLEM")
-    recorded = {name: settings[name] for name in SETTINGS if settings.get(name) is not None}
+    recorded = {"sampling": "none"} | {name: settings[name] for name in SETTINGS if settings.get(name) is not None}
     try:
         variation = Variation(**settings["variation"])
     except TypeError as error:

@@ -22,9 +22,9 @@ from flexicase.cli.studies import (
     Nice,
     Studies,
     Workers,
-    place_for,
+    executor_for,
     run_with_display,
-    successes,
+    success_table,
     write_results,
 )
 
@@ -37,13 +37,13 @@ def reproduce(
         typer.Argument(
             metavar="[TARGET]...",
             help="table2, fig1, fig2: programs; fig3, fig4, table3: images; all of these if left out. beyond: partial "
-            "evaluation, and two more problems.",
+            "evaluation.",
         ),
     ] = None,
     *,
     preset: Annotated[str, typer.Option(help="smoke: 2 minutes; laptop: 20 minutes; paper: the full study.")] = "smoke",
     cifar_dir: Annotated[
-        Path | None, typer.Option(help="Folder with CIFAR-10, for images: needed by paper, more to do for laptop.")
+        Path | None, typer.Option(help="Folder with CIFAR-10, which the image study of paper needs.")
     ] = None,
     workers: Workers = None,
     nice: Nice = 0,
@@ -56,11 +56,11 @@ def reproduce(
     """Run the studies behind the paper's tables and figures.
 
     Targets come from two studies: genetic programming, five methods on Mirror Image and Last Index of Zero; and images,
-    gradient lexicase and its fast variants (needs PyTorch). 'beyond' goes past the paper: programs run only where
-    selection looks, with few and with many selections per generation; and the five methods on Replace Space with
-    Newline and Median. Ctrl-C stops it; the same command continues.
+    gradient lexicase and its fast variants (needs PyTorch). 'beyond' goes past the paper: programs run only on the
+    cases that selection uses, with few and with many selections per generation. Ctrl-C stops it; the same command
+    continues.
     """
-    from flexicase.experiments import StudyOptions, load_spec, preset_path
+    from flexicase.experiments import Study, StudyOptions, load_spec, preset_path
     from flexicase.experiments.presets import PAPER_TARGETS, PRESETS, TARGETS
     from flexicase.report.write import check_folder
 
@@ -76,17 +76,19 @@ def reproduce(
         check_folder(studies / spec.name / REPORT)
     code = 0
     pages: dict[str, Path] = {}
-    with terminations_as_interrupts(), place_for(cluster, cluster_option) as place:
-        options = StudyOptions(workers or place.workers, max_attempts, nice)
+    with terminations_as_interrupts(), executor_for(cluster, cluster_option) as factory:
+        options = StudyOptions(workers or factory.workers, max_attempts, nice)
         for spec in specs:
-            code = max(code, run_with_display(spec, options, studies, place, quiet=as_json))
+            code = max(code, run_with_display(spec, options, studies, factory, quiet=as_json))
             if code > FAILED:  # stopped
                 break
             pages[spec.name] = publish(studies / spec.name)
     if as_json:
         emit_json({name: str(page) for name, page in pages.items()})
     else:
-        write_stdout("".join(f"{successes(studies / name)}\nreport: {page}\n" for name, page in pages.items()))
+        write_stdout(
+            "".join(f"{success_table(Study(studies / name))}\nreport: {page}\n" for name, page in pages.items())
+        )
     raise typer.Exit(code)
 
 
@@ -105,7 +107,7 @@ def _available(wanted: Iterable[str], preset: str, cifar_dir: Path | None, named
     elif preset == "paper" and DATA_VARIABLE not in os.environ:
         problem = "the paper's image study needs --cifar-dir, the folder with CIFAR-10"
     if problem is None:
-        return [*studies, "cifar"] if preset == "laptop" and DATA_VARIABLE in os.environ else studies
+        return studies
     if named:
         raise typer.BadParameter(problem, param_hint="TARGET")
     sys.stderr.write(f"left out: {problem}\n")

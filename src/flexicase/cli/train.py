@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from flexicase._checkpoint import require_free
-from flexicase._checks import did_you_mean
+from flexicase._checks import check_threads, did_you_mean
 from flexicase.cli._output import StatusLine, check_picture, emit_json, terminations_as_interrupts, write_stdout
 from flexicase.selection.fast_lexicase import FastLexicase
 from flexicase.selection.protocol import Ended
@@ -96,7 +96,7 @@ def train(
     if threads is not None:
         import torch
 
-        torch.set_num_threads(threads)
+        torch.set_num_threads(check_threads(threads))
     found = data_sets.load(dataset, cifar_dir, train_cases=train_cases)
     ranks = join("auto", population, device)
     seed = ranks.on_rank_zero(lambda: _seed(save if resume else None)) if seed is None else seed

@@ -14,6 +14,7 @@ from flexicase.experiments.presets import preset_path
 from flexicase.experiments.rerun import find_run, rerun
 from flexicase.experiments.results import read_results
 from flexicase.experiments.runner import Monitor, StudyOptions, run_study
+from flexicase.experiments.same_populations_job import SamePopulationsJob
 from flexicase.experiments.spec import SpecError, StudySpec, load_spec, parse_spec
 from flexicase.experiments.study import Study
 
@@ -27,6 +28,7 @@ __all__ = [
     "Monitor",
     "Progress",
     "RunSpec",
+    "SamePopulationsJob",
     "SpecError",
     "Study",
     "StudyOptions",
@@ -38,7 +40,6 @@ __all__ = [
     "open_cluster",
     "parse_spec",
     "preset_path",
-    "pydantic",
     "read_results",
     "rerun",
     "run_study",

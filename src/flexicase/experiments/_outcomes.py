@@ -1,4 +1,4 @@
-"""What a finished run may leave: checked by the worker, and compared with the study's other runs."""
+"""Checks of what a job reports and returns, so that it can be stored, shown and exported."""
 
 from __future__ import annotations
 
@@ -19,13 +19,7 @@ TYPE_NAMES = {bool: "a bool", int: "a number", float: "a number", str: "a string
 
 
 def one_line(text: object, limit: int = FAILURE_CHARACTERS) -> str:
-    r"""Text from a run as one line that can be stored and shown: what cannot be printed is escaped, the rest cut off.
-
-    Example:
-        >>> from flexicase.experiments._outcomes import one_line
-        >>> one_line("a\nb \udcff\x1b[2J")
-        'a b \\udcff\\x1b[2J'
-    """
+    """Text from a run as one line of at most ``limit`` characters, with unprintable characters escaped."""
     try:
         words = " ".join(str(text)[: 2 * limit].split())
     except Exception as error:  # an exception of a job may fail to describe itself
@@ -35,37 +29,16 @@ def one_line(text: object, limit: int = FAILURE_CHARACTERS) -> str:
 
 
 def check_progress(progress: Progress) -> Progress:
-    """The progress that a job reports, as it can be stored.
-
-    Raises:
-        ValueError: ``step`` or ``steps`` is no integer that fits into 64 bits.
-
-    Example:
-        >>> from flexicase.experiments.jobs import Progress
-        >>> from flexicase.experiments._outcomes import check_progress
-        >>> check_progress(Progress(2**63, 0))
-        Traceback (most recent call last):
-        ...
-        ValueError: progress: step must be an integer from 0 to 9223372036854775807, got 9223372036854775808
-    """
+    """Check the progress that a job reports; its steps must be integers that fit into 64 bits."""
     step, steps, note = progress
     return Progress(_count(step, "step"), _count(steps, "steps"), one_line(note, NOTE_CHARACTERS))
 
 
 def check_outcome(outcome: JobResult) -> tuple[Rows, dict[str, Scalar]]:
-    """The rows and the summary of a run, if they can be exported and imported without loss.
+    """Check that rows and summary of a run can be exported and imported without loss.
 
     Raises:
-        ValueError: They cannot; the message says which column or key and why.
-
-    Example:
-        >>> import numpy as np
-        >>> from flexicase.experiments import JobResult
-        >>> from flexicase.experiments._outcomes import check_outcome
-        >>> check_outcome(JobResult({"step": np.arange(3)}, {"seed": 7}))
-        Traceback (most recent call last):
-        ...
-        ValueError: summary: key 'seed' is reserved (reserved: id, problem, method, variant, seed, state, digest)
+        ValueError: They cannot; the message names the column or key.
     """
     rows = check_rows(outcome.rows)
     for name, values in rows.items():
@@ -78,32 +51,13 @@ def check_outcome(outcome: JobResult) -> tuple[Rows, dict[str, Scalar]]:
 
 @dataclass
 class Layout:
-    """Columns and types that all runs of a study share; those of the first finished run count.
-
-    Attributes:
-        columns: The type of each column of the rows, in order; None before the first run.
-        types: The type of each key of the summary.
-    """
+    """Columns of the rows and types of the summary that all runs of a study share, as in the first finished run."""
 
     columns: dict[str, str] | None = None
     types: dict[str, str] = field(default_factory=dict)
 
     def add(self, rows: Rows, summary: Mapping[str, Scalar]) -> None:
-        """Compare a finished run with those before it.
-
-        Raises:
-            ValueError: It has other columns or types, so that they cannot be exported together.
-
-        Example:
-            >>> import numpy as np
-            >>> from flexicase.experiments._outcomes import Layout
-            >>> layout = Layout()
-            >>> layout.add({"step": np.arange(3)}, {"success": True})
-            >>> layout.add({"step": np.arange(3.0)}, {"success": True})
-            Traceback (most recent call last):
-            ...
-            ValueError: rows: expected columns step (int64) as in the study's other runs, got step (float64)
-        """
+        """Raise ValueError if a run has other columns or types than those before it."""
         columns = {name: str(values.dtype) for name, values in rows.items()}
         types = {key: TYPE_NAMES[type(value)] for key, value in summary.items() if value is not None}
         if self.columns is not None and list(columns.items()) != list(self.columns.items()):
@@ -141,14 +95,13 @@ def _scalar(key: Any, value: Any) -> Scalar:
         raise ValueError(f"summary: key {key!r} is reserved (reserved: {', '.join(RUN_COLUMNS)})")
     if isinstance(value, np.generic):
         value = value.item()
-    for kind in (bool, int, float, str):
+    if isinstance(value, str):
+        return value.encode(errors="backslashreplace").decode()
+    for kind in (bool, int, float):  # also for subclasses, such as those of NumPy
         if isinstance(value, kind):
-            scalar: Scalar = kind(value)
-            break
-    else:
-        if value is not None:
-            raise ValueError(f"summary: {key!r} must be a bool, a number, a string or None, got {value!r:.80}")
-        return None
-    if isinstance(scalar, int) and not INT64.min <= scalar <= INT64.max:
-        raise ValueError(f"summary: {key!r} must fit into 64 bits, got {value!r:.80}")
-    return scalar.encode(errors="backslashreplace").decode() if isinstance(scalar, str) else scalar
+            if kind is int and not INT64.min <= value <= INT64.max:
+                raise ValueError(f"summary: {key!r} must fit into 64 bits, got {value!r:.80}")
+            return kind(value)
+    if value is not None:
+        raise ValueError(f"summary: {key!r} must be a bool, a number, a string or None, got {value!r:.80}")
+    return None

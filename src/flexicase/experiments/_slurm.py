@@ -7,84 +7,80 @@ import os
 import subprocess
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flexicase._checks import require_package
 from flexicase._files import write_atomically
 from flexicase.experiments._outcomes import one_line
 from flexicase.experiments._worker import FULL_DISK
-from flexicase.experiments.executors import Event, Failed, LocalExecutor, Progressed, queued_events
+from flexicase.experiments.executors import Event, Failed, Progressed, queued_events, run_to_end
 from flexicase.experiments.jobs import Progress, RunSpec
 from flexicase.experiments.study import Study
 
 POLL_SECONDS = 0.2
-SECONDS_BETWEEN_CHECKS = 60.0
-SECONDS_TO_SPEAK = 15.0
-SECONDS_UNKNOWN = 600.0
-SECONDS_TO_RESUBMIT = 30.0
-UNKNOWN = "UNKNOWN"
+CHECK_SECONDS = 60.0  # between thorough checks
+RESULT_SECONDS = 15.0  # that a job has to leave its result after it ended
+UNKNOWN_SECONDS = 600.0  # after which a job that Slurm does not know is lost
+RESUBMIT_SECONDS = 30.0
 PROGRESS = "progress.json"
 JOBS = "jobs.txt"
 
 
-class SlurmExecutor:
-    """Runs as jobs of a batch system, all that are started together in one array.
+@dataclass
+class _Job:
+    """A submitted job, and the times at which it ended, was killed, and was last known."""
 
-    A job writes to the study's folder what a run writes on this machine, and beside it how far it is; its last word
-    comes back through submitit. The ledger is not its business.
+    job: Any
+    progress: Progress | None = None
+    ended: float | None = None
+    killed: float | None = None
+    unknown: float | None = None
+
+
+class SlurmExecutor:
+    """Makes runs as jobs of a batch system; runs that start together form one array.
+
+    A job writes to the study's folder as a local run does, and writes its progress beside its checkpoints. Its result
+    comes back through submitit. Jobs that a killed coordinator left in the queue are cancelled first.
 
     Args:
-        study: Where everything is kept; every machine must find it at the same path.
-        workers: How many runs may be submitted at a time.
-        nice: By how much to lower their priority on their machine.
-        options: Parameters of the jobs, as for submitit: ``{"timeout_min": 600, "slurm_partition": "long"}``.
-        cluster: ``"slurm"``, or ``"local"``: processes of this machine, which submitit has for trying things out.
+        study: The study to write to; every machine must find it at the same path.
+        nice: Added to the niceness of the processes.
+        options: submitit's parameters of the jobs: ``{"timeout_min": 600, "slurm_partition": "long"}``.
+        cluster: ``"slurm"``, or ``"local"``: processes of this machine, which submitit offers for tests.
 
     Raises:
-        ImportError: submitit is not installed.
         OSError: There is no Slurm here.
     """
 
     def __init__(
-        self,
-        study: Study,
-        workers: int,
-        nice: int = 0,
-        options: dict[str, Any] | None = None,
-        cluster: str = "slurm",
+        self, study: Study, nice: int = 0, options: dict[str, Any] | None = None, cluster: str = "slurm"
     ) -> None:
-        """Cancel what a coordinator that was killed has left in the queue."""
-        require_package("runs on Slurm need", "submitit", extra="cluster")
         import submitit
 
-        self.study, self.workers, self.nice = study, workers, nice
+        self.study, self.nice = study, nice
         self._folder = (study.folder / cluster).resolve()
         try:
             self._submitter = submitit.AutoExecutor(self._folder, cluster=cluster)
         except RuntimeError as cause:
-            raise OSError(f"no Slurm here to submit runs to: {cause}") from cause
+            raise OSError(f"Slurm not found: {cause}") from cause
         self._submitter.update_parameters(
             **{"timeout_min": 24 * 60, "cpus_per_task": 1, "name": f"flexicase-{study.folder.name}", **(options or {})}
         )
         self._waiting: list[RunSpec] = []
-        self._jobs: dict[str, Any] = {}
-        self._progress: dict[str, Progress] = {}
-        self._ended_at: dict[str, float] = {}
-        self._killed_at: dict[str, float] = {}
-        self._unknown_since: dict[str, float] = {}
+        self._jobs: dict[str, _Job] = {}
         self._next_submission = 0.0
-        self._next_check = time.monotonic() + SECONDS_BETWEEN_CHECKS
-        self._cancel_leftovers()
-
-    @property
-    def free(self) -> int:
-        """How many more runs can be started now."""
-        return self.workers - len(self.running)
+        self._next_check = time.monotonic() + CHECK_SECONDS
+        listed = self._folder / JOBS
+        if listed.exists():
+            job_class = submitit.SlurmJob if cluster == "slurm" else submitit.LocalJob
+            for job_id in listed.read_text(encoding="utf-8").split():
+                job_class(self._folder, job_id).cancel(check=False)
+            listed.unlink()
 
     @property
     def running(self) -> list[str]:
-        """Ids of the runs that were started and have not ended."""
         return [*self._jobs, *(task.id for task in self._waiting)]
 
     def start(self, task: RunSpec) -> None:
@@ -94,28 +90,27 @@ class SlurmExecutor:
         self._waiting.append(task)
 
     def events(self, timeout: float) -> list[Event]:
-        """What has happened since the last call; waits for something to happen, at most ``timeout`` seconds."""
         found = self._submit()
         deadline = time.monotonic() + timeout
-        while not found and not (found := self._look()) and time.monotonic() < deadline:
+        while not found and not (found := self._poll()) and time.monotonic() < deadline:
             time.sleep(POLL_SECONDS)
-        queued = self._jobs.keys() - self._progress.keys() - self._unknown_since.keys()
-        return found or [*queued_events(queued), *queued_events(task.id for task in self._waiting)]
+        queued = [run_id for run_id, job in self._jobs.items() if job.progress is None and job.unknown is None]
+        return found or queued_events([*queued, *(task.id for task in self._waiting)])
 
     def kill(self, run_id: str) -> None:
-        """End a run; it fails when the batch system says that it is gone, or a little later."""
-        self._jobs[run_id].cancel(check=False)
-        self._killed_at.setdefault(run_id, time.monotonic())
+        """Cancel a run; it fails when the batch system reports its end, or a little later."""
+        job = self._jobs[run_id]
+        job.job.cancel(check=False)
+        job.killed = job.killed or time.monotonic()
 
     def stop(self) -> None:
-        """End all runs; what they have saved stays."""
         self._waiting.clear()
         for job in self._jobs.values():
-            job.cancel(check=False)
+            job.job.cancel(check=False)
         (self._folder / JOBS).unlink(missing_ok=True)
 
     def _submit(self) -> list[Event]:
-        """Submit what waits; if that fails, those runs fail, and the next submission waits a little."""
+        """Submit the waiting runs; if that fails, they fail, and the next submission waits a little."""
         if not self._waiting or time.monotonic() < self._next_submission:
             return []
         folder = str(self.study.folder.resolve())
@@ -124,76 +119,66 @@ class SlurmExecutor:
             with self._submitter.batch():
                 jobs = [self._submitter.submit(make_on_node, folder, task, self.nice) for task in tasks]
         except Exception as error:
-            self._next_submission = time.monotonic() + SECONDS_TO_RESUBMIT
+            self._next_submission = time.monotonic() + RESUBMIT_SECONDS
             full = isinstance(error, OSError) and error.errno in FULL_DISK
             return [Failed(task.id, f"could not be submitted: {one_line(error)}", full) for task in tasks]
-        self._jobs.update({task.id: job for task, job in zip(tasks, jobs, strict=True)})
-        write_atomically(self._folder / JOBS, "".join(f"{job.job_id}\n" for job in self._jobs.values()).encode())
+        self._jobs.update({task.id: _Job(job) for task, job in zip(tasks, jobs, strict=True)})
+        listed = "".join(f"{job.job.job_id}\n" for job in self._jobs.values())
+        write_atomically(self._folder / JOBS, listed.encode())
         return []
 
-    def _look(self) -> list[Event]:
+    def _poll(self) -> list[Event]:
         found: list[Event] = []
         thorough = time.monotonic() >= self._next_check
         if thorough:
-            self._next_check = time.monotonic() + SECONDS_BETWEEN_CHECKS
+            self._next_check = time.monotonic() + CHECK_SECONDS
         for run_id, job in list(self._jobs.items()):
-            done = job.done(force_check=thorough)
+            done = job.job.done(force_check=thorough)
             progress = read_progress(self.study, run_id)
-            if progress is not None and progress != self._progress.get(run_id):
-                self._progress[run_id] = progress
+            if progress is not None and progress != job.progress:
+                job.progress, job.unknown = progress, None
                 found.append(Progressed(run_id, progress))
-                self._unknown_since.pop(run_id, None)
-            if (done and self._has_spoken(run_id, job)) or (not done and self._is_lost(run_id, job, thorough)):
-                found.append(self._ended(run_id, job))
+            if _has_result(job) if done else _is_lost(job, thorough):
+                del self._jobs[run_id]
+                found.append(self._last_event(run_id, job.job))
         return found
 
-    def _is_lost(self, run_id: str, job: Any, thorough: bool) -> bool:
-        """Whether a job has not ended after it was killed, or the batch system has not known it for long."""
-        now = time.monotonic()
-        if now > self._killed_at.get(run_id, now) + SECONDS_TO_SPEAK:
-            return True
-        if job.state.upper() != UNKNOWN or (thorough and is_queued(job.job_id)):
-            self._unknown_since.pop(run_id, None)
-            return False
-        if now <= self._unknown_since.setdefault(run_id, now) + SECONDS_UNKNOWN:
-            return False
-        job.cancel(check=False)  # if it should be there after all
-        return True
-
-    def _has_spoken(self, run_id: str, job: Any) -> bool:
-        """Whether a job that has ended has left its result, or had the time to: file systems may be slow."""
-        self._ended_at.setdefault(run_id, time.monotonic())
-        return job.paths.result_pickle.exists() or time.monotonic() > self._ended_at[run_id] + SECONDS_TO_SPEAK
-
-    def _ended(self, run_id: str, job: Any) -> Event:
-        del self._jobs[run_id]
-        self._progress.pop(run_id, None)
-        for moments in (self._ended_at, self._killed_at, self._unknown_since):
-            moments.pop(run_id, None)
+    def _last_event(self, run_id: str, job: Any) -> Event:
         if not job.paths.result_pickle.exists():
             return Failed(run_id, f"job {job.job_id} was lost, {job.state}; its output is in {self._folder}")
         try:
             event: Event = job.result()
-        except Exception as failure:  # of the job, or of reading what it has left
+        except Exception as failure:  # of the job, or of reading its result
             lines = str(failure).strip().splitlines() or [type(failure).__name__]
             return Failed(run_id, f"job {job.job_id} failed: {one_line(lines[-1])}; its output is in {self._folder}")
         for path in self._folder.glob(f"{job.job_id}_*"):
             path.unlink()
         return event
 
-    def _cancel_leftovers(self) -> None:
-        import submitit
 
-        listed = self._folder / JOBS
-        if listed.exists():
-            job_class = submitit.SlurmJob if self._submitter.cluster == "slurm" else submitit.LocalJob
-            for job_id in listed.read_text(encoding="utf-8").split():
-                job_class(self._folder, job_id).cancel(check=False)
-            listed.unlink()
+def _has_result(job: _Job) -> bool:
+    """Whether a job that ended has left its result, or had the time to: file systems may be slow."""
+    job.ended = job.ended or time.monotonic()
+    return job.job.paths.result_pickle.exists() or time.monotonic() > job.ended + RESULT_SECONDS
+
+
+def _is_lost(job: _Job, thorough: bool) -> bool:
+    """Whether a job did not end after it was killed, or Slurm has not known it for long."""
+    now = time.monotonic()
+    if job.killed is not None and now > job.killed + RESULT_SECONDS:
+        return True
+    if job.job.state.upper() != "UNKNOWN" or (thorough and is_queued(job.job.job_id)):
+        job.unknown = None
+        return False
+    job.unknown = job.unknown or now
+    if now <= job.unknown + UNKNOWN_SECONDS:
+        return False
+    job.job.cancel(check=False)  # in case it exists after all
+    return True
 
 
 def is_queued(job_id: str) -> bool:
-    """Whether a job that accounting does not know, if there is accounting at all, is in the queue."""
+    """Whether a job that Slurm's accounting does not know is in the queue."""
     try:
         asked = subprocess.run(["squeue", "-h", "-j", job_id], capture_output=True, text=True, timeout=60, check=False)
     except FileNotFoundError:
@@ -204,38 +189,23 @@ def is_queued(job_id: str) -> bool:
 
 
 def make_on_node(folder: str, task: RunSpec, nice: int) -> Event:
-    """Make a run in a process of this machine, writing to the study's folder; gives how it ended.
-
-    Args:
-        folder: The study's folder.
-        task: The run.
-        nice: By how much to lower its priority.
-    """
+    """Make a run in a process of this machine, writing to the study's folder."""
     study = Study(Path(folder))
-    runner = LocalExecutor(study, 1, nice)
-    study.save(task.id).mkdir(parents=True, exist_ok=True)
-    _write_progress(study, Progressed(task.id, Progress(0, 0, "started")))
-    runner.start(task)
-    try:
-        while True:
-            for event in runner.events(1.0):
-                if not isinstance(event, Progressed):
-                    return event
-                _write_progress(study, event)
-    finally:
-        runner.stop()
+    path = study.save(task.id) / PROGRESS
+    path.parent.mkdir(parents=True, exist_ok=True)
 
+    def write_progress(progress: Progress) -> None:
+        temporary = path.with_name(f"{PROGRESS}.{os.getpid()}")
+        with suppress(OSError):  # the run itself reports a full disk
+            temporary.write_text(json.dumps(progress), encoding="utf-8")
+            temporary.replace(path)
 
-def _write_progress(study: Study, event: Progressed) -> None:
-    path = study.save(event.run_id) / PROGRESS
-    temporary = path.with_name(f"{PROGRESS}.{os.getpid()}")
-    with suppress(OSError):  # a full disk is the run's own to tell
-        temporary.write_text(json.dumps(event.progress), encoding="utf-8")
-        temporary.replace(path)
+    write_progress(Progress(0, 0, "started"))
+    return run_to_end(study, task, nice, write_progress)
 
 
 def read_progress(study: Study, run_id: str) -> Progress | None:
-    """How far a run on another machine is; None if it has not said so yet."""
+    """The progress of a run on another machine; None if it has reported none."""
     try:
         return Progress(*json.loads((study.save(run_id) / PROGRESS).read_text(encoding="utf-8")))
     except (OSError, ValueError):

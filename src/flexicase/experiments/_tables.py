@@ -1,13 +1,13 @@
-"""Tables that lie together in a folder: Parquet or CSV, with a manifest that has the types of their columns.
+"""Tables in a folder, as Parquet or CSV, with a manifest of their column types; and the rows of one run as Parquet.
 
-All files of a folder are replaced together. They are written to a subfolder, which a single rename completes; from then
-on its files count, and each is moved to its place. Readers look into the subfolder first, so an interruption at any
-point leaves the old tables or the new ones, and the next call of `write_tables` finishes or removes what is left.
+All tables of a folder are replaced together. They are written to a subfolder, which a single rename completes; then
+each file is moved to its place. Readers look into the subfolder first, so an interruption at any point leaves the old
+tables or the new ones, and the next call of `write_tables` finishes the move or removes incomplete files.
 """
 
 from __future__ import annotations
 
-import contextlib
+import fcntl
 import gzip
 import hashlib
 import io
@@ -17,13 +17,14 @@ import re
 import shutil
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase._files import sync_folder, write_atomically
+from flexicase._files import arrow_reader, sync_folder, write_atomically
 from flexicase.records import TIMING
 
 Format: TypeAlias = Literal["parquet", "csv"]
@@ -32,37 +33,36 @@ SUFFIXES: dict[Format, str] = {"parquet": ".parquet", "csv": ".csv.gz"}
 MANIFEST = "manifest.json"
 MANIFEST_FORMAT = 2
 TYPES = ("string", "int64", "float64", "bool_")
-#: Subfolders: complete new files on their way to their places, and files that are still being written.
+#: Subfolders: complete new files that wait to be moved, and files that are being written.
 COMPLETE, PARTIAL = ".flexicase-export", ".flexicase-export.partial"
+Rows: TypeAlias = dict[str, NDArray[Any]]
+DTYPES = (np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.bool_))
 #: Names in a manifest become names of files.
 TABLE_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 
 
 class DamagedTableError(ValueError):
-    """A table that is missing or does not hold what was written; the message names the file."""
+    """A table is missing or damaged; the message names the file."""
 
 
 def is_timing(column: str) -> bool:
-    """Whether a column holds times, which differ from run to run; all others must not.
-
-    Example:
-        >>> from flexicase.experiments._tables import is_timing
-        >>> is_timing("seconds_selection"), is_timing("evaluations")
-        (True, False)
-    """
+    """Whether a column holds times, which differ when a run is repeated; no other column may."""
     return column.startswith(TIMING)
 
 
 def write_tables(
-    folder: Path, tables: Mapping[str, Any], style: Format, others: Mapping[str, bytes] | None = None
+    folder: Path,
+    tables: Mapping[str, Any],
+    format: Format,  # noqa: A002
+    others: Mapping[str, bytes] | None = None,
 ) -> list[Path]:
     """Replace the tables of a folder, all at once; the same tables give the same bytes.
 
     Args:
-        folder: Where they go; made if need be.
+        folder: The folder; made if it does not exist.
         tables: pyarrow tables by name.
-        style: The format.
-        others: Contents of further files that belong to them, by file name.
+        format: The format.
+        others: Contents of further files, by file name.
 
     Returns:
         The files.
@@ -74,7 +74,7 @@ def write_tables(
     types = {name: types_of(table) for name, table in sorted(tables.items())}
     manifest = json.dumps({"format": MANIFEST_FORMAT, "tables": types}, indent=1) + "\n"
     contents = dict(others or {})
-    contents |= {f"{name}{SUFFIXES[style]}": _encoded(table, style) for name, table in tables.items()}
+    contents |= {f"{name}{SUFFIXES[format]}": _encode(table, format) for name, table in tables.items()}
     contents[MANIFEST] = manifest.encode()
     folder.mkdir(parents=True, exist_ok=True)
     with _locked(folder):
@@ -86,25 +86,11 @@ def write_tables(
 
 
 def read_tables(folder: Path, *needed: str) -> dict[str, Any]:
-    """Read all tables that `write_tables` wrote.
-
-    Args:
-        folder: Where they lie.
-        needed: Names of tables that must be among them.
+    """Read the tables that `write_tables` wrote; those in ``needed`` must exist.
 
     Raises:
         FileNotFoundError: A table or the manifest is missing.
-        ValueError: One of them is damaged, or not what was expected.
-
-    Example:
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> import pyarrow as pa
-        >>> from flexicase.experiments._tables import read_tables, write_tables
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     _ = write_tables(Path(folder), {"runs": pa.table({"seed": [7]})}, "csv")
-        ...     read_tables(Path(folder), "runs")["runs"].to_pylist()
-        [{'seed': 7}]
+        ValueError: A file is damaged or unexpected.
     """
     types = _manifest(locate(folder, MANIFEST))
     for name in needed:
@@ -114,10 +100,10 @@ def read_tables(folder: Path, *needed: str) -> dict[str, Any]:
 
 
 def locate(folder: Path, name: str) -> Path:
-    """Where the newest complete version of a file that `write_tables` wrote is, or would be.
+    """The path of the newest complete version of a file that `write_tables` wrote, whether it exists or not.
 
     Raises:
-        ValueError: There is something else of this name, such as a folder or a pipe.
+        ValueError: It is not a file, but a folder or a pipe.
     """
     staged = folder / COMPLETE / name
     path = staged if staged.is_file() else folder / name
@@ -131,7 +117,7 @@ def _read_table(folder: Path, name: str, types: Mapping[str, str]) -> Any:
     path = next((path for path in paths if path.is_file()), None)
     if path is None:
         raise FileNotFoundError(2, "No such table", str(folder / f"{name}{SUFFIXES['parquet']}"))
-    table = _decoded(path, path.read_bytes(), types)
+    table = _decode(path, path.read_bytes(), types)
     if table.column_names != list(types):
         raise ValueError(f"{path}: expected columns {', '.join(types)}, got {', '.join(table.column_names)}")
     for column, kind in types_of(table).items():
@@ -140,17 +126,12 @@ def _read_table(folder: Path, name: str, types: Mapping[str, str]) -> Any:
     return table
 
 
-@contextlib.contextmanager
+@contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Wait until no other process writes to a folder; the system releases the lock when its holder ends."""
-    if os.name == "nt":
-        yield  # folders cannot be opened there
-        return
-    import fcntl
-
     handle = os.open(folder, os.O_RDONLY)
     try:
-        with contextlib.suppress(OSError):  # a file system without locks
+        with suppress(OSError):  # a file system without locks
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
@@ -158,18 +139,20 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _refuse_foreign(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Raise ValueError if a file that would be replaced or removed is not one that `write_tables` wrote."""
+    """Raise ValueError if a file that would be replaced or removed was not written by `write_tables`."""
     known = _manifest(folder / MANIFEST) if os.path.lexists(folder / MANIFEST) else None
     own = {MANIFEST, *(name for name in contents if _table_of(name) is None)} if known is not None else set()
     for table in known or ():
         found = [f"{table}{suffix}" for suffix in SUFFIXES.values() if os.path.lexists(folder / f"{table}{suffix}")]
         if len(found) > 1:
-            raise ValueError(f"{folder} holds both {' and '.join(found)}: remove the one that is no part of the export")
+            raise ValueError(
+                f"{folder} holds both {' and '.join(found)}: remove the one that does not belong to the export"
+            )
         own.update(found)
     for name, content in contents.items():
         path = folder / name
         if name not in own and os.path.lexists(path) and not (path.is_file() and path.read_bytes() == content):
-            raise ValueError(f"{path} is no part of an export and would be replaced: choose another folder")
+            raise ValueError(f"{path} does not belong to an export and would be replaced: choose another folder")
 
 
 def _stage(folder: Path, contents: Mapping[str, bytes]) -> None:
@@ -187,7 +170,7 @@ def _stage(folder: Path, contents: Mapping[str, bytes]) -> None:
 
 
 def _finish(folder: Path) -> None:
-    """Move complete new files to their places, the manifest last; remove what they replace, and incomplete files."""
+    """Move complete new files to their places, the manifest last; remove the files they replace and incomplete ones."""
     complete = folder / COMPLETE
     if complete.is_dir() and not complete.is_symlink():
         for path in sorted(complete.iterdir(), key=lambda path: path.name == MANIFEST):
@@ -215,40 +198,33 @@ def _table_of(name: str) -> str | None:
 
 
 def types_of(table: Any) -> dict[str, str]:
-    """The type of each column, by the name of the pyarrow function that makes it.
-
-    Example:
-        >>> import pyarrow as pa
-        >>> from flexicase.experiments._tables import types_of
-        >>> types_of(pa.table({"id": ["a"], "seed": [1], "error": [0.5], "done": [True]}))
-        {'id': 'string', 'seed': 'int64', 'error': 'float64', 'done': 'bool_'}
-    """
+    """The type of each column, as the name of pyarrow's function for it."""
     names = {"double": "float64", "bool": "bool_"}
     return {field.name: names.get(str(field.type), str(field.type)) for field in table.schema}
 
 
-def _encoded(table: Any, style: Format) -> bytes:
+def _encode(table: Any, format: Format) -> bytes:  # noqa: A002
     from pyarrow import csv, parquet
 
     sink = io.BytesIO()
-    if style == "parquet":
+    if format == "parquet":
         parquet.write_table(table, sink, compression="zstd", compression_level=15)
         return sink.getvalue()
     csv.write_csv(table, sink)
     return gzip.compress(sink.getvalue(), mtime=0)
 
 
-def _decoded(path: Path, content: bytes, types: Mapping[str, str] | None = None) -> Any:
-    """The table that `_encoded` was called on; a CSV file needs the types of its columns."""
+def _decode(path: Path, content: bytes, types: Mapping[str, str] | None = None) -> Any:
+    """Reverse `_encode`; a CSV file needs the types of its columns."""
     import pyarrow as pa
     from pyarrow import csv, parquet
 
     try:
         if path.suffix == ".parquet":
-            table = parquet.read_table(pa.BufferReader(content))
+            table = parquet.read_table(arrow_reader(content))
         else:
             table = csv.read_csv(
-                io.BytesIO(gzip.decompress(content)),
+                arrow_reader(gzip.decompress(content)),
                 parse_options=csv.ParseOptions(newlines_in_values=True),
                 convert_options=csv.ConvertOptions(
                     column_types={column: getattr(pa, kind)() for column, kind in (types or {}).items()},
@@ -276,25 +252,16 @@ def _manifest(path: Path) -> dict[str, dict[str, str]]:
     if (
         not isinstance(tables, dict)
         or not all(map(TABLE_NAME.fullmatch, tables))
-        or not all(map(_are_types, tables.values()))
+        or not all(
+            isinstance(types, dict) and all(kind in TYPES for kind in types.values()) for types in tables.values()
+        )
     ):
         raise ValueError(f"{path}: expected for each table its columns with their types, {', '.join(TYPES)}")
     return tables
 
 
-def _are_types(columns: Any) -> bool:
-    return isinstance(columns, dict) and all(kind in TYPES for kind in columns.values())
-
-
-Rows: TypeAlias = dict[str, NDArray[Any]]
-DTYPES = (np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.bool_))
-
-
 def check_rows(rows: Mapping[str, Any]) -> Rows:
-    """The columns as int64, float64 or bool arrays of equal length, masked where a value is missing.
-
-    Args:
-        rows: Columns by name, each (n_steps,).
+    """Columns, each (n_steps,), as contiguous int64, float64 or bool arrays, masked where a value is missing.
 
     Raises:
         ValueError: A column has another type or another length.
@@ -318,15 +285,7 @@ def _contiguous(values: Any) -> NDArray[Any]:
 
 
 def rows_digest(rows: Rows) -> str:
-    """A hash of everything in the rows that must be the same when the run is made again.
-
-    Example:
-        >>> import numpy as np
-        >>> from flexicase.experiments._tables import rows_digest
-        >>> one = {"error": np.array([1.5, 0.0]), "seconds": np.array([0.1, 0.2])}
-        >>> rows_digest(one) == rows_digest({**one, "seconds": np.array([0.3, 0.1])})
-        True
-    """
+    """A hash of the values that a rerun must reproduce: all but times."""
     state = hashlib.sha256()
     for name in sorted(rows):
         if not is_timing(name):
@@ -337,7 +296,7 @@ def rows_digest(rows: Rows) -> str:
 
 
 def column_bytes(values: NDArray[Any]) -> bytes:
-    """The bytes of a column, and of its mask if a value is missing."""
+    """The bytes of a column, followed by its mask if a value is missing."""
     mask = np.ma.getmaskarray(values).tobytes() if np.ma.is_masked(values) else b""
     return np.ma.filled(values, 0).tobytes() + mask
 
@@ -355,43 +314,30 @@ def to_rows(table: Any) -> Rows:
     return rows
 
 
-def file_checksum(content: bytes) -> str:
-    """The checksum of a file's content."""
+def write_rows(path: Path, rows: Rows) -> str:
+    """Write rows to a Parquet file atomically. Returns the file's checksum."""
+    import pyarrow as pa
+
+    content = _encode(pa.table(check_rows(rows)), "parquet")
+    write_atomically(path, content)
     return hashlib.sha256(content).hexdigest()
 
 
-def write_rows(path: Path, rows: Rows) -> str:
-    """Write rows to a Parquet file, all or nothing; gives the file's checksum."""
-    import pyarrow as pa
-
-    content = _encoded(pa.table(check_rows(rows)), "parquet")
-    write_atomically(path, content)
-    return file_checksum(content)
-
-
 def read_rows(path: Path, expected: str) -> Rows:
-    """Read rows, if the file is as it was written.
-
-    Args:
-        path: The file.
-        expected: The checksum that `write_rows` gave.
-
-    Raises:
-        DamagedTableError: The file is missing or its checksum is another; the message names it.
-    """
-    return to_rows(_decoded(path, verify_rows(path, expected)))
+    """Read the rows that `write_rows` wrote, and check the file's checksum."""
+    return to_rows(_decode(path, verify_rows(path, expected)))
 
 
 def verify_rows(path: Path, expected: str) -> bytes:
-    """The content of a file of rows.
+    """Read a file and compare its checksum.
 
     Raises:
-        DamagedTableError: It is missing, or not as it was written.
+        DamagedTableError: The file is missing or damaged.
     """
     try:
         content = path.read_bytes()
     except FileNotFoundError:
         raise DamagedTableError(f"{path} is missing") from None
-    if file_checksum(content) != expected:
+    if hashlib.sha256(content).hexdigest() != expected:
         raise DamagedTableError(f"{path} is damaged: its checksum is not the one in the ledger")
     return content

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from flexicase.torch import GradientLexicase, TrainingRecord
     from flexicase.torch.data import ImageData
 
-#: Environment variable with the folder of CIFAR-10, which is no part of a study.
+#: Environment variable with the folder of CIFAR-10, which does not belong to a study.
 DATA_VARIABLE = "FLEXICASE_CIFAR_DIR"
 #: Environment variable with the folder of pre-trained networks; by default ``flexicase`` in the user's cache.
 CACHE_VARIABLE = "FLEXICASE_CACHE_DIR"
@@ -37,24 +37,19 @@ class ImageSettings(BaseModel):
 
     Attributes:
         arch: The network: ``"digits"``, ``"small"``, ``"vgg11-quarter"``, ``"vgg11"`` … ``"vgg19"``.
-        generations: How many.
-        population: Candidates.
+        generations: Number of generations.
+        population: Number of candidates.
         batch_size: Cases per training step.
-        train_cases: How many training cases; all if left out.
-        test_cases: How many test cases; all if left out.
+        train_cases: Number of training cases; all by default.
+        test_cases: Number of test cases; all by default.
         eval_every: Generations between evaluations on the test cases.
-        default_weight: The weight of cases that were not visited yet, for methods that learn weights.
+        default_weight: Weight of cases that were not visited yet, for methods that learn weights.
         stop_on_all_fail: Whether a case that no candidate passes ends selection.
         pretrain_epochs: Epochs of ordinary training, by the same optimiser, before the first generation. All methods
             start from the same network.
         pretrain_augment: Whether the images of ordinary training are augmented; they are by default.
         schedule_start: Position of the first generation in the schedule of learning rates; 0 by default.
         schedule_generations: Length of that schedule; by default it ends with the last generation.
-
-    Example:
-        >>> from flexicase.experiments.image_job import ImageSettings
-        >>> ImageSettings(arch="vgg16", generations=1000).population
-        4
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -81,28 +76,19 @@ class ImageSettings(BaseModel):
 
 
 class ImageJob:
-    """Gradient lexicase on one data set with one way of ordering the cases, in one thread, on the CPU or the first GPU.
+    """Gradient lexicase on one data set with one method, in one thread, on the CPU or the first GPU.
 
-    Rows are generations.
-
-    Example:
-        >>> from flexicase.experiments.image_job import ImageJob
-        >>> ImageJob().check("digits", "weighted-splt")
-        Traceback (most recent call last):
-        ...
-        ValueError: unknown method 'weighted-splt'; did you mean 'weighted-split'?
+    Each row is a generation.
     """
 
     settings: type[BaseModel] = ImageSettings
 
     def check(self, problem: str, method: str) -> None:
-        """Raise ValueError if the data set or the method does not exist."""
         if problem not in DATA_SETS:
             raise ValueError(f"unknown data set {problem!r}{did_you_mean(problem, DATA_SETS)}")
         FastLexicase(1, method)
 
     def run(self, task: RunSpec, save: Path, report: Callable[[Progress], None]) -> JobResult:
-        """Train, going on from what ``save`` holds; if that cannot be read, from the beginning."""
         import torch
 
         torch.set_num_threads(1)
@@ -126,7 +112,7 @@ class ImageJob:
 
 
 def load_data(problem: str, settings: ImageSettings) -> ImageData:
-    """The data set of a run."""
+    """Load the data set of a run."""
     from flexicase.torch import data
 
     folder = os.environ.get(DATA_VARIABLE)
@@ -136,15 +122,7 @@ def load_data(problem: str, settings: ImageSettings) -> ImageData:
 def make_search(
     method: str, settings: ImageSettings, seed: int, data: ImageData, network: nn.Module | None = None
 ) -> GradientLexicase:
-    """The training of a run, ready to start.
-
-    Args:
-        method: Name of the selection method.
-        settings: The settings.
-        seed: The seed.
-        data: The data set.
-        network: The network to start from; a new one by default.
-    """
+    """Make the search of a run, from ``network`` or a new one."""
     import torch
 
     from flexicase.torch import GradientLexicase, cosine, vgg
@@ -225,7 +203,7 @@ def cache_folder() -> Path:
 
 
 def summary_of(records: Sequence[TrainingRecord], test_cases: int) -> dict[str, Scalar]:
-    """Facts about a whole run: it succeeds if it comes to its end, which a diverging one does not."""
+    """Values for the whole run. It succeeds if it reaches its last generation; one that diverges does not."""
     accuracy = records[-1].accuracy
     assert accuracy is not None
     return {

@@ -1,4 +1,4 @@
-"""Kinds of runs: what a study's ``kind`` names, and what a kind must offer."""
+"""Kinds of runs: what a study's ``kind`` names, and what a kind must implement."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ KINDS = {
 
 @dataclass(frozen=True)
 class RunSpec:
-    """One run to be made: everything its outcome depends on.
+    """One run: everything that its outcome depends on.
 
     Attributes:
-        id: Derived from all the rest; see `flexicase.experiments.spec`.
+        id: Hash of kind, problem, method, seed and settings; see `run_id`.
         kind: The kind of job.
         problem: Name of the problem.
         method: Name of the method.
-        variant: Which of the study's variants this is; a name only, the settings say what it means.
+        variant: Name of the study's variant.
         seed: The seed.
         settings: All settings of the job.
     """
@@ -49,13 +49,7 @@ class RunSpec:
 
 
 class Progress(NamedTuple):
-    """How far a run is.
-
-    Attributes:
-        step: Steps (generations, epochs) done.
-        steps: Steps that it will take at most.
-        note: A few words on how it goes.
-    """
+    """Steps (generations, epochs) that a run has done, their maximum, and a short note."""
 
     step: int
     steps: int
@@ -64,12 +58,12 @@ class Progress(NamedTuple):
 
 @dataclass(frozen=True)
 class JobResult:
-    """What a finished run leaves.
+    """The outcome of a run.
 
     Attributes:
-        rows: Columns of equal length, one entry per step: whole numbers, floats or bools. Columns whose name starts
-            with ``seconds`` hold times; all others depend on the task alone, to the last bit.
-        summary: Facts about the whole run, which depend on the task alone; ``success``: whether it reached its goal.
+        rows: Columns of equal length, one entry per step: integers, floats or bools. Columns whose name starts with
+            ``seconds`` hold times; all others depend on the task alone, to the last bit.
+        summary: Values for the whole run, which depend on the task alone; ``success``: whether it reached its goal.
     """
 
     rows: dict[str, NDArray[Any]]
@@ -81,7 +75,7 @@ class Job(Protocol):
 
     Attributes:
         settings: The pydantic model of its settings. A setting that is added later must default to None, which means
-            "as before": settings that are None are no part of a run's id.
+            "as before": settings that are None do not enter a run's id.
     """
 
     settings: type[BaseModel]
@@ -90,13 +84,12 @@ class Job(Protocol):
         """Raise ValueError if the problem or the method does not exist."""
 
     def run(self, task: RunSpec, save: Path, report: Callable[[Progress], None]) -> JobResult:
-        """Make a run, or go on with one that was interrupted.
+        """Make a run, or continue it.
 
         Args:
             task: The run.
-            save: A folder of this run's own, which outlives the process; whatever lies there is from an earlier
-                attempt at the same task.
-            report: To be called after every step.
+            save: The run's folder for checkpoints; its files are from earlier attempts at the same task.
+            report: Call this after every step.
         """
 
 
@@ -104,12 +97,7 @@ Made = TypeVar("Made")
 
 
 def run_with_checkpoint(make: Callable[[Path], Made], save: Path) -> Made:
-    """Make a run, going on from what a folder holds; if that cannot be read, from the beginning.
-
-    Args:
-        make: Makes the run, with checkpoints in the folder it is given.
-        save: The folder.
-    """
+    """Make a run from the checkpoint in ``save``, or from the start if the checkpoint is damaged."""
     try:
         return make(save)
     except CheckpointError:
@@ -118,19 +106,14 @@ def run_with_checkpoint(make: Callable[[Path], Made], save: Path) -> Made:
 
 
 def load_job(kind: str, *, allow_code: bool = False) -> Job:
-    """The job that a kind names.
+    """Make the job of a kind.
 
     Args:
         kind: A known name, or ``"package.module:Class"``.
         allow_code: Import the class that ``kind`` names, which runs its code. The current folder is searched last.
 
     Raises:
-        ValueError: There is no such kind, or it takes code that was not allowed; the message says what went wrong.
-
-    Example:
-        >>> from flexicase.experiments.jobs import load_job
-        >>> type(load_job("gp")).__name__
-        'GpJob'
+        ValueError: The kind is unknown, cannot be loaded, or needs ``allow_code``.
     """
     check_kind(kind, allow_code=allow_code)
     module, _, name = KINDS.get(kind, kind).partition(":")
@@ -148,27 +131,20 @@ def load_job(kind: str, *, allow_code: bool = False) -> Job:
 
 
 def check_kind(kind: str, *, allow_code: bool) -> None:
-    """Raise ValueError if there is no such kind, or if it takes code from outside flexicase that was not allowed.
-
-    Example:
-        >>> from flexicase.experiments.jobs import check_kind
-        >>> check_kind("gp", allow_code=False)
-    """
+    """Raise ValueError if a kind is unknown, or if it names code and ``allow_code`` is False."""
     if kind in KINDS:
         return
     if ":" not in kind:
-        raise ValueError(
-            f"unknown kind {kind!r}{did_you_mean(kind, KINDS)} (a job of your own: 'package.module:Class')"
-        )
+        raise ValueError(f"unknown kind {kind!r}{did_you_mean(kind, KINDS)} (your own job: 'package.module:Class')")
     if not allow_code:
         raise ValueError(
-            f"{kind!r} is code from outside flexicase, which is not run unasked; "
+            f"{kind!r} is code from outside flexicase and was not run; "
             "if you trust it, use --allow-code (allow_code=True)"
         )
 
 
 def module_path() -> list[str]:
-    """``sys.path`` with the current folder last, so that no file in it replaces a library."""
+    """``sys.path`` with the current folder last, so that its files do not shadow libraries."""
     try:
         here = [os.getcwd()]
     except OSError:  # it was removed

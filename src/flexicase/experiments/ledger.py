@@ -1,4 +1,4 @@
-"""The ledger: one SQLite file that says of every run what has become of it."""
+"""The ledger: one SQLite file with the state of every run of a study."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ import json
 import sqlite3
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal, TypeAlias
 
 from flexicase._provenance import Provenance
-from flexicase.experiments._database import DamagedLedgerError, check_sound, connect, naming_damage, seal, transaction
+from flexicase.experiments._database import DamagedLedgerError, connect, report_damage, seal, transaction
 from flexicase.experiments.jobs import Progress, RunSpec, Scalar
 from flexicase.experiments.spec import StudySpec, diff_specs, plan
 
 State: TypeAlias = Literal["planned", "running", "done", "failed", "quarantined"]
 STATES: tuple[State, ...] = ("planned", "running", "done", "failed", "quarantined")
 ROWS = "rows"  # folder of the rows, beside the ledger
-FORMAT = 3
+FORMAT = 4
+RUN_FIELDS = ("id", "kind", "problem", "method", "variant", "seed")
+TIME_FIELDS = ("attempts", "started", "finished", "seconds", "processor_seconds")
 
 SCHEMA = """
 CREATE TABLE study (
@@ -34,7 +35,7 @@ CREATE TABLE runs (
     state TEXT NOT NULL DEFAULT 'planned'
         CHECK (state IN ('planned', 'running', 'done', 'failed', 'quarantined')),
     attempts INTEGER NOT NULL DEFAULT 0,
-    started REAL, heartbeat REAL, finished REAL, seconds REAL NOT NULL DEFAULT 0,
+    started REAL, heartbeat REAL, finished REAL, seconds REAL NOT NULL DEFAULT 0, processor_seconds REAL,
     step INTEGER NOT NULL DEFAULT 0, steps INTEGER NOT NULL DEFAULT 0, note TEXT NOT NULL DEFAULT '',
     version TEXT, machine TEXT, command TEXT,
     failure TEXT, checksum TEXT, digest TEXT, summary TEXT,
@@ -45,17 +46,17 @@ CREATE TABLE runs (
 
 
 class ChangedSpecError(ValueError):
-    """A study of this name exists, and it is another one; the message says what differs."""
+    """A different study of this name exists; the message lists the differences."""
 
 
 @dataclass(frozen=True)
 class RunResult:
-    """What is recorded when a run is done.
+    """What a finished run leaves in the ledger.
 
     Attributes:
-        checksum: Of the file with its rows.
-        digest: Of those rows that must be the same when the run is made again.
-        summary: Facts about the whole run.
+        checksum: Checksum of the file with its rows.
+        digest: Hash of the values that a rerun must reproduce.
+        summary: Values for the whole run.
     """
 
     checksum: str
@@ -65,20 +66,21 @@ class RunResult:
 
 @dataclass(frozen=True)
 class LedgerEntry:
-    """A run as the ledger has it.
+    """The ledger's entry for one run.
 
     Attributes:
         task: The run.
-        state: What has become of it.
-        attempts: Attempts that came to an end by themselves, well or badly.
-        started: When the last attempt began, in seconds since 1970.
-        heartbeat: When it last gave a sign of life.
-        finished: When it was done.
-        seconds: Time spent on it, over all attempts.
-        progress: How far it is.
+        state: Its state.
+        attempts: Attempts that finished or failed; interrupted ones are not counted.
+        started: Start of the last attempt, in seconds since 1970.
+        heartbeat: Time of the last message from the run.
+        finished: Time when it was done.
+        seconds: Elapsed time over all attempts.
+        progress: Steps done.
         provenance: What made the last attempt.
         failure: Why the last attempt failed.
-        result: What it gave.
+        result: What a finished run left.
+        processor_seconds: Processor time over all attempts; None if it was not recorded.
     """
 
     task: RunSpec
@@ -92,14 +94,15 @@ class LedgerEntry:
     provenance: Provenance | None
     failure: str | None
     result: RunResult | None
+    processor_seconds: float | None = None
+
+    def seconds_until(self, now: float | None) -> float:
+        """Elapsed time over all attempts, if the present one ends ``now``."""
+        return self.seconds + (now - self.started if now and self.started else 0.0)
 
 
 class Ledger:
-    r"""A study's ledger. Any process may read it, at any time; one may write, the holder of the study's lock.
-
-    Args:
-        path: The SQLite file.
-        read_only: Refuse every change.
+    r"""A study's ledger. Any process may read it; only the holder of the study's lock may write.
 
     Raises:
         FileNotFoundError: There is none; `Ledger.create` makes one.
@@ -108,8 +111,7 @@ class Ledger:
     Example:
         >>> import tempfile
         >>> from pathlib import Path
-        >>> from flexicase.experiments import parse_spec
-        >>> from flexicase.experiments.ledger import Ledger
+        >>> from flexicase.experiments import Ledger, parse_spec
         >>> spec = parse_spec('name = "t"\nproblems = ["mirror-image"]\nmethods = ["lexicase"]\nseeds = 3')
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     with Ledger.create(Path(folder) / "ledger.sqlite", spec) as ledger:
@@ -118,54 +120,47 @@ class Ledger:
     """
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
-        """Open it."""
         if not path.exists():
             raise FileNotFoundError(errno.ENOENT, "No such ledger", str(path))
         self.path = path
         self._connection = connect(path, read_only=read_only)
         try:
-            with naming_damage(path):
-                check_sound(self._connection)
-                self._check_format()
-                self._check_seals()
+            with report_damage(path):
+                self._check()
         except BaseException:
             self.close()
             raise
 
     @classmethod
     def create(cls, path: Path, spec: StudySpec) -> Ledger:
-        """A new ledger with every run of the study planned; on the disk completely or not at all."""
+        """Make a ledger in which every run of the study is planned, all or nothing."""
         tasks = plan(spec)
         connection = connect(path)
         try:
-            connection.execute("BEGIN IMMEDIATE")
-            for statement in SCHEMA.split(";\n"):
-                connection.execute(statement)
-            study = (FORMAT, spec.name, json.dumps(spec.content()), spec.text)
-            sealed = seal([*study, *(task.id for task in tasks)])
-            connection.execute("INSERT INTO study VALUES (?, ?, ?, ?, ?)", (*study, sealed))
-            connection.executemany(
-                "INSERT INTO runs (id, position, kind, problem, method, variant, seed, settings) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                [
-                    (t.id, position, t.kind, t.problem, t.method, t.variant, t.seed, json.dumps(t.settings))
-                    for position, t in enumerate(tasks)
-                ],
-            )
-            seals = [(seal(tuple(row)[:-1]), row["id"]) for row in connection.execute("SELECT * FROM runs")]
-            connection.executemany("UPDATE runs SET seal = ? WHERE id = ?", seals)
-            connection.execute("COMMIT")
+            with transaction(connection):
+                for statement in SCHEMA.split(";\n"):
+                    connection.execute(statement)
+                study = (FORMAT, spec.name, json.dumps(spec.content()), spec.text)
+                sealed = seal([*study, *(task.id for task in tasks)])
+                connection.execute("INSERT INTO study VALUES (?, ?, ?, ?, ?)", (*study, sealed))
+                for position, task in enumerate(tasks):
+                    connection.execute(
+                        "INSERT INTO runs (position, id, kind, problem, method, variant, seed, settings) "
+                        "VALUES (:position, :id, :kind, :problem, :method, :variant, :seed, :settings)",
+                        {**asdict(task), "position": position, "settings": json.dumps(task.settings)},
+                    )
+                    _seal_run(connection, task.id)
         finally:
             connection.close()
         return cls(path)
 
     @classmethod
     def open_or_create(cls, path: Path, spec: StudySpec) -> Ledger:
-        """The study's ledger, made if there is none yet.
+        """Open the study's ledger, or make it.
 
         Raises:
-            ChangedSpecError: It is that of another study.
-            DamagedLedgerError: It is damaged, or was lost: there are rows of finished runs.
+            ChangedSpecError: It belongs to another study.
+            DamagedLedgerError: It is damaged, or it is missing although there are rows of finished runs.
         """
         try:
             ledger = cls(path)
@@ -183,17 +178,12 @@ class Ledger:
         return ledger
 
     def close(self) -> None:
-        """Close it."""
         self._connection.close()
 
     def __enter__(self) -> Ledger:
-        """Itself."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close it."""
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     @property
@@ -208,7 +198,7 @@ class Ledger:
         changes = diff_specs(json.loads(content), json.loads(json.dumps(spec.content())))
         if changes:
             raise ChangedSpecError(
-                f"study {spec.name!r} has been started with other contents: {'; '.join(changes)} "
+                f"study {spec.name!r} was started with different contents: {'; '.join(changes)} "
                 "(give the changed study another name)"
             )
         planned = [replace(task, settings=json.loads(json.dumps(task.settings))) for task in plan(spec)]
@@ -216,181 +206,157 @@ class Ledger:
             raise DamagedLedgerError(self.path, "its runs are not those of the study")
 
     def entries(self, *states: State) -> list[LedgerEntry]:
-        """Runs in the order of the plan, all or those in certain states."""
+        """Entries in the order of the plan, in the given states or in all."""
         wanted = states or STATES
-        marks = ", ".join("?" * len(wanted))
-        found = self._connection.execute(f"SELECT * FROM runs WHERE state IN ({marks}) ORDER BY position", wanted)
-        return [_entry(self._verified(row)) for row in found]
+        return self._select(f"WHERE state IN ({', '.join('?' * len(wanted))}) ORDER BY position", *wanted)
 
     def entry(self, run_id: str) -> LedgerEntry:
-        """One run.
-
-        Raises:
-            KeyError: There is none of this id.
-        """
-        return _entry(self._row(run_id))
+        """The entry of a run; KeyError if there is none."""
+        found = self._select("WHERE id = ?", run_id)
+        if not found:
+            raise KeyError(run_id)
+        return found[0]
 
     def next_task(self) -> RunSpec | None:
-        """The next run to be made: the planned ones first, then those that failed and may be tried again."""
-        for state in ("planned", "failed"):
-            row = self._connection.execute(
-                "SELECT * FROM runs WHERE state = ? ORDER BY attempts, position LIMIT 1", (state,)
-            ).fetchone()
-            if row is not None:
-                return _entry(self._verified(row)).task
-        return None
+        """The next run to make: planned runs first, then failed ones."""
+        found = self._select(
+            "WHERE state IN ('planned', 'failed') ORDER BY state = 'failed', attempts, position LIMIT 1"
+        )
+        return found[0].task if found else None
 
     def counts(self) -> dict[State, int]:
-        """How many runs are in each state."""
+        """The number of runs in each state."""
         found = dict(self._connection.execute("SELECT state, count(*) FROM runs GROUP BY state").fetchall())
         return {state: found.get(state, 0) for state in STATES}
 
     def start(self, run_id: str, provenance: Provenance) -> None:
-        """An attempt begins."""
+        """Record the start of an attempt."""
         now = time.time()
         with transaction(self._connection):
-            self._update(
-                run_id,
-                "state = 'running', started = ?, heartbeat = ?, version = ?, machine = ?, command = ?",
-                (now, now, provenance.version, provenance.machine, provenance.command),
-            )
+            self._update(run_id, state="running", started=now, heartbeat=now, **asdict(provenance))
 
-    def record_heartbeats(self, signs: Mapping[str, Progress]) -> None:
-        """Signs of life of running runs."""
+    def record_heartbeats(self, progress: Mapping[str, Progress]) -> None:
+        """Record the progress of running runs, by id."""
         now = time.time()
         with transaction(self._connection):
-            for run_id, progress in signs.items():
-                self._update(run_id, "heartbeat = ?, step = ?, steps = ?, note = ?", (now, *progress))
+            for run_id, latest in progress.items():
+                self._update(run_id, heartbeat=now, **latest._asdict())
 
-    def finish(self, run_id: str, result: RunResult, progress: Progress, provenance: Provenance) -> None:
-        """A run is done: when this returns, that is on the disk."""
+    def finish(
+        self,
+        run_id: str,
+        result: RunResult,
+        progress: Progress,
+        provenance: Provenance,
+        processor_seconds: float | None = None,
+    ) -> None:
+        """Record a finished run; it is on disk when this returns."""
         now = time.time()
         with transaction(self._connection):
-            self._update(
-                run_id,
-                "state = 'done', attempts = attempts + 1, finished = ?, seconds = seconds + ? - started, "
-                "failure = NULL, step = ?, steps = ?, note = '', version = ?, machine = ?, command = ?, "
-                "checksum = ?, digest = ?, summary = ?",
-                (
-                    *(now, now, *progress[:2], provenance.version, provenance.machine, provenance.command),
-                    *(result.checksum, result.digest, json.dumps(result.summary)),
-                ),
-            )
-
-    def fail(self, run_id: str, failure: str, limit: int) -> State:
-        """An attempt has failed; after ``limit`` of them the run is quarantined.
-
-        Returns:
-            The run's new state.
-        """
-        with transaction(self._connection):
-            self._update(
-                run_id,
-                "state = CASE WHEN attempts + 1 >= ? THEN 'quarantined' ELSE 'failed' END, "
-                "attempts = attempts + 1, seconds = seconds + ? - started, failure = ?",
-                (limit, time.time(), failure),
-            )
-        return self.entry(run_id).state
-
-    def requeue(self, *states: State) -> int:
-        """Put all runs in certain states back into the plan; what stopped them does not count as an attempt.
-
-        Returns:
-            How many there were.
-        """
-        with transaction(self._connection):
-            found = self.entries(*states)
-            for entry in found:
-                self._update(
-                    entry.task.id,
-                    "seconds = seconds + CASE state WHEN 'running' THEN heartbeat - started ELSE 0 END, "
-                    "attempts = CASE state WHEN 'quarantined' THEN 0 ELSE attempts END, state = 'planned'",
+            entry = self.entry(run_id)
+            self._finish(
+                replace(
+                    entry,
+                    attempts=entry.attempts + 1,
+                    finished=now,
+                    seconds=entry.seconds_until(now),
+                    processor_seconds=processor_seconds,
+                    progress=progress,
+                    provenance=provenance,
+                    result=result,
                 )
-        return len(found)
-
-    def reset_run(self, run_id: str, reason: str) -> None:
-        """What a finished run left is lost: plan it again."""
-        with transaction(self._connection):
-            self._update(
-                run_id,
-                "state = 'planned', attempts = 0, seconds = 0, step = 0, finished = NULL, failure = ?, "
-                "checksum = NULL, digest = NULL, summary = NULL",
-                (reason,),
             )
 
     def import_run(self, entry: LedgerEntry) -> None:
-        """Record a run that was done elsewhere."""
+        """Record a run that was finished in another ledger."""
         if entry.result is None:
             raise ValueError(f"run {entry.task.id} has no result to import")
-        made_by = entry.provenance or Provenance("", "", "")
         with transaction(self._connection):
-            self._update(
-                entry.task.id,
-                "state = 'done', attempts = ?, started = ?, finished = ?, seconds = ?, step = ?, steps = ?, "
-                "version = ?, machine = ?, command = ?, failure = NULL, checksum = ?, digest = ?, summary = ?",
-                (
-                    *(entry.attempts, entry.started, entry.finished, entry.seconds, *entry.progress[:2]),
-                    *(made_by.version, made_by.machine, made_by.command),
-                    *(entry.result.checksum, entry.result.digest, json.dumps(entry.result.summary)),
-                ),
-            )
+            self._finish(entry)
 
-    def _check_format(self) -> None:
+    def fail(self, run_id: str, failure: str, limit: int) -> State:
+        """Record a failed attempt; after ``limit`` of them the run is quarantined. Returns the new state."""
+        with transaction(self._connection):
+            entry = self.entry(run_id)
+            attempts = entry.attempts + 1
+            state: State = "quarantined" if attempts >= limit else "failed"
+            seconds = entry.seconds_until(time.time())
+            self._update(run_id, state=state, attempts=attempts, seconds=seconds, failure=failure)
+        return state
+
+    def requeue(self, *states: State) -> int:
+        """Plan the runs in certain states again, without counting an attempt. Returns their number."""
+        with transaction(self._connection):
+            found = self.entries(*states)
+            for entry in found:
+                seconds = entry.seconds_until(entry.heartbeat) if entry.state == "running" else entry.seconds
+                attempts = 0 if entry.state == "quarantined" else entry.attempts
+                self._update(entry.task.id, state="planned", attempts=attempts, seconds=seconds)
+        return len(found)
+
+    def reset_run(self, run_id: str, reason: str) -> None:
+        """Plan a finished run again because its rows are lost."""
+        lost = dict.fromkeys(("finished", "processor_seconds", "checksum", "digest", "summary"))
+        with transaction(self._connection):
+            self._update(run_id, state="planned", attempts=0, seconds=0, step=0, failure=reason, **lost)
+
+    def _finish(self, entry: LedgerEntry) -> None:
+        assert entry.result is not None
+        self._update(
+            entry.task.id,
+            state="done",
+            failure=None,
+            **{name: getattr(entry, name) for name in TIME_FIELDS},
+            **entry.progress._replace(note="")._asdict(),
+            **asdict(entry.provenance or Provenance("", "", "")),
+            **{**asdict(entry.result), "summary": json.dumps(entry.result.summary)},
+        )
+
+    def _check(self) -> None:
+        (found,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
+        if found != "ok":
+            raise sqlite3.DatabaseError(found)
         tables = {name for (name,) in self._connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
         if not tables:  # its creator was killed before the commit
             raise FileNotFoundError(errno.ENOENT, "No such ledger", str(self.path))
         if not {"study", "runs"} <= tables:
             raise DamagedLedgerError(self.path, "a table is missing")
-        formats = [found for (found,) in self._connection.execute("SELECT format FROM study")]
-        if len(formats) != 1:
-            raise DamagedLedgerError(self.path, f"expected one study, got {len(formats)}")
-        if formats[0] != FORMAT:
-            raise ValueError(f"{self.path}: expected ledger format {FORMAT}, got {formats[0]}: made by another version")
-
-    def _check_seals(self) -> None:
-        *study, sealed = self._connection.execute("SELECT * FROM study").fetchone()
+        studies = self._connection.execute("SELECT * FROM study").fetchall()
+        if len(studies) != 1:
+            raise DamagedLedgerError(self.path, f"expected one study, got {len(studies)}")
+        *study, sealed = studies[0]
+        if study[0] != FORMAT:
+            raise ValueError(f"{self.path}: expected ledger format {FORMAT}, got {study[0]}: made by another version")
         if seal([*study, *(entry.task.id for entry in self.entries())]) != sealed:
             raise DamagedLedgerError(self.path, "the entry of the study was changed, or runs were removed")
 
-    def _verified(self, row: sqlite3.Row) -> sqlite3.Row:
-        *values, sealed = row
-        if seal(values) != sealed:
-            raise DamagedLedgerError(self.path, f"the entry of run {row['id']} was changed")
-        return row
+    def _select(self, condition: str, *values: str) -> list[LedgerEntry]:
+        entries = []
+        for row in self._connection.execute(f"SELECT * FROM runs {condition}", values):
+            *content, sealed = row
+            if seal(content) != sealed:
+                raise DamagedLedgerError(self.path, f"the entry of run {row['id']} was changed")
+            entries.append(_entry(row))
+        return entries
 
-    def _row(self, run_id: str) -> sqlite3.Row:
-        row: sqlite3.Row | None = self._connection.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchone()
-        if row is None:
-            raise KeyError(run_id)
-        return self._verified(row)
-
-    def _update(self, run_id: str, assignments: str, values: tuple[Any, ...] = ()) -> None:
-        self._row(run_id)  # what was damaged must not be sealed as if it were true
-        self._connection.execute(f"UPDATE runs SET {assignments} WHERE id = ?", (*values, run_id))
-        *changed, _ = self._connection.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchone()
-        self._connection.execute("UPDATE runs SET seal = ? WHERE id = ?", (seal(changed), run_id))
+    def _update(self, run_id: str, **values: Any) -> None:
+        self.entry(run_id)  # a damaged entry must not get a new seal
+        assignments = ", ".join(f"{name} = ?" for name in values)
+        self._connection.execute(f"UPDATE runs SET {assignments} WHERE id = ?", (*values.values(), run_id))
+        _seal_run(self._connection, run_id)
 
 
 def _entry(row: sqlite3.Row) -> LedgerEntry:
-    done = row["state"] == "done"
+    done, made = row["state"] == "done", row["version"] is not None
     return LedgerEntry(
-        task=RunSpec(
-            id=row["id"],
-            kind=row["kind"],
-            problem=row["problem"],
-            method=row["method"],
-            variant=row["variant"],
-            seed=row["seed"],
-            settings=json.loads(row["settings"]),
-        ),
-        state=row["state"],
-        attempts=row["attempts"],
-        started=row["started"],
-        heartbeat=row["heartbeat"],
-        finished=row["finished"],
-        seconds=row["seconds"],
+        task=RunSpec(**{name: row[name] for name in RUN_FIELDS}, settings=json.loads(row["settings"])),
         progress=Progress(row["step"], row["steps"], row["note"]),
-        provenance=None if row["version"] is None else Provenance(row["version"], row["machine"], row["command"]),
-        failure=row["failure"],
+        provenance=Provenance(row["version"], row["machine"], row["command"]) if made else None,
         result=RunResult(row["checksum"], row["digest"], json.loads(row["summary"])) if done else None,
+        **{name: row[name] for name in ("state", "heartbeat", "failure", *TIME_FIELDS)},
     )
+
+
+def _seal_run(connection: sqlite3.Connection, run_id: str) -> None:
+    *content, _ = connection.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchone()
+    connection.execute("UPDATE runs SET seal = ? WHERE id = ?", (seal(content), run_id))

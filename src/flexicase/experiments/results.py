@@ -1,4 +1,4 @@
-"""The runs of an exported study: a line for each, and the rows of those that are finished."""
+"""Reading an exported study: its runs, and the rows of the finished ones."""
 
 from __future__ import annotations
 
@@ -16,29 +16,30 @@ from flexicase.experiments._tables import Rows, check_rows, locate, read_tables,
 from flexicase.experiments.spec import StudySpec, read_spec, split_variant
 
 SPEC = "study.toml"
-#: Columns with their types; all others hold what is known of a whole run.
+#: Columns with their types; all other columns of the runs are the keys of their summaries.
 RUN_COLUMNS = dict.fromkeys(("id", "problem", "method", "variant", "seed", "state", "digest"), "string") | {
     "seed": "int64"
 }
-ORIGIN = tuple(field.name for field in fields(Provenance))
+PROVENANCE_FIELDS = tuple(field.name for field in fields(Provenance))
 PROVENANCE_COLUMNS = {
     "id": "string",
     "attempts": "int64",
-    **dict.fromkeys(("started", "finished", "seconds"), "float64"),
-    **dict.fromkeys(ORIGIN, "string"),
+    **dict.fromkeys(("started", "finished", "seconds", "processor_seconds"), "float64"),
+    **dict.fromkeys(PROVENANCE_FIELDS, "string"),
 }
-#: Columns of the above that may be empty.
-OPTIONAL = ("digest", "started", "finished", *ORIGIN)
+#: Columns that earlier exports do not have; their values are then None.
+ADDED_COLUMNS = ("processor_seconds",)
+OPTIONAL_COLUMNS = ("digest", "started", "finished", *ADDED_COLUMNS, *PROVENANCE_FIELDS)
 
 
 @dataclass(frozen=True)
 class ExportedRuns:
-    """What an export has on the runs of a study.
+    """The tables of an export.
 
     Attributes:
-        runs: One for each run of the plan: `RUN_COLUMNS`, and the summary of the run.
-        provenance: By id, for each finished run: when and by what it was made.
-        rows: By id, for each finished run: its columns, each (n_steps,), times included.
+        runs: For each run of the plan: `RUN_COLUMNS` and its summary.
+        provenance: By id, for each finished run: `PROVENANCE_COLUMNS`.
+        rows: By id, for each finished run: its columns, each (n_steps,), including times.
     """
 
     runs: list[dict[str, Any]]
@@ -47,22 +48,11 @@ class ExportedRuns:
 
 
 def read_runs(folder: Path) -> ExportedRuns:
-    """Read what ``flexicase export`` wrote.
-
-    Args:
-        folder: The export.
+    """Read the tables of an export.
 
     Raises:
         FileNotFoundError: A file is missing.
-        ValueError: A file is damaged, or the files do not belong together; the message names it.
-
-    Example:
-        >>> from pathlib import Path
-        >>> from flexicase.experiments.results import read_runs
-        >>> read_runs(Path("no-such-folder"))
-        Traceback (most recent call last):
-        ...
-        FileNotFoundError: [Errno 2] No such file or directory: 'no-such-folder/manifest.json'
+        ValueError: A file is damaged, or the files do not belong together.
     """
     tables = read_tables(folder, "runs", "provenance")
     runs = _lines(folder, tables, "runs", RUN_COLUMNS)
@@ -75,16 +65,18 @@ def read_runs(folder: Path) -> ExportedRuns:
 
 
 def _lines(folder: Path, tables: dict[str, Any], name: str, columns: dict[str, str]) -> list[dict[str, Any]]:
-    """The lines of a table with ids, one for each run."""
+    """The lines of a table, one for each run."""
     table, types = tables[name], types_of(tables[name])
     for column, kind in columns.items():
         if column not in types:
+            if column in ADDED_COLUMNS:
+                continue
             raise ValueError(f"{folder}: table {name!r} has no column {column!r}")
         if types[column] != kind:
             raise ValueError(f"{folder}: table {name!r}: column {column!r} must be {kind}, got {types[column]}")
-        if table[column].null_count and column not in OPTIONAL:
+        if table[column].null_count and column not in OPTIONAL_COLUMNS:
             raise ValueError(f"{folder}: table {name!r}: column {column!r} must have a value in every line")
-    lines: list[dict[str, Any]] = table.to_pylist()
+    lines = [{**dict.fromkeys(columns), **line} for line in table.to_pylist()]
     for run_id, times in Counter(line["id"] for line in lines).items():
         if times > 1:
             raise ValueError(f"{folder}: table {name!r}: duplicate id {run_id!r}")
@@ -92,7 +84,7 @@ def _lines(folder: Path, tables: dict[str, Any], name: str, columns: dict[str, s
 
 
 def _split_by_run(folder: Path, rows: Any, timings: Any) -> dict[str, Rows]:
-    """The columns of two tables that belong side by side, split where the id changes; nothing if there are none."""
+    """The columns of two tables with the same ids, split where the id changes."""
     if rows is None and timings is None:
         return {}
     found, others = (
@@ -124,13 +116,13 @@ class FinishedRun:
     Attributes:
         id: Its id.
         problem: The problem.
-        method: The selection method, with the settings that go with it: ``"weighted-split default_weight=max"``.
-        variant: Which variant of the study it belongs to.
+        method: The selection method, with its own settings: ``"weighted-split default_weight=max"``.
+        variant: The variant of the study.
         seed: Its seed.
-        summary: What is known of the whole run, such as ``success``.
-        columns: Its rows: one (generations,) array for each column, times included. Whole numbers that the run did not
-            count are left out, real ones are NaN.
-        provenance: Version, machine and command that made it.
+        summary: Values for the whole run, such as ``success``.
+        columns: Its rows: one (generations,) array for each column, including times. A column of integers that has a
+            missing value is left out; a missing float is NaN.
+        provenance: Version, machine and command that made it; its attempts, times and ``processor_seconds``.
     """
 
     id: str
@@ -149,7 +141,7 @@ class FinishedRun:
 
     @property
     def generations(self) -> int:
-        """Its rows: generations that were evaluated."""
+        """Number of rows: generations that were evaluated."""
         return len(next(iter(self.columns.values())))
 
 
@@ -159,8 +151,8 @@ class StudyResults:
 
     Attributes:
         spec: The study, as it is written.
-        planned: How many runs it has, finished or not.
-        runs: The finished ones, in the order of the plan.
+        planned: Number of runs, finished or not.
+        runs: The finished runs, in the order of the plan.
     """
 
     spec: StudySpec
@@ -182,7 +174,7 @@ class StudyResults:
         return tuple(dict.fromkeys(run.method for run in self.runs if run.problem == problem))
 
     def origin(self) -> dict[str, str]:
-        """What made the runs: all versions, machines and commands."""
+        """All versions, machines and commands that made the runs."""
 
         def distinct(key: str) -> str:
             return ", ".join(sorted({str(run.provenance.get(key) or "unknown") for run in self.runs}))
@@ -195,14 +187,11 @@ class StudyResults:
 
 
 def read_results(folder: Path) -> StudyResults:
-    """Read what ``flexicase export`` wrote.
-
-    Args:
-        folder: The export.
+    """Read an export.
 
     Raises:
         FileNotFoundError: There is none.
-        ValueError: A file is damaged, or it holds no finished run.
+        ValueError: A file is damaged, or no run is finished.
     """
     exported = read_runs(folder)
     if not exported.rows:
@@ -217,7 +206,7 @@ def read_results(folder: Path) -> StudyResults:
         if run["id"] in exported.rows
     )
     if spec.variants and not any(spec.settings_of(name).get("partial") for name in spec.variants):
-        # methods are compared under the same settings: each variant is a problem of its own
+        # each variant counts as a problem, so that methods are compared under the same settings
         runs = tuple(replace(run, problem=f"{run.problem}-{run.variant}", variant="") for run in runs)
     return StudyResults(spec, len(exported.runs), runs)
 

@@ -1,4 +1,4 @@
-"""What a study is: problems × methods × variants × seeds, read from a TOML file and checked."""
+"""The study file: problems × methods × variants × seeds in TOML, and the runs that follow from it."""
 
 from __future__ import annotations
 
@@ -12,66 +12,52 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 
-from flexicase._checks import did_you_mean
+from flexicase._checks import MAX_COUNT, did_you_mean, shown
 from flexicase.experiments.jobs import RunSpec, load_job
 
-LONGEST_NAME = 200
-Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
+MAX_NAME = 200
+Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME)]
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 BASE_VARIANT = "base"
 FILE_NAME = r"^[a-z0-9][a-z0-9._-]*$"
 MAX_RUNS = 100_000
 MAX_MESSAGES = 5
+ID_DIGITS = 16
 
 
 class SpecError(ValueError):
-    r"""A study that cannot be run as it is written; the message says which key and why.
-
-    Example:
-        >>> from flexicase.experiments import SpecError, parse_spec
-        >>> try:
-        ...     parse_spec('name = "t"\nproblems = ["digits"]\nmethods = ["lexicase"]\nseeds = 2\nkinds = "gp"')
-        ... except SpecError as error:
-        ...     print(error)
-        study: unknown key 'kinds'; did you mean 'kind'?
-    """
+    """A study file is not valid; the message names the key and the reason."""
 
 
 class StudySpec(BaseModel):
-    r"""A checked study.
+    """A study.
 
     Attributes:
-        name: Its name, which is also the name of its folder.
-        description: A line for people; changing it does not change the study.
-        kind: What a run is: a known name (``"gp"``), or ``"package.module:Class"`` of a job of one's own.
+        name: Its name and the name of its folder.
+        description: A line for readers; changing it does not change the study.
+        kind: The kind of runs: a known name (``"gp"``), or ``"package.module:Class"`` of your own job.
         problems: Names of problems.
         methods: Names of selection methods, or tables with ``method`` and settings of that method's runs.
-        seeds: The seeds, or how many, counted from 0.
-        settings: The settings of every run, complete with the defaults of the kind.
+        seeds: The seeds, or their number, counted from 0.
+        settings: Settings of every run, with the defaults of the kind.
         variants: For each variant by name, the settings that differ from ``settings``.
-
-    Example:
-        >>> from flexicase.experiments import parse_spec
-        >>> spec = parse_spec('name = "tiny"\nproblems = ["mirror-image"]\nmethods = ["lexicase"]\nseeds = 2')
-        >>> spec.seeds
-        [0, 1]
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    name: str = Field(pattern=FILE_NAME, max_length=LONGEST_NAME)
+    name: str = Field(pattern=FILE_NAME, max_length=MAX_NAME)
     description: str = ""
-    kind: str = Field(default="gp", max_length=LONGEST_NAME)
+    kind: str = Field(default="gp", max_length=MAX_NAME)
     problems: Annotated[list[Name], Field(min_length=1)]
     methods: Annotated[list[Name | dict[str, Any]], Field(min_length=1)]
     seeds: Annotated[list[Seed], Field(min_length=1)]
     settings: dict[str, Any] = {}
-    variants: dict[Annotated[str, Field(pattern=FILE_NAME, max_length=LONGEST_NAME)], dict[str, Any]] = {}
+    variants: dict[Annotated[str, Field(pattern=FILE_NAME, max_length=MAX_NAME)], dict[str, Any]] = {}
     _text: str = PrivateAttr(default="")
 
     @property
     def text(self) -> str:
-        """The TOML text that it was read from."""
+        """The TOML text of the study."""
         return self._text
 
     @field_validator("seeds", mode="before")
@@ -88,8 +74,8 @@ class StudySpec(BaseModel):
     def _with_names(cls, methods: list[Any]) -> list[Any]:
         for entry in methods:
             name = entry.get("method") if isinstance(entry, dict) else entry
-            if not isinstance(name, str) or not 1 <= len(name) <= LONGEST_NAME:
-                raise ValueError("a table must have the name of its method as 'method'")
+            if not isinstance(name, str) or not 1 <= len(name) <= MAX_NAME:
+                raise ValueError("a table must have a 'method', the name of the method")
         return methods
 
     @field_validator("problems", "methods", "seeds")
@@ -101,33 +87,33 @@ class StudySpec(BaseModel):
         return values
 
     def method_settings(self) -> list[tuple[str, dict[str, Any]]]:
-        """The entries of ``methods``: a name each, and the settings that go with it."""
+        """The names and the settings of the entries of ``methods``."""
         entries = ({"method": entry} if isinstance(entry, str) else dict(entry) for entry in self.methods)
         return [(entry.pop("method"), entry) for entry in entries]
 
     def settings_of(self, variant: str) -> dict[str, Any]:
-        """The settings of a variant's runs, those that go with their method aside."""
+        """The settings of a variant's runs, without those of their method."""
         return {**self.settings, **self.variants.get(variant, {})}
 
     def variant_names(self) -> list[str]:
-        """The variants, or one called ``"base"`` if the study names none."""
+        """The names of the variants; ``["base"]`` if the study has none."""
         return list(self.variants) or [BASE_VARIANT]
 
     def content(self) -> dict[str, Any]:
-        """What makes two studies the same: everything but the description and the way it is written."""
+        """Everything but the description and the formatting: two studies are the same if this is equal."""
         return self.model_dump(exclude={"description"})
 
 
 def load_spec(path: str | Path, *, allow_code: bool = False) -> StudySpec:
-    """Read and check a study.
+    """Read and check a study file.
 
     Args:
         path: A TOML file.
-        allow_code: Import the kind that the study names if it is not one of flexicase's own, which runs its code.
+        allow_code: Import the class that the study's ``kind`` names, which runs its code.
 
     Raises:
         OSError: The file cannot be read.
-        SpecError: It is no valid study; the message names the file, the key, and what was expected.
+        SpecError: It is not a valid study.
 
     Example:
         >>> from flexicase.experiments import load_spec, preset_path
@@ -144,33 +130,54 @@ def load_spec(path: str | Path, *, allow_code: bool = False) -> StudySpec:
 
 
 def parse_spec(text: str, name: str = "study", *, allow_code: bool = False) -> StudySpec:
-    r"""Check a study given as TOML text.
+    r"""Check a study and complete its settings with the defaults of its kind.
 
     Args:
-        text: The TOML.
-        name: What to call it in messages.
-        allow_code: Import the kind that the study names if it is not one of flexicase's own, which runs its code.
+        text: The study as TOML.
+        name: Its name in messages.
+        allow_code: Import the class that the study's ``kind`` names, which runs its code.
 
     Raises:
-        SpecError: It is no valid study.
+        SpecError: It is not a valid study.
 
     Example:
         >>> from flexicase.experiments import parse_spec
-        >>> parse_spec('name = "t"\nproblems = ["mirror-image"]\nmethods = ["lexicase"]\nseeds = [7]').kind
-        'gp'
+        >>> parse_spec('name = "t"\nproblems = ["digits"]\nmethods = ["lexicase"]\nseeds = 2\nkinds = "gp"')
+        Traceback (most recent call last):
+        ...
+        flexicase.experiments.spec.SpecError: study: unknown key 'kinds'; did you mean 'kind'?
     """
-    return _complete(read_spec(text, name), name, allow_code)
+    spec = read_spec(text, name)
+    try:
+        job = load_job(spec.kind, allow_code=allow_code)
+    except ValueError as error:
+        raise SpecError(f"{name}: kind: {error}") from error
+    settings = _checked_settings(job.settings, spec.settings, f"{name}: settings")
+    variants = {}
+    for variant, changes in spec.variants.items():
+        full = _checked_settings(job.settings, {**spec.settings, **changes}, f"{name}: variants.{variant}")
+        variants[variant] = {key: value for key, value in full.items() if settings.get(key) != value}
+    runs = len(spec.problems) * len(spec.methods) * len(spec.seeds) * len(spec.variant_names())
+    if runs > MAX_RUNS:
+        raise SpecError(f"{name}: expected at most {MAX_RUNS} runs, got {runs}")
+    for method, own in spec.method_settings():
+        for variant in spec.variant_names():
+            _checked_settings(job.settings, {**spec.settings_of(variant), **own}, f"{name}: methods: {method}")
+        for problem in spec.problems:
+            try:
+                job.check(problem, method)
+            except (ValueError, TypeError) as error:
+                raise SpecError(f"{name}: {error}") from error
+    complete = spec.model_copy(update={"settings": settings, "variants": variants})
+    complete._text = text
+    return complete
 
 
 def read_spec(text: str, name: str = "study") -> StudySpec:
-    """A study as it is written: problems, methods and settings are those of the text, and no job has checked them.
-
-    Args:
-        text: The TOML.
-        name: What to call it in messages.
+    """Read a study as it is written, without checking problems, methods and settings.
 
     Raises:
-        SpecError: It is no study.
+        SpecError: It is not a study.
     """
     if sys.version_info >= (3, 11):
         import tomllib
@@ -189,76 +196,38 @@ def read_spec(text: str, name: str = "study") -> StudySpec:
     return spec
 
 
-def _complete(spec: StudySpec, name: str, allow_code: bool) -> StudySpec:
-    """The study with every run's settings spelt out, after the kind of job has checked them."""
-    try:
-        job = load_job(spec.kind, allow_code=allow_code)
-    except ValueError as error:
-        raise SpecError(f"{name}: kind: {error}") from error
-    settings = _checked_settings(job.settings, spec.settings, f"{name}: settings")
-    variants = {}
-    for variant, changes in spec.variants.items():
-        full = _checked_settings(job.settings, {**spec.settings, **changes}, f"{name}: variants.{variant}")
-        variants[variant] = {key: value for key, value in full.items() if settings.get(key) != value}
-    for method, own in spec.method_settings():
-        for variant in spec.variant_names():
-            _checked_settings(job.settings, {**spec.settings_of(variant), **own}, f"{name}: methods: {method}")
-    runs = len(spec.problems) * len(spec.methods) * len(spec.seeds) * len(spec.variant_names())
-    if runs > MAX_RUNS:
-        raise SpecError(f"{name}: expected at most {MAX_RUNS} runs, got {runs}")
-    complete = spec.model_copy(update={"settings": settings, "variants": variants})
-    complete._text = spec.text
-    for problem in spec.problems:
-        for method, _ in spec.method_settings():
-            try:
-                job.check(problem, method)
-            except (ValueError, TypeError) as error:
-                raise SpecError(f"{name}: {error}") from error
-    return complete
-
-
 def _checked_settings(model: type[BaseModel], given: Mapping[str, Any], where: str) -> dict[str, Any]:
     try:
         settings = model.model_validate(given, strict=True).model_dump(exclude_none=True)
-        json.dumps(settings, allow_nan=False)  # as ids and the ledger have them
+        json.dumps(settings, allow_nan=False)  # ids and the ledger need JSON
     except ValidationError as error:
         raise SpecError(f"{where}: {'; '.join(_messages(error, model))}") from error
     except (ValueError, TypeError, RecursionError) as error:
-        raise SpecError(f"{where}: must hold values that JSON has: {error}") from error
+        raise SpecError(f"{where}: values must fit into JSON: {error}") from error
+    for key, value in _flat(settings):
+        if isinstance(value, int) and abs(value) > MAX_COUNT:
+            raise SpecError(f"{where}: {key}: should be an integer of at most 64 bits, got {shown(value)}")
     return settings
 
 
 def _messages(error: ValidationError, model: type[BaseModel]) -> Iterator[str]:
-    """One phrase for each of the first problems: which key, what was expected, what was found."""
+    """A message for each of the first errors: the key, the expected value, the one found."""
     details = error.errors(include_url=False, include_context=False)
     for detail in details[:MAX_MESSAGES]:
-        place = ".".join(str(part) for part in detail["loc"])
+        key = ".".join(str(part) for part in detail["loc"])
         if detail["type"] == "extra_forbidden":
-            yield f"unknown key {place!r:.80}{did_you_mean(str(detail['loc'][-1]), model.model_fields)}"
+            yield f"unknown key {key!r:.80}{did_you_mean(str(detail['loc'][-1]), model.model_fields)}"
         elif detail["type"] == "missing":
-            yield f"{place!r} is missing"
+            yield f"{key!r} is missing"
         else:
             message = detail["msg"].removeprefix("Value error, ").removeprefix("Input ")
-            yield f"{place}: {message[:1].lower()}{message[1:]}, got {_shown(detail['input'])}"
+            yield f"{key}: {message[:1].lower()}{message[1:]}, got {shown(detail['input'])}"
     if len(details) > MAX_MESSAGES:
         yield f"and {len(details) - MAX_MESSAGES} more"
 
 
-def _shown(value: Any) -> str:
-    try:
-        return f"{value!r:.80}"
-    except (ValueError, RecursionError):  # a number of too many digits, or too deep
-        return f"a value of type {type(value).__name__} that cannot be shown"
-
-
 def diff_specs(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """How two studies' contents differ, one line per key.
-
-    Example:
-        >>> from flexicase.experiments.spec import diff_specs
-        >>> diff_specs({"settings": {"population": 1000}}, {"settings": {"population": 500}})
-        ['settings.population: 1000 -> 500']
-    """
+    """Differences of two studies' contents, one line per key: ``"settings.population: 1000 -> 500"``."""
     flat_before, flat_after = dict(_flat(before)), dict(_flat(after))
     keys = [*flat_before, *(key for key in flat_after if key not in flat_before)]
     return [
@@ -276,11 +245,8 @@ def _flat(content: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
             yield f"{prefix}{key}", value
 
 
-ID_DIGITS = 16
-
-
 def plan(spec: StudySpec) -> list[RunSpec]:
-    r"""All runs of a study, seed by seed, so that the first results cover every problem and method evenly.
+    r"""List all runs of a study, seed by seed, so that the first results cover all problems and methods evenly.
 
     Example:
         >>> from flexicase.experiments import parse_spec
@@ -304,45 +270,29 @@ def plan(spec: StudySpec) -> list[RunSpec]:
         for method, own in spec.method_settings()
         for variant in spec.variant_names()
     ]
-    _refuse_twins(tasks)
+    seen: dict[str, RunSpec] = {}
+    for task in tasks:
+        twin = seen.setdefault(task.id, task)
+        if twin is not task:
+            raise SpecError(f"variants {twin.variant!r} and {task.variant!r} of {task.method} have the same settings")
     return tasks
 
 
 def _variant_name(variant: str, own: Mapping[str, Any]) -> str:
-    """The name of a variant, with the settings that go with the method, such as ``"default_weight=max"``."""
+    """The name of a variant followed by the settings of the method, such as ``"default_weight=max"``."""
     words = [f"{key}={value}" for key, value in own.items()]
     return " ".join(words if variant == BASE_VARIANT and words else [variant, *words])
 
 
 def split_variant(variant: str) -> tuple[str, str]:
-    """The variant of a study that a run belongs to, and the settings that go with its method, as text.
-
-    Example:
-        >>> from flexicase.experiments.spec import split_variant
-        >>> split_variant("default_weight=max"), split_variant("fast-10")
-        (('base', 'default_weight=max'), ('fast-10', ''))
-    """
+    """Split the variant of a run into the study's variant and the settings of the method, as text."""
     words = variant.split(" ")
     named = [word for word in words if "=" not in word]
     return " ".join(named) or BASE_VARIANT, " ".join(word for word in words if "=" in word)
 
 
 def run_id(kind: str, problem: str, method: str, seed: int, settings: dict[str, Any]) -> str:
-    """The id of a run: a hash of everything that its outcome depends on, except the version of flexicase.
-
-    Example:
-        >>> from flexicase.experiments.spec import run_id
-        >>> run_id("gp", "mirror-image", "lexicase", 0, {"population": 1000})
-        '...'
-    """
+    """The id of a run: a hash of everything that its outcome depends on, except the version of flexicase."""
     content = {"kind": kind, "problem": problem, "method": method, "seed": seed, "settings": settings}
     canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(canonical.encode()).hexdigest()[:ID_DIGITS]
-
-
-def _refuse_twins(tasks: list[RunSpec]) -> None:
-    seen: dict[str, RunSpec] = {}
-    for task in tasks:
-        twin = seen.setdefault(task.id, task)
-        if twin is not task:
-            raise SpecError(f"variants {twin.variant!r} and {task.variant!r} of {task.method} have the same settings")

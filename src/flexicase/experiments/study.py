@@ -1,4 +1,4 @@
-"""The folder of a study: where everything lies."""
+"""The folder of a study, and a summary of its runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flexicase._files import FileLock
-from flexicase.experiments.ledger import ROWS, STATES, LedgerEntry, State
+from flexicase.experiments._tables import Rows, read_rows
+from flexicase.experiments.ledger import ROWS, STATES, Ledger, LedgerEntry, State
 
 LEDGER = "ledger.sqlite"
 
@@ -21,8 +22,8 @@ class Study:
     """A study's folder.
 
     Attributes:
-        folder: The folder: ``ledger.sqlite``, ``rows/`` with a Parquet file per finished run, and while runs are
-            going on ``saves/`` and ``logs/``.
+        folder: The folder: ``ledger.sqlite``, ``rows/`` with a Parquet file per finished run, and, for unfinished runs,
+            ``saves/`` and ``logs/``.
 
     Example:
         >>> from pathlib import Path
@@ -38,62 +39,58 @@ class Study:
         """The SQLite file."""
         return self.folder / LEDGER
 
-    @property
-    def exists(self) -> bool:
-        """Whether there is a ledger."""
-        return self.ledger.exists()
-
     def rows(self, run_id: str) -> Path:
         """The Parquet file of a run."""
         return self.folder / ROWS / f"{run_id}.parquet"
 
     def save(self, run_id: str) -> Path:
-        """The folder from which an interrupted run goes on."""
+        """The folder with the checkpoints of a run."""
         return self.folder / "saves" / run_id
 
     def log(self, run_id: str) -> Path:
-        """What a run has printed."""
+        """The output of a run."""
         return self.folder / "logs" / f"{run_id}.log"
 
     def make_folders(self) -> None:
-        """Make the folders that are not there yet."""
+        """Make the folders that are missing."""
         for name in (ROWS, "saves", "logs"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
 
     def lock(self) -> FileLock:
-        """The lock of the one process that may write to the ledger."""
+        """The lock that a process must hold to write to the ledger."""
         return FileLock(self.folder / "lock", f"study {self.folder.name!r}")
 
+    def entries(self) -> list[LedgerEntry]:
+        """The ledger's entries, in the order of the plan; the study may be running."""
+        with Ledger(self.ledger, read_only=True) as ledger:
+            return ledger.entries()
 
-def studies_in(root: Path) -> list[Study]:
-    """The studies below a folder, by name; none if there is no such folder.
+    def read_rows(self, entry: LedgerEntry) -> Rows:
+        """The rows of a finished run.
+
+        Raises:
+            ValueError: The run is not finished.
+            DamagedTableError: The rows are missing or damaged.
+        """
+        if entry.result is None:
+            raise ValueError(f"run {entry.task.id} is {entry.state}, not done: it has no rows")
+        return read_rows(self.rows(entry.task.id), entry.result.checksum)
+
+
+def studies_in(folder: Path) -> list[Study]:
+    """The studies in a folder, by name; none if the folder does not exist.
 
     Raises:
         NotADirectoryError: It is a file.
-
-    Example:
-        >>> from pathlib import Path
-        >>> from flexicase.experiments.study import studies_in
-        >>> studies_in(Path("no-such-folder"))
-        []
     """
-    if root.exists() and not root.is_dir():
-        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(root))
-    return [Study(path.parent) for path in sorted(root.glob(f"*/{LEDGER}"))]
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
+    return [Study(path.parent) for path in sorted(folder.glob(f"*/{LEDGER}"))]
 
 
 @dataclass(frozen=True)
 class CellStatus:
-    """How the finished runs of one problem, method and variant have gone.
-
-    Attributes:
-        problem: The problem.
-        method: The method.
-        variant: The variant.
-        successes: How many runs reached their goal.
-        done: How many are done.
-        planned: How many there are in all.
-    """
+    """Runs of one problem, method and variant: how many succeeded, are done, and are planned in all."""
 
     problem: str
     method: str
@@ -105,52 +102,41 @@ class CellStatus:
 
 @dataclass(frozen=True)
 class StudyStatus:
-    """How a study stands.
+    """The status of a study.
 
     Attributes:
-        counts: How many runs are in each state.
-        scores: Successes so far.
-        seconds_left: An estimate from the runs that are done, or None before the first.
+        counts: Number of runs in each state.
+        cells: Successes so far.
+        seconds_left: Estimated from the finished runs; None before the first.
     """
 
     counts: dict[State, int]
-    scores: list[CellStatus]
+    cells: list[CellStatus]
     seconds_left: float | None
 
     @property
     def total(self) -> int:
-        """All runs."""
+        """Number of runs."""
         return sum(self.counts.values())
 
 
 def study_status(entries: Sequence[LedgerEntry], workers: int = 1) -> StudyStatus:
-    """Sum up the entries of a ledger.
-
-    Args:
-        entries: All runs.
-        workers: How many are made at a time, for the estimate of the time left.
-
-    Example:
-        >>> from flexicase.experiments.study import study_status
-        >>> study_status([]).total
-        0
-    """
+    """Summarize the entries of a ledger; ``workers`` run at a time."""
     counts: dict[State, int] = dict.fromkeys(STATES, 0)
     groups: dict[tuple[str, str, str], list[LedgerEntry]] = {}
     for entry in entries:
         counts[entry.state] += 1
         groups.setdefault((entry.task.problem, entry.task.method, entry.task.variant), []).append(entry)
-    return StudyStatus(counts, [_score(*key, group) for key, group in groups.items()], _seconds_left(entries, workers))
-
-
-def _score(problem: str, method: str, variant: str, group: list[LedgerEntry]) -> CellStatus:
-    results = [entry.result for entry in group if entry.result is not None]
-    successes = sum(bool(result.summary.get("success")) for result in results)
-    return CellStatus(problem, method, variant, successes, len(results), len(group))
+    cells = []
+    for cell, group in groups.items():
+        results = [entry.result for entry in group if entry.result is not None]
+        successes = sum(bool(result.summary.get("success")) for result in results)
+        cells.append(CellStatus(*cell, successes, len(results), len(group)))
+    return StudyStatus(counts, cells, _seconds_left(entries, workers))
 
 
 def _seconds_left(entries: Sequence[LedgerEntry], workers: int) -> float | None:
-    """Every run takes as long as the mean of its problem's finished runs."""
+    """Assume that a run takes the mean time of its problem's finished runs."""
     done: dict[str, list[float]] = {}
     for entry in entries:
         if entry.result is not None:

@@ -45,10 +45,10 @@ def dump(state: EvolutionState) -> Parts:
         "selection": state.selection,
         "population": len(population),
         "inherited": inherited.errors.shape,
+        "ages": None if inherited.ages is None else inherited.ages.shape[1],
     }
-    return values, b"".join(
-        [population, inherited.individuals.astype("<i8").tobytes(), inherited.errors.astype("<f8").tobytes()]
-    )
+    known = inherited.individuals.astype("<i8").tobytes() + inherited.errors.astype("<f8").tobytes()
+    return values, population + known + (b"" if inherited.ages is None else inherited.ages.tobytes())
 
 
 def load(header: dict[str, Any], body: bytes) -> EvolutionState:
@@ -60,11 +60,14 @@ def load(header: dict[str, Any], body: bytes) -> EvolutionState:
         raise ValueError("there must be one record for each generation")
     counts = [header["population"], *header["inherited"]]
     size, copies, n_errors = (check_count(count, "count") for count in counts)
-    if size + 8 * copies * (1 + n_errors) != len(body):
+    n_ages = None if header["ages"] is None else check_count(header["ages"], "ages")
+    end = size + 8 * copies * (1 + n_errors)
+    if end + copies * (n_ages or 0) != len(body):
         raise ValueError("the parts do not have the lengths in the header")
     inherited = InheritedErrors(
         np.frombuffer(body, "<i8", copies, size).astype(np.int64),
         np.frombuffer(body, "<f8", copies * n_errors, size + 8 * copies).reshape(copies, n_errors).astype(np.float64),
+        None if n_ages is None else np.frombuffer(body, np.uint8, copies * n_ages, end).reshape(copies, n_ages),
     )
     return EvolutionState(len(records), Population.from_bytes(body[:size]), inherited, header["selection"], records)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from flexicase._checkpoint import CheckpointError, CheckpointWriter, as_folder
 from flexicase._checks import check_flag, check_function, check_number, shown
-from flexicase.gp._settings import EvolveSettings, stable_repr
+from flexicase.gp._settings import EvolveSettings, Profile, stable_repr
 from flexicase.gp._state import EvolutionState, dump, load
 from flexicase.gp.parents import (
     FullEvaluation,
@@ -27,6 +27,7 @@ from flexicase.gp.parents import (
 )
 from flexicase.gp.population import Population
 from flexicase.gp.records import EvolutionResult, GenerationRecord
+from flexicase.gp.sampling import CaseSampling, Check, SampledEvaluation
 from flexicase.gp.simplify import simplify
 from flexicase.gp.variation import OffspringGenerator, OffspringPlan
 from flexicase.problems import Problem
@@ -52,8 +53,14 @@ def evolve(
     seed: Seed = None,
     partial: bool = False,
     default_weight: DefaultWeight = "max",
+    sampling: CaseSampling | str | None = None,
+    check: Check | None = None,
+    budget: int | None = None,
+    profile: Profile | None = None,
+    record_samples: bool = False,
     n_selections: int | None = None,
     variation: Variation | None = None,
+    steps: int | None = None,
     simplification_steps: int = 5000,
     instruction_set: InstructionSetName | None = None,
     threads: int | None = None,
@@ -64,21 +71,34 @@ def evolve(
 ) -> EvolutionResult:
     """Evolve programs that solve a problem.
 
-    A run ends when an individual has no error on the training cases, or after ``generations``. The best program is
-    then simplified and run on the test cases. The result depends on the seed and the settings only.
+    A run ends when an individual has no error on the training cases, after ``generations``, or when ``budget`` is
+    spent. The best program is then simplified and run on the test cases. The result depends on the seed and the
+    settings only.
 
     Args:
         problem: A problem or its name.
         method: The selection method: a name (`flexicase.methods` lists them) or an object.
         population: Number of individuals; the problem's setting if None.
-        generations: The last generation; the problem's setting if None. The random population is generation 0.
+        generations: The last generation; the random population is generation 0. If None, the problem's setting, or no
+            limit with ``sampling`` or ``budget``.
         seed: An int, a `numpy.random.Generator`, a `SeedSequence`, or None for a random seed.
         partial: Whether to run programs only on the cases that selection needs (Algorithm 1); needs a method that
             `flexicase.FastLexicase` accepts.
         default_weight: With ``partial``, the weight of cases not visited yet: ``"max"`` or ``"min"``.
+        sampling: The cases that each generation is run on: `flexicase.DownSample`, `flexicase.InformedDownSample`,
+            `flexicase.Cohorts`, `flexicase.PhylogenyInformed`, or its text form such as ``"down:0.1"``. None or
+            ``"none"`` runs every program on every case.
+        check: With ``sampling``, which individuals that solve the sample are run on the remaining cases: ``"all"``
+            (the default) or ``"first"``, the first of those with the smallest error.
+        budget: Number of executions of a program on a case, of any purpose, after which no further generation is bred.
+            With ``sampling``, by default what the problem's number of generations would cost without it.
+        profile: Defaults of a whole run, each of which another argument overrides: ``"psb1"``, ``"psb2"`` or
+            ``"propeller"``.
+        record_samples: Whether records hold the cases of each sample.
         n_selections: Number of selection events per generation, whose winners are the parents of all children, drawn
             at random. None selects each parent by an event of its own.
         variation: How children are made; the problem's setting if None.
+        steps: Largest number of steps of one execution; the problem's setting if None.
         simplification_steps: Number of attempts to make the program of a solution smaller.
         instruction_set: The instruction list that genes are drawn from; the problem's setting if None.
         threads: Threads to use; all processors if None.
@@ -101,6 +121,8 @@ def evolve(
     >>> run = evolve("simple-regression", population=50, generations=2, seed=1, threads=1)
     >>> len(run.records), run.records[0].events > 50
     (3, True)
+    >>> evolve("simple-regression", population=50, generations=2, seed=1, sampling="down:0.1").executions["sample"]
+    300
     """
     settings = EvolveSettings.from_arguments(locals())
     if callback is not None:
@@ -183,11 +205,16 @@ class Evolution:
         return derived_key(self._run_key, generation, lane)
 
     def _parent_selection(self) -> ParentSelection:
-        settings = self.settings
+        settings, threads, threshold = self.settings, self.settings.threads, self.settings.error_threshold
         if settings.partial:
             fast = FastLexicase(self.train.n_errors, settings.method, default_weight=settings.default_weight, seed=0)
-            return PartialEvaluation(self.train, fast, settings.threads)
-        return FullEvaluation(self.train, resolve_method(settings.method), settings.threads)
+            return PartialEvaluation(self.train, fast, threads, threshold)
+        method, sampling = resolve_method(settings.method), settings.sampling
+        if sampling is None:
+            return FullEvaluation(self.train, method, threads, threshold)
+        return SampledEvaluation(
+            self.train, method, sampling, self._run_key, check=settings.check, threshold=threshold, threads=threads
+        )
 
     def identity(self) -> dict[str, Any]:
         """All that the result depends on, as plain values; the parts of the problem as digests."""
@@ -208,6 +235,8 @@ class Evolution:
             raise CheckpointError(f"the checkpoint has a population of {size}, expected {self.settings.population}")
         bounds = np.concatenate([[-1], inherited.individuals, [size]])
         fits = inherited.errors.shape[1] == self.train.n_errors and bool((bounds[1:] > bounds[:-1]).all())
+        if inherited.ages is not None:
+            fits = fits and inherited.ages.shape[1] == self.train.n_cases
         if not fits or np.isnan(inherited.errors).any():
             raise CheckpointError("the checkpoint has inherited errors of other individuals or cases")
         try:
@@ -223,10 +252,12 @@ class Evolution:
         programs, sizes = state.population.translate(settings.variation.max_points, settings.threads)
         timer.end("translate")
 
-        summary = self._parents.evaluate(programs, state.inherited, self._key(Lane.SELECTION, state.generation))
+        key = self._key(Lane.SELECTION, state.generation)
+        summary = self._parents.evaluate(programs, state.inherited, key, state.generation)
         timer.end("evaluate")
-        solved = summary.best_error <= settings.problem.settings.error_threshold
-        finished = solved or state.generation >= settings.generations
+        spent = state.records[-1].executions_so_far if state.records else 0
+        is_last = settings.generations is not None and state.generation >= settings.generations
+        finished = summary.solved or is_last or (settings.budget is not None and spent >= settings.budget)
 
         cost, children, inherited = summary.cost, state.population, state.inherited
         if not finished:
@@ -241,17 +272,20 @@ class Evolution:
             timer.end("vary")
 
         timer.end("other")
+        executions = self._parents.executions
         record = GenerationRecord(
             generation=state.generation,
-            best_error=summary.best_error,
+            **summary.for_record() | ({} if settings.record_samples else {"sample": None}),
             solved_cases=int(np.count_nonzero(summary.errors == 0)),
-            median_error=summary.median_error,
-            mean_error=summary.mean_error,
-            n_distinct_errors=summary.n_distinct_errors,
             events=cost.events,
             evaluations=cost.evaluations,
             evaluations_distinct=cost.evaluations_distinct,
             pairs=self._parents.pairs,
+            executions=executions.total,
+            executions_sample=executions.sample,
+            executions_informed=executions.informed,
+            executions_check=executions.check,
+            executions_so_far=spent + executions.total,
             push_steps=self.train.steps - steps_before,
             genome_size=float(state.population.sizes.mean()),
             program_size=float(sizes.mean()),
@@ -259,7 +293,9 @@ class Evolution:
         )
         records = (*state.records, record)
         if finished:  # the state stays as it was, so that this generation can be run again
-            self._last = _LastGeneration(records, summary, programs[summary.best], state.population, solved)
+            errors, executions_report = self._parents.train_errors(summary.best)
+            program = programs[summary.best]
+            self._last = _LastGeneration(records, summary, program, state.population, errors, executions_report)
         else:
             selection_state = self._parents.state_dict()
             self._state = EvolutionState(state.generation + 1, children, inherited, selection_state, records)
@@ -274,9 +310,9 @@ class Evolution:
         if n_selections is not None:
             parents = winners[draw_parents(plan.n_parents, n_selections, self._key(Lane.PARENTS, state.generation))]
         key = self._key(Lane.VARIATION, state.generation)
-        children, n_used = self._offspring.breed(state.population, plan, parents, key, self.settings.threads)
-        copies = np.flatnonzero(self._offspring.is_copy(plan))
-        inherited = self._parents.inherited_errors(copies, parents[plan.parent_start[copies]])
+        children, n_used, is_random = self._offspring.breed(state.population, plan, parents, key, self.settings.threads)
+        first_parents = np.where(is_random, -1, parents[plan.parent_start[:-1]])
+        inherited = self._parents.inherited_errors(self._offspring.is_copy(plan), first_parents)
         used = plan.used_parents(n_used) if n_selections is None else np.ones(n_selections, np.bool_)
         return children, inherited, used
 
@@ -289,12 +325,14 @@ class Evolution:
         settings, last = self.settings, self._last
         if last is None:
             raise ValueError("the run has not ended")
-        simplified = None
-        if last.solved:
+        solved, simplified = last.summary.solved, None
+        if solved:
             key = self._key(Lane.SIMPLIFICATION, 0)
             simplified = simplify(last.program, self.train, settings.simplification_steps, key)
-        final = last.program if simplified is None else simplified
-        test_errors = np.empty(0) if self.test is None else self.test.errors([final], settings.threads)[0]
+        unsimplified, final = (
+            np.empty(0) if self.test is None else self.test.errors([program], settings.threads)[0]
+            for program in (last.program, simplified or last.program)
+        )
         as_function = settings.problem.function
         return EvolutionResult(
             problem=settings.problem.name,
@@ -305,10 +343,13 @@ class Evolution:
             best=as_function(last.program, settings.instruction_set),
             genome=last.population[last.summary.best],
             simplified=None if simplified is None else as_function(simplified, settings.instruction_set),
-            train_errors=last.summary.errors,
-            test_errors=test_errors,
-            solved=last.solved,
-            success=settings.problem.success(test_errors) if last.solved else False,
+            train_errors=last.train_errors,
+            test_errors=final,
+            test_errors_unsimplified=unsimplified,
+            solved=solved,
+            success=settings.problem.success(final) if solved else False,
+            success_unsimplified=settings.problem.success(unsimplified) if solved else False,
+            executions_report=last.executions_report,
         )
 
 
@@ -318,7 +359,8 @@ class _LastGeneration:
     summary: PopulationSummary
     program: Program
     population: Population
-    solved: bool
+    train_errors: NDArray[np.float64]
+    executions_report: int
 
 
 class PhaseTimer:

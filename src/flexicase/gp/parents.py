@@ -45,43 +45,79 @@ class SelectionCost(NamedTuple):
         return cls(events, evaluations, int(selection.evaluations_distinct[used].sum()) if distinct else None)
 
 
+@dataclass
+class Executions:
+    """How often a program was run on a case in a generation, by purpose.
+
+    Attributes:
+        sample: To have the errors that selection uses.
+        informed: To know which cases are alike.
+        check: To find out whether a program that solves the sample solves the remaining cases.
+    """
+
+    sample: int = 0
+    informed: int = 0
+    check: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.sample + self.informed + self.check
+
+
 class PopulationSummary(NamedTuple):
     """The best individual of a population, and statistics of all, as far as they are known.
 
+    The attributes not named here are those of the generation's `GenerationRecord`.
+
     Attributes:
-        best: Index of the best individual.
-        errors: (n_errors,) its errors.
-        best_error: Its total error.
-        median_error: Median of all total errors.
-        mean_error: Mean of all total errors.
-        n_distinct_errors: Number of distinct error vectors.
+        best: Index of the best individual; the solution if there is one.
+        errors: Its errors, on the sample if there is one.
         cost: The cost of selection so far.
     """
 
     best: int
     errors: NDArray[np.float64]
     best_error: float
+    solved: bool
     median_error: float | None = None
     mean_error: float | None = None
     n_distinct_errors: int | None = None
+    sample_size: int | None = None
+    n_candidates: int | None = None
+    n_checked: int | None = None
+    informed_generation: int | None = None
+    n_distinct_columns: int | None = None
+    sample: tuple[int, ...] | None = None
     cost: SelectionCost = SelectionCost()
+
+    def for_record(self) -> dict[str, Any]:
+        """What the generation's record says of the population."""
+        own = ("best", "errors", "cost")
+        return {name: value for name, value in self._asdict().items() if name not in own}
+
+
+def count_distinct(matrix: ErrorMatrix) -> int:
+    """Number of distinct error vectors."""
+    return int(np.count_nonzero(matrix.first_identical_row == np.arange(matrix.n_individuals)))
 
 
 @dataclass(frozen=True)
 class InheritedErrors:
-    """Errors of individuals that are plain copies of their parents.
+    """Errors that are known before a generation is evaluated.
 
     Attributes:
-        individuals: (k,) int64, the copies, ascending.
-        errors: (k, n_errors) float64, their errors.
+        individuals: (k,) int64, plain copies of their parents, ascending; with ``ages``, all that have a parent.
+        errors: (k, n_errors) float64, their errors; with ``ages``, those of their ancestors.
+        ages: (k, n_cases) uint8, how many generations ago an ancestor was run on the case; 255 if none was.
     """
 
     individuals: NDArray[np.int64]
     errors: NDArray[np.float64]
+    ages: NDArray[np.uint8] | None = None
 
     @classmethod
     def none(cls, n_errors: int) -> InheritedErrors:
-        """No copies."""
+        """Nothing is known."""
         return cls(np.empty(0, np.int64), np.empty((0, n_errors)))
 
 
@@ -90,25 +126,40 @@ class ParentSelection(Protocol):
 
     Attributes:
         pairs: Number of (individual, error) pairs evaluated in this generation so far.
+        executions: Number of executions of programs in this generation so far.
     """
 
     @property
     def pairs(self) -> int: ...
 
-    def evaluate(self, programs: list[Program], inherited: InheritedErrors, key: Key) -> PopulationSummary:
+    @property
+    def executions(self) -> Executions: ...
+
+    def evaluate(
+        self, programs: list[Program], inherited: InheritedErrors, key: Key, generation: int
+    ) -> PopulationSummary:
         """Start a generation: find the best of its programs.
 
         Args:
             programs: The population.
             inherited: Errors that are known already.
             key: Random bits of this generation's selection.
+            generation: Its number.
         """
 
     def select(self, n: int) -> Selection:
-        """Select ``n`` parents from the population that was evaluated last."""
+        """Select ``n`` parents from the population that was evaluated last; called only if the run continues."""
 
-    def inherited_errors(self, copies: NDArray[np.int64], parents: NDArray[np.int64]) -> InheritedErrors:
-        """The errors of the next generation's ``copies``, which are those of their ``parents``."""
+    def train_errors(self, individual: int) -> tuple[NDArray[np.float64], int]:
+        """The errors of an individual on all cases, and how many executions were needed to complete them."""
+
+    def inherited_errors(self, is_copy: NDArray[np.bool_], parents: NDArray[np.int64]) -> InheritedErrors:
+        """The errors of the next generation that are known already.
+
+        Args:
+            is_copy: (children,) whether a child is a plain copy of its first parent.
+            parents: (children,) int64, their first parents; -1 for a random genome.
+        """
 
     def state_dict(self) -> dict[str, Any] | None:
         """The state that the next generation depends on."""
@@ -124,24 +175,30 @@ class FullEvaluation:
         evaluator: Evaluator of the training cases.
         method: The selection method.
         threads: Threads to use.
+        threshold: Largest total error of a solution.
     """
 
     _errors: ErrorMatrix
     _key: Key
 
-    def __init__(self, evaluator: Evaluator, method: Method, threads: int) -> None:
+    def __init__(self, evaluator: Evaluator, method: Method, threads: int, threshold: float = 0.0) -> None:
         self.evaluator = evaluator
         self.method = method
         self.threads = threads
+        self.threshold = threshold
         self.pairs = 0
+        self.executions = Executions()
 
-    def evaluate(self, programs: list[Program], inherited: InheritedErrors, key: Key) -> PopulationSummary:
+    def evaluate(
+        self, programs: list[Program], inherited: InheritedErrors, key: Key, generation: int
+    ) -> PopulationSummary:
         """Evaluate all programs whose errors are not inherited; of equally good ones, the first is the best."""
         new = np.setdiff1d(np.arange(len(programs)), inherited.individuals)
         errors = np.empty((len(programs), self.evaluator.n_errors))
         errors[inherited.individuals] = inherited.errors
         errors[new] = self.evaluator.errors([programs[i] for i in new], self.threads)
         self.pairs = len(new) * self.evaluator.n_errors
+        self.executions = Executions(len(new) * self.evaluator.n_cases)
         self._errors, self._key = ErrorMatrix.from_array(errors), key
         totals = self._errors.total_errors
         best = int(np.argmin(totals))
@@ -149,9 +206,13 @@ class FullEvaluation:
             best=best,
             errors=errors[best],
             best_error=float(totals[best]),
+            solved=bool(totals[best] <= self.threshold),
             median_error=float(np.median(totals)),
             mean_error=float(totals.mean()),
-            n_distinct_errors=int(np.count_nonzero(self._errors.first_identical_row == np.arange(len(errors)))),
+            n_distinct_errors=count_distinct(self._errors),
+            sample_size=self.evaluator.n_cases,
+            n_candidates=int(np.count_nonzero(totals <= self.threshold)),
+            n_checked=0,
         )
 
     def select(self, n: int) -> Selection:
@@ -159,8 +220,11 @@ class FullEvaluation:
         kernel = self.method.prepare(self._errors, self._key, "native")
         return kernel.draw(self._key, range(n), True, self.threads)
 
-    def inherited_errors(self, copies: NDArray[np.int64], parents: NDArray[np.int64]) -> InheritedErrors:
-        return InheritedErrors(copies, self._errors.values[parents])
+    def train_errors(self, individual: int) -> tuple[NDArray[np.float64], int]:
+        return self._errors.values[individual], 0
+
+    def inherited_errors(self, is_copy: NDArray[np.bool_], parents: NDArray[np.int64]) -> InheritedErrors:
+        return InheritedErrors(np.flatnonzero(is_copy), self._errors.values[parents[is_copy]])
 
     def state_dict(self) -> None:
         return None
@@ -181,6 +245,7 @@ class PartialEvaluation:
         evaluator: Evaluator of the training cases.
         fast: The selection method, used by this object alone.
         threads: Threads to use.
+        threshold: Largest total error of a solution.
     """
 
     _on_demand: PairErrors
@@ -188,16 +253,24 @@ class PartialEvaluation:
     _key: Key
     _first: Selection
 
-    def __init__(self, evaluator: Evaluator, fast: FastLexicase, threads: int) -> None:
+    def __init__(self, evaluator: Evaluator, fast: FastLexicase, threads: int, threshold: float = 0.0) -> None:
         self.evaluator = evaluator
         self.fast = fast
         self.threads = threads
+        self.threshold = threshold
 
     @property
     def pairs(self) -> int:
         return int(np.count_nonzero(~np.isnan(self._known)))
 
-    def evaluate(self, programs: list[Program], inherited: InheritedErrors, key: Key) -> PopulationSummary:
+    @property
+    def executions(self) -> Executions:
+        known = ~np.isnan(self._known).reshape(len(self._known), self.evaluator.n_cases, -1)
+        return Executions(int(np.count_nonzero(known.any(axis=2))))
+
+    def evaluate(
+        self, programs: list[Program], inherited: InheritedErrors, key: Key, generation: int
+    ) -> PopulationSummary:
         """Select one parent and run it on all cases."""
         self._on_demand = self.evaluator.on_demand(programs, self.threads)
         self._known = np.full((len(programs), self.evaluator.n_errors), np.nan)
@@ -207,9 +280,9 @@ class PartialEvaluation:
         best = int(self._first.indices[0])
         self._errors_of(np.array([best]), np.flatnonzero(np.isnan(self._known[best])))
         errors = self._known[best].copy()
-        return PopulationSummary(
-            best, errors, float(errors.sum()), cost=SelectionCost(1, int(self._first.evaluations[0]), None)
-        )
+        total = float(errors.sum())
+        cost = SelectionCost(1, int(self._first.evaluations[0]), None)
+        return PopulationSummary(best, errors, total, total <= self.threshold, cost=cost)
 
     def select(self, n: int) -> Selection:
         """Select ``n`` parents, of which the first is the best individual that `evaluate` found."""
@@ -228,7 +301,10 @@ class PartialEvaluation:
         seed = key.k0 << 64 | key.k1  # hashed to another key, which recorded runs depend on
         return self.fast.select(self._errors_of, len(self._known), n, seed=seed)
 
-    def inherited_errors(self, copies: NDArray[np.int64], parents: NDArray[np.int64]) -> InheritedErrors:
+    def train_errors(self, individual: int) -> tuple[NDArray[np.float64], int]:
+        return self._known[individual], 0
+
+    def inherited_errors(self, is_copy: NDArray[np.bool_], parents: NDArray[np.int64]) -> InheritedErrors:
         return InheritedErrors.none(self.evaluator.n_errors)  # copies are evaluated when selection asks for them
 
     def state_dict(self) -> dict[str, Any]:

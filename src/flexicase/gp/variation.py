@@ -135,7 +135,7 @@ class OffspringGenerator:
 
     def breed(
         self, population: Population, plan: OffspringPlan, parents: NDArray[np.int64], key: Key, threads: int = 1
-    ) -> tuple[Population, NDArray[np.int64]]:
+    ) -> tuple[Population, NDArray[np.int64], NDArray[np.bool_]]:
         """Make the children.
 
         Args:
@@ -146,7 +146,8 @@ class OffspringGenerator:
             threads: Threads to use; the children do not depend on it.
 
         Returns:
-            The children, and (children,) int64: how many of its parents each child used.
+            The children; (children,) int64, how many of its parents each child used; (children,) bool, whether its
+            genome is random or empty, with nothing of its parents.
         """
         check_population(population, "population")
         if not isinstance(plan, OffspringPlan):
@@ -160,7 +161,7 @@ class OffspringGenerator:
         children = _native.gp_breed(
             self.native, population.native, plan.pipelines, plan.parent_start, parents, key.k0, key.k1, threads, used
         )
-        return Population(children), used
+        return Population(children), np.abs(used), used < 0
 
     def is_copy(self, plan: OffspringPlan) -> NDArray[np.bool_]:
         """(children,) whether each child is a plain copy of its first parent."""

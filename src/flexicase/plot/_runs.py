@@ -60,9 +60,12 @@ def run_picture(run: EvolutionResult) -> Figure:
     6
     """
     figure, axes = _panels(2, 3, (11.0, 6.0))
-    for ax, (label, scale, lines) in zip(axes, EVOLUTION, strict=True):
+    sampled = run.settings["sampling"] is not None
+    cases = "the sample" if sampled else len(run.train_errors)
+    for number, (ax, (label, scale, lines)) in enumerate(zip(axes, EVOLUTION, strict=True)):
         _draw(ax, run.records, lines, scale)
-        ax.set_ylabel(label.format(cases=len(run.train_errors)))
+        on_sample = ", on the sample" if sampled and number in (0, 2) else ""
+        ax.set_ylabel(label.format(cases=cases) + on_sample)
         if scale != "log":
             ax.set_ylim(bottom=0)
     figure.suptitle(_title(run))

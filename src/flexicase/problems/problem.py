@@ -164,7 +164,7 @@ class Problem:
         >>> len(problems.load("mirror-image").genes())
         110
         """
-        chosen = instruction_set or self.settings.instruction_set
+        chosen = self.settings.instruction_set if instruction_set is None else instruction_set
         registered = InstructionSet.from_stacks(*self.stacks, instruction_set=chosen)
         generators = self.generators_by_list.get(chosen, self.generators)
         instructions = (*registered, *map(Symbol, self.extra_instructions))
@@ -182,7 +182,10 @@ class Problem:
         >>> problems.load("mirror-image").limits().steps
         600
         """
-        keep_nan = check_instruction_set(instruction_set or self.settings.instruction_set) == "2019"
+        keep_nan = (
+            check_instruction_set(self.settings.instruction_set if instruction_set is None else instruction_set)
+            == "2019"
+        )
         return Limits(steps=self.settings.steps, points=self.settings.variation.max_points, keep_nan=keep_nan)
 
     def cases(self, inputs: Iterable[Inputs]) -> Cases:

@@ -87,6 +87,24 @@ def per_generation(runs: list[FinishedRun], column: str) -> NDArray[np.float64]:
     return np.array([values.mean() for values in bred if values.size])
 
 
+def log_ratios(mine: list[FinishedRun], theirs: list[FinishedRun], column: str) -> NDArray[np.float64]:
+    """The paper's measure for two methods: the log ratio of a column, matched by seed and generation.
+
+    Generation 0 is the same population for all methods of a seed, and is left out.
+
+    Returns:
+        (seeds,) means over the generations from 1 on in which both runs of a seed select parents.
+    """
+    others = {run.seed: run for run in runs_with(theirs, column)}
+    logs = []
+    for run in runs_with(mine, column):
+        pair = [_values(each, column)[_selecting(each)][1:] for each in (run, others.get(run.seed)) if each]
+        length = min(map(len, pair))
+        if len(pair) == 2 and length:
+            logs.append(float(np.log(pair[0][:length] / pair[1][:length]).mean()))
+    return np.array(logs)
+
+
 def _by_generation(runs: list[FinishedRun], column: str) -> NDArray[np.float64]:
     """(runs, generations) values, NaN where a run has ended."""
     bred = [_values(run, column)[_selecting(run)] for run in runs_with(runs, column)]

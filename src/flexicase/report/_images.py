@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -14,28 +13,11 @@ from flexicase.experiments.results import FinishedRun, StudyResults
 from flexicase.report import _paper as paper
 from flexicase.report._curves import LAST, WINDOW, last_curve, mean_curve, totals
 from flexicase.report._sections import Section, charts_of, curve_lines, quartiles, table_of
-from flexicase.report.statistics import Interval, z_test
+from flexicase.report._successes import format_p
+from flexicase.report.statistics import MIN_PAIRS, PairedRatio, holm, mean_interval, paired_ratio, z_test
 from flexicase.selection.protocol import Ended
 
 BASELINE = "lexicase"
-
-
-@dataclass(frozen=True)
-class EvaluationRatio:
-    """The evaluations of two methods on the same seeds.
-
-    Attributes:
-        ratio: Geometric mean over the seeds.
-        interval: 95 % interval of the ratio (Student's t on the logarithms).
-        lower: Seeds with a ratio below 1.
-        p_value: Wilcoxon signed-rank test, two-sided.
-    """
-
-    ratio: float
-    interval: Interval
-    lower: int
-    seeds: int
-    p_value: float
 
 
 def total(runs: list[FinishedRun]) -> NDArray[np.float64]:
@@ -44,8 +26,23 @@ def total(runs: list[FinishedRun]) -> NDArray[np.float64]:
 
 
 def typical(runs: list[FinishedRun]) -> NDArray[np.float64]:
-    """The median over the last 50 generations of each run: (runs,)."""
+    """The median over the last 50 generations of each run: (runs,); empty if a run has fewer."""
+    if any(run.generations < LAST for run in runs):
+        return np.array([])
     return np.array([float(np.median(run.columns["evaluations"][-LAST:])) for run in runs])
+
+
+def tail_shares(runs: list[FinishedRun]) -> NDArray[np.float64]:
+    """The share of each run's evaluations that it makes in the last tenth of its generations: (runs,)."""
+    tails = np.array([float(run.columns["evaluations"][-math.ceil(run.generations / 10) :].sum()) for run in runs])
+    return tails / np.maximum(total(runs), 1.0)
+
+
+def accuracy_differences(results: StudyResults, problem: str, method: str) -> NDArray[np.float64]:
+    """The accuracy of a method minus that of plain gradient lexicase with the same seed, in points: (seeds,)."""
+    mine, theirs = _by_seed(results, problem, method, BASELINE)
+    pairs = zip(mine, theirs, strict=True)
+    return np.array([100 * (float(a.summary["accuracy"]) - float(b.summary["accuracy"])) for a, b in pairs])
 
 
 def compare(
@@ -54,25 +51,24 @@ def compare(
     method: str,
     baseline: str = BASELINE,
     measure: Callable[[list[FinishedRun]], NDArray[np.float64]] = total,
-) -> EvaluationRatio | None:
-    """Compare the evaluations of two methods, measured by ``measure``; None if they share fewer than two seeds."""
-    from scipy.stats import t, wilcoxon
+) -> PairedRatio | None:
+    """Compare the evaluations of two methods, seed by seed; None if they share fewer than 3 seeds."""
+    mine, theirs = (measure(runs) for runs in _by_seed(results, problem, method, baseline))
+    return paired_ratio(np.log(mine / theirs)) if method != baseline else None
 
-    mine, theirs = ({run.seed: run for run in results.runs_of(problem, name)} for name in (method, baseline))
-    seeds = sorted(mine.keys() & theirs.keys())
-    if len(seeds) < 2 or method == baseline:
-        return None
-    logs = np.log(measure([mine[s] for s in seeds]) / measure([theirs[s] for s in seeds]))
-    half = float(t.ppf(0.975, len(seeds) - 1)) * logs.std(ddof=1) / math.sqrt(len(seeds))
-    p = float(wilcoxon(logs).pvalue) if np.any(logs) else 1.0
-    mean = float(logs.mean())
-    ratio, low, high = np.exp([mean, mean - half, mean + half]).tolist()
-    return EvaluationRatio(ratio, Interval(low, high), int((logs < 0).sum()), len(seeds), p)
+
+def _by_seed(results: StudyResults, problem: str, *methods: str) -> list[list[FinishedRun]]:
+    """The runs of methods, those of a seed that all of them have side by side."""
+    found = [{run.seed: run for run in results.runs_of(problem, method)} for method in methods]
+    seeds = sorted(set[int].intersection(*(set(runs) for runs in found)))
+    return [[runs[seed] for seed in seeds] for runs in found]
 
 
 def image_sections(results: StudyResults) -> list[Section]:
-    """All sections of the page."""
-    return [_evaluations(results), _ratios(results), _accuracy(results), _endings(results), _passes(results)]
+    """All sections of the page that have something to show."""
+    parts = [_evaluations(results), _ratios(results, "ratios", total), _ratios(results, "typical", typical)]
+    parts += [_accuracy(results), _endings(results), _passes(results)]
+    return [part for part in parts if part.charts or part.table]
 
 
 def _evaluations(results: StudyResults) -> Section:
@@ -95,30 +91,45 @@ def _evaluations(results: StudyResults) -> Section:
     return Section("evaluations", "Evaluations per generation", text, charts, scales=("linear",))
 
 
-def _ratios(results: StudyResults) -> Section:
+#: Title of a table of evaluations, name of its measure, and what it says of it.
+MEASURES = {
+    "ratios": (
+        "Total evaluations against plain gradient lexicase",
+        "evaluations per run",
+        "The primary measure: all evaluations of a run. Few selections that run out of cases can make up much of it.",
+    ),
+    "typical": (
+        "A typical generation against plain gradient lexicase",
+        f"median of the last {LAST}",
+        f"A secondary measure: the median of the last {LAST} generations, which selections that run out of cases sway "
+        "little.",
+    ),
+}
+
+
+def _ratios(results: StudyResults, name: str, measure: Callable[[list[FinishedRun]], NDArray[np.float64]]) -> Section:
     def cells(problem: str, method: str, runs: list[FinishedRun]) -> list[str]:
-        mean = total(runs) / np.array([run.generations for run in runs])
-        found: list[str] = []
-        for values, measure in ((mean, total), (typical(runs), typical)):
-            found += [quartiles(values), *_against_plain(compare(results, problem, method, measure=measure))]
-        return found
+        ratio, p = tested[problem].get(method, (None, None))
+        against = (
+            [str(ratio), f"{ratio.lower}/{ratio.seeds}", format_p(ratio.p_value), format_p(p)] if ratio else [""] * 4
+        )
+        return [quartiles(measure(runs)), *against]
 
-    against = ["ratio to plain (95 %)", "fewer in", "p"]
-    header = ["per generation", *against, f"median of the last {LAST}", *against]
+    tested = {}
+    for problem in results.problems:
+        ratios = {m: compare(results, problem, m, measure=measure) for m in results.methods(problem)}
+        known = {m: ratio for m, ratio in ratios.items() if ratio is not None}
+        adjusted = holm([ratio.p_value for ratio in known.values()])
+        tested[problem] = {m: (ratio, p) for (m, ratio), p in zip(known.items(), adjusted, strict=True)}
+    title, column, meaning = MEASURES[name]
     text = (
-        "Evaluations: medians over the runs with quartiles in brackets; of the mean per generation, which the few "
-        "selections that run out of cases sway, and of the median generation, which they do not. Ratio: geometric mean "
-        "over the seeds of that number by that of plain gradient lexicase with the same seed. p: Wilcoxon signed-rank "
-        "test, two-sided, not adjusted."
+        f"{meaning} Medians over the runs with quartiles in brackets. Ratio: geometric mean over the seeds of the "
+        "measure divided by that of plain gradient lexicase with the same seed, with Student's interval on the "
+        "logarithms. p: Wilcoxon signed-rank test, two-sided; Holm p: adjusted over the methods."
     )
-    return Section("ratios", "Against plain gradient lexicase", text, table=table_of(results, header, cells, "data"))
-
-
-def _against_plain(found: EvaluationRatio | None) -> list[str]:
-    if found is None:
-        return ["", "", ""]
-    ratio = f"{found.ratio:.2f} ({found.interval.low:.2f}–{found.interval.high:.2f})"
-    return [ratio, f"{found.lower}/{found.seeds}", f"{found.p_value:.3f}"]
+    header = [column, "ratio to plain (95 %)", "fewer in", "p", "Holm p"]
+    has_values = any(measure(results.runs_of(p, m)).size for p in results.problems for m in results.methods(p))
+    return Section(name, title, text, table=table_of(results, header, cells, "data") if has_values else None)
 
 
 def _accuracy(results: StudyResults) -> Section:
@@ -129,15 +140,20 @@ def _accuracy(results: StudyResults) -> Section:
         p = f"{z_test(right / trials, base[0] / base[1], trials)[1]:.3f}" if tested else ""
         accuracies = [100 * float(run.summary["accuracy"]) for run in runs]
         spread = f"{min(accuracies):.2f}–{max(accuracies):.2f}" if len(runs) > 1 else ""
-        return [f"{100 * right / trials:.2f}", spread, p, *([] if different else [_published(method)])]
+        points = accuracy_differences(results, problem, method) if tested else np.array([])
+        low, high = mean_interval(points) if points.size >= MIN_PAIRS else (0.0, 0.0)
+        paired = f"{points.mean():+.2f} ({low:+.2f} to {high:+.2f})" if points.size >= MIN_PAIRS else ""
+        published = [] if different else [_published(method)]
+        return [f"{100 * right / trials:.2f}", spread, paired, p, *published]
 
     different = paper.differences("image", results.spec.settings, results.problems)
-    header = ["accuracy, %", "of single runs", "p", *([] if different else ["paper (p)"])]
+    header = ["accuracy, %", "of single runs", "difference to plain, points (95 %)", "p, the paper's test"]
+    header += [] if different else ["paper (p)"]
     text = (
-        "The last parent on the test cases, all runs of a method together. p: one-proportion z-test, left-tailed, with "
-        "the sample proportion in the variance as in the paper, against the accuracy of plain gradient lexicase. The "
-        "test takes that accuracy as known, and runs on the same test cases are not independent; not to reject is no "
-        "proof of equality."
+        "The last parent on the test cases. Difference: mean over the seeds of the accuracy minus that of plain "
+        "gradient lexicase with the same seed, with Student's interval. The paper's test is a one-proportion z-test, "
+        "left-tailed, of all runs of a method together; it counts the same test images many times and takes the "
+        "accuracy of plain as known, so it is given for comparison only."
     )
     return Section("accuracy", "Accuracy", text, table=table_of(results, header, cells, "data"))
 
@@ -167,8 +183,8 @@ def _passes(results: StudyResults) -> Section:
         return [f"{passes:,.0f}", f"{passes / evaluations:.2f}", f"{passes / calls:.1f}", share]
 
     header = ["forward passes", "per evaluation", "per call of a network", "selection's share of time"]
-    text = "What selection had really computed: blocks of cases in advance, of which some turn out not to be needed."
-    return Section("passes", "Forward passes really computed", text, table=table_of(results, header, cells, "data"))
+    text = "Selection computes blocks of cases in advance, and does not need all of them in the end."
+    return Section("passes", "Forward passes computed", text, table=table_of(results, header, cells, "data"))
 
 
 def _pooled(runs: list[FinishedRun]) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 
 import numpy as np
@@ -9,10 +10,10 @@ from numpy.typing import NDArray
 
 from flexicase.experiments._tables import is_timing
 from flexicase.experiments.results import FinishedRun, StudyResults
-from flexicase.report._curves import COUNTS, mean_curve, median_curve, per_generation, totals
+from flexicase.report._curves import COUNTS, log_ratios, mean_curve, median_curve, per_generation, totals
 from flexicase.report._sections import Line, Section, View, charts_of, curve_lines, lines_of, quartiles, table_of
-from flexicase.report._successes import BASELINE, success_section
-from flexicase.report.statistics import kaplan_meier
+from flexicase.report._successes import BASELINE, agreement_section, format_p, success_section
+from flexicase.report.statistics import PairedRatio, holm, kaplan_meier, paired_ratio
 
 #: Generations whose times are taken together, since other work on the machine disturbs single ones.
 WINDOW = 11
@@ -22,8 +23,9 @@ SUCCESS = "A success solves every held-out test case."
 
 def program_sections(results: StudyResults) -> list[Section]:
     """All sections of the page that have something to show."""
-    parts = [_evaluations(results), _totals(results), _time_to_success(results), _diversity(results), _time(results)]
-    return [success_section(results, SUCCESS), *(part for part in parts if part.charts or part.table)]
+    parts = [success_section(results, SUCCESS), agreement_section(results), _evaluations(results), _ratios(results)]
+    parts += [_totals(results), _time_to_success(results), _diversity(results), _time(results)]
+    return [part for part in parts if part and (part.charts or part.table)]
 
 
 def _evaluations(results: StudyResults) -> Section:
@@ -40,6 +42,48 @@ def _evaluations(results: StudyResults) -> Section:
     )
     charts = charts_of(results, "evaluations", "mean evaluations per generation", "evaluations", views)
     return Section("evaluations", "Evaluations per generation", text, charts, scales=("linear", "log"))
+
+
+def evaluation_ratios(
+    results: StudyResults, problem: str, contrasts: Iterable[tuple[str, str]], count: str
+) -> dict[tuple[str, str], tuple[PairedRatio, float]]:
+    """For pairs of methods, the ratio of evaluations per generation and its p-value, Holm-adjusted over the pairs."""
+    logs = {
+        (mine, theirs): paired_ratio(
+            log_ratios(results.runs_of(problem, mine), results.runs_of(problem, theirs), count)
+        )
+        for mine, theirs in contrasts
+    }
+    found = {pair: ratio for pair, ratio in logs.items() if ratio is not None}
+    adjusted = holm([ratio.p_value for ratio in found.values()])
+    return {pair: (ratio, p) for (pair, ratio), p in zip(found.items(), adjusted, strict=True)}
+
+
+def _ratios(results: StudyResults) -> Section:
+    def cells(problem: str, method: str, _runs: list[FinishedRun]) -> list[str]:
+        row = []
+        for count in COUNTS:
+            ratio, p = ratios[problem, count].get((method, BASELINE), (None, None))
+            row += [str(ratio or ""), format_p(p)]
+        return [*row, str(ratio.seeds) if ratio else ""]
+
+    ratios = {
+        (problem, count): evaluation_ratios(
+            results, problem, [(m, BASELINE) for m in results.methods(problem) if m != BASELINE], count
+        )
+        for problem in results.problems
+        for count in COUNTS
+    }
+    header = ["ratio, population pool (95 %)", "Holm p", "ratio, distinct vectors (95 %)", "Holm p", "seeds"]
+    text = (
+        "Evaluations per generation divided by those of lexicase, matched by seed and generation: the mean log ratio "
+        "over the generations from 1 on in which both runs of a seed select parents, averaged over the seeds, with "
+        "Student's interval over the seeds. p: Wilcoxon signed-rank test over the seeds, Holm-adjusted over the "
+        "methods. Both counts are given, because they need not agree; the distinct count is the one that the "
+        "reference system computes."
+    )
+    section = Section("ratios", "Evaluations against lexicase", text, table=table_of(results, header, cells))
+    return section if any(ratios.values()) else Section("ratios", "", "")
 
 
 def _totals(results: StudyResults) -> Section:

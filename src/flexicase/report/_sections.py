@@ -19,6 +19,8 @@ from flexicase.report._curves import Curve, mean_curve
 
 Line: TypeAlias = dict[str, Any]
 MAX_NAME_LENGTH = 100
+#: Means over fewer active runs than this are not compared.
+MIN_ACTIVE_RUNS = 5
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class Chart:
         log: Whether a logarithmic scale is offered.
         log_x: Whether the horizontal axis is logarithmic.
         steps: Whether a value holds until the next one.
+        caption: A note below the chart: how many runs its means rest on.
     """
 
     id: str
@@ -43,15 +46,17 @@ class Chart:
     log: bool = True
     log_x: bool = False
     steps: bool = False
+    caption: str = ""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table; rows with the same first cell form a group, and the first ``names`` columns hold text."""
+    """A table; rows with the same first cell form a group; the first ``names`` columns are text, or all (``prose``)."""
 
     header: list[str]
     rows: list[list[str]]
     names: int = 2
+    prose: bool = False
 
     def groups(self) -> list[list[list[str]]]:
         """The rows, by their first cell."""
@@ -103,8 +108,26 @@ def charts_of(
         }
         if full:
             title_here = f"{paper.title(problem)}: {title}."
-            charts.append(Chart(f"{kind}-{problem}", kind, problem, title_here, x, y, full, **options))
+            caption = _caption(next(iter(full.values()))["lines"])
+            charts.append(Chart(f"{kind}-{problem}", kind, problem, title_here, x, y, full, caption=caption, **options))
     return charts
+
+
+def _caption(lines: list[Line]) -> str:
+    """The runs behind the means of a chart: at the start, and from when on they are few."""
+    counted = [line for line in lines if line.get("active")]
+    if not counted:
+        return ""
+    runs = sorted({line["active"][0] for line in counted})
+    few = [
+        f"{line['title']} {line['x'][enough]} ({line['active'][-1]} at the end)"
+        for line in counted
+        if (enough := sum(n >= MIN_ACTIVE_RUNS for n in line["active"])) < len(line["x"])
+    ]
+    text = f"Means of {'–'.join(map(str, dict.fromkeys((runs[0], runs[-1]))))} runs at the start"
+    return (
+        f"{text}; of fewer than {MIN_ACTIVE_RUNS} active runs from generation: {', '.join(few)}." if few else f"{text}."
+    )
 
 
 def table_of(

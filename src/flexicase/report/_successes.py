@@ -4,24 +4,36 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from flexicase.experiments.results import StudyResults
+from flexicase.experiments.results import FinishedRun, StudyResults
 from flexicase.report import _paper as paper
 from flexicase.report._sections import Section, Table, each
-from flexicase.report.statistics import Interval, fisher_exact, holm, wilson
+from flexicase.report.statistics import (
+    Interval,
+    fisher_exact,
+    fisher_power,
+    holm,
+    mcnemar,
+    paired_difference,
+    wilson,
+)
 
 BASELINE = "lexicase"
 LEVEL = 0.05
+NO_INTERVAL = Interval(float("nan"), float("nan"))
 
 
 @dataclass(frozen=True)
 class SuccessRate:
-    """The successes of a method on a problem.
+    """The successes of a method on a problem, compared with lexicase where it is not lexicase itself.
 
     Attributes:
         interval: 95 % interval of the success rate.
-        p_value: Of Fisher's exact test against the baseline; None for the baseline itself.
-        adjusted: The same, adjusted for all methods of the problem.
-        published: Successes out of 50 in the paper; None where it has none.
+        difference: The rate minus that of lexicase on the same seeds; with its 95 % interval, ``bounds``.
+        p_value: Of Fisher's exact test.
+        adjusted: The same, Holm-adjusted for all methods of the problem.
+        paired: Of McNemar's exact test on the same seeds.
+        paired_adjusted: The same, Holm-adjusted.
+        published: Successes out of 50 in the paper; None where it has none, or for a study of another size.
     """
 
     problem: str
@@ -29,8 +41,12 @@ class SuccessRate:
     successes: int
     runs: int
     interval: Interval
+    difference: float = 0.0
+    bounds: Interval = NO_INTERVAL
     p_value: float | None = None
     adjusted: float | None = None
+    paired: float | None = None
+    paired_adjusted: float | None = None
     published: int | None = None
 
     @property
@@ -40,33 +56,53 @@ class SuccessRate:
 
     @property
     def differs(self) -> bool:
-        """Whether the rate is significantly different from the baseline's, at the 5 % level."""
-        return self.p_value is not None and self.p_value < LEVEL
+        """Whether both adjusted tests find a difference from lexicase at the 5 % level."""
+        return all(p is not None and p < LEVEL for p in (self.adjusted, self.paired_adjusted))
+
+    def describe_difference(self) -> str:
+        """The difference in percentage points, with its interval."""
+        low, high = (100 * end for end in self.bounds)
+        return f"{100 * self.difference:+.0f} ({low:+.0f} to {high:+.0f})" if self.paired is not None else ""
 
 
 def success_table(results: StudyResults) -> list[SuccessRate]:
     """One cell for each problem and method of a study, the paper's methods first."""
-    cells, comparable = [], not paper.differences("gp", results.spec.settings, ())
-    for problem, method, runs in each(results):
-        solved = sum(run.success for run in runs)
-        published = paper.SUCCESSES.get((problem, method)) if comparable else None
-        cells.append(SuccessRate(problem, method, solved, len(runs), wilson(solved, len(runs)), published=published))
-    return [cell for problem in results.problems for cell in _tested([c for c in cells if c.problem == problem])]
+    comparable = not paper.differences("gp", results.spec.settings, ())
+    cells = []
+    for problem in results.problems:
+        here = [(method, runs) for name, method, runs in each(results) if name == problem]
+        baseline = next((runs for method, runs in here if method == BASELINE), [])
+        found = [_cell(problem, method, runs, [] if method == BASELINE else baseline) for method, runs in here]
+        if comparable:
+            found = [replace(cell, published=paper.SUCCESSES.get((problem, cell.method))) for cell in found]
+        cells += _adjusted(found)
+    return cells
 
 
-def _tested(cells: list[SuccessRate]) -> list[SuccessRate]:
-    baseline = next((cell for cell in cells if cell.method == BASELINE), None)
-    if baseline is None:
-        return cells
-    others = [cell for cell in cells if cell is not baseline]
-    p_values = [fisher_exact(c.successes, c.runs, baseline.successes, baseline.runs) for c in others]
-    tests = dict(zip((c.method for c in others), zip(p_values, holm(p_values), strict=True), strict=True))
-    return [replace(c, p_value=p, adjusted=q) for c in cells for p, q in [tests.get(c.method, (None, None))]]
+def _cell(problem: str, method: str, runs: list[FinishedRun], baseline: list[FinishedRun]) -> SuccessRate:
+    solved = sum(run.success for run in runs)
+    cell = SuccessRate(problem, method, solved, len(runs), wilson(solved, len(runs)))
+    if not baseline:
+        return cell
+    p = fisher_exact(solved, len(runs), sum(run.success for run in baseline), len(baseline))
+    theirs = {run.seed: run.success for run in baseline}
+    pairs = [(run.success, theirs[run.seed]) for run in runs if run.seed in theirs]
+    if not pairs:
+        return replace(cell, p_value=p)
+    discordant = sum(a and not b for a, b in pairs), sum(b and not a for a, b in pairs)
+    difference, bounds = paired_difference(*discordant, len(pairs))
+    return replace(cell, p_value=p, paired=mcnemar(*discordant), difference=difference, bounds=bounds)
 
 
-def baseline_rate(cells: list[SuccessRate], problem: str) -> float:
-    """The success rate of lexicase on a problem."""
-    return next(cell.rate for cell in cells if cell.problem == problem and cell.method == BASELINE)
+def _adjusted(cells: list[SuccessRate]) -> list[SuccessRate]:
+    """The cells of a problem with Holm-adjusted p-values."""
+    fisher = [i for i, cell in enumerate(cells) if cell.p_value is not None]
+    for i, p in zip(fisher, holm([cells[i].p_value or 0.0 for i in fisher]), strict=True):
+        cells[i] = replace(cells[i], adjusted=p)
+    paired = [i for i, cell in enumerate(cells) if cell.paired is not None]
+    for i, p in zip(paired, holm([cells[i].paired or 0.0 for i in paired]), strict=True):
+        cells[i] = replace(cells[i], paired_adjusted=p)
+    return cells
 
 
 def format_p(p: float | None) -> str:
@@ -79,24 +115,50 @@ def format_p(p: float | None) -> str:
 
 
 def success_section(results: StudyResults, meaning: str) -> Section:
-    """The success table with tests, and the paper's counts where it has them; ``meaning`` says what a success is."""
-    cells = success_table(results)
-    has_paper = any(cell.published is not None for cell in cells)
+    """The success table with tests; ``meaning`` says what a success is."""
     rows = []
-    for c in cells:
-        mark = "" if not c.differs else " ↓" if c.rate < baseline_rate(cells, c.problem) else " ↑"
-        names = [paper.title(c.problem), paper.title(c.method)]
-        row = [*names, f"{c.successes}/{c.runs}{mark}", f"{c.interval.low:.2f}–{c.interval.high:.2f}"]
-        rows.append([*row, format_p(c.p_value), format_p(c.adjusted), *([_published(c)] if has_paper else [])])
-    header = ["problem", "method", "successes", "95 % interval", "p", "Holm p", *(["paper"] if has_paper else [])]
+    for c in success_table(results):
+        mark = "" if not c.differs else " ↓" if c.difference < 0 else " ↑"
+        row = [paper.title(c.problem), paper.title(c.method), f"{c.successes}/{c.runs}{mark}"]
+        row += [f"{c.interval.low:.2f}–{c.interval.high:.2f}", c.describe_difference()]
+        rows.append(row + [format_p(p) for p in (c.paired, c.paired_adjusted, c.p_value, c.adjusted)])
+    header = ["problem", "method", "successes", "95 % interval", "difference, points (95 %)"]
+    header += ["McNemar p", "Holm", "Fisher p", "Holm"]
     text = (
-        f"{meaning} Intervals: Wilson. p: Fisher's exact test against lexicase, two-sided; Holm p: adjusted for the "
-        "other methods on the same problem. Arrows: different from lexicase at the 5 % level, unadjusted as in the "
-        "paper; ↓ worse, ↑ better."
+        f"{meaning} Intervals: Wilson. Methods share the initial population of a seed, so the difference from lexicase "
+        "is paired by seed (Agresti and Min) and tested by McNemar's exact test; Fisher's exact test ignores the "
+        "pairs. All tests are two-sided, Holm-adjusted for the methods on the same problem. Arrows: both adjusted "
+        "p-values are below 0.05; ↓ fewer, ↑ more successes than lexicase."
     )
     return Section("successes", "Successful runs", text, table=Table(header, rows))
 
 
-def _published(cell: SuccessRate) -> str:
-    mark = " ↓" if (cell.problem, cell.method) in paper.WORSE else ""
-    return "" if cell.published is None else f"{cell.published}/{paper.RUNS}{mark}"
+def agreement_section(results: StudyResults) -> Section | None:
+    """The paper's counts beside those here; None for a study of another size."""
+    cells = [c for c in success_table(results) if c.published is not None]
+    rows = []
+    for c in cells:
+        row = [paper.title(c.problem), paper.title(c.method), f"{c.successes}/{c.runs}"]
+        row += [f"{c.published}/{paper.RUNS}", format_p(count_agreement(c))]
+        base = next((b for b in cells if b.problem == c.problem and b.method == BASELINE), None)
+        rows.append([*row, *(pooled_test(c, base) if base and c.method != BASELINE else ("", "", ""))])
+    header = ["problem", "method", "here", "paper", "p, here against paper", "both together"]
+    header += ["p against lexicase", "power of 50 runs"]
+    text = (
+        "Chance decides whether one count crosses the 5 % level, so compare counts, not labels. p, here against "
+        "paper: Fisher's exact test, two-sided. Both together: the runs here and the paper's pooled, and Fisher's test "
+        "against lexicase, pooled in the same way. Power: the chance that 50 runs a method show the pooled difference "
+        "at the 5 % level."
+    )
+    return Section("agreement", "Agreement with the paper's counts", text, table=Table(header, rows)) if rows else None
+
+
+def count_agreement(cell: SuccessRate) -> float:
+    """The p-value of Fisher's exact test of a count against the published one."""
+    return fisher_exact(cell.successes, cell.runs, cell.published or 0, paper.RUNS)
+
+
+def pooled_test(cell: SuccessRate, base: SuccessRate) -> tuple[str, str, str]:
+    """A count pooled with the published one: the count, the p-value against lexicase, and the power of 50 runs."""
+    (a, n), (b, m) = ((c.successes + (c.published or 0), c.runs + paper.RUNS) for c in (cell, base))
+    return f"{a}/{n}", format_p(fisher_exact(a, n, b, m)), f"{100 * fisher_power(a / n, b / m, paper.RUNS):.0f} %"

@@ -75,21 +75,34 @@ def variant_sections(results: StudyResults) -> list[Section]:
 
 
 def variant_verdict(results: StudyResults) -> str:
-    """The share of the matrix that partial evaluation computes with one selection per parent."""
-    found = [
-        share.median
-        for variant in results.variants
-        if (settings := results.spec.settings_of(variant)).get("partial") and not settings.get("n_selections")
-        for problem, method, _ in each(results)
-        for share in [shares(results, problem, method).get(variant)]
-        if share
-    ]
-    if not found:
-        return "Partial evaluation with fewer selections than parents."
-    return (
-        f"With one selection per parent, partial evaluation computes {min(found):.0f}–{max(found):.0f} % of the full "
-        "matrix (medians over the runs of each method and problem)."
+    """What partial evaluation computes and how long it takes with one selection per parent; successes with fewer."""
+    settings = {variant: results.spec.settings_of(variant) for variant in results.variants}
+    full = [v for v in settings if not settings[v].get("partial")]
+    everything = [v for v in settings if settings[v].get("partial") and not settings[v].get("n_selections")]
+    few = [v for v in settings if settings[v].get("n_selections") and "default_weight" not in settings[v]]
+    percent, ratios = [], []
+    for problem, method, _ in each(results):
+        computed = shares(results, problem, method)
+        seconds = {v: per_generation(of_variant(results, v).runs_of(problem, method), "seconds_work") for v in computed}
+        percent += [computed[v].median for v in everything if v in computed]
+        pairs = [(v, w) for v in everything for w in full if v in computed and w in computed]
+        ratios += [float(np.median(seconds[v]) / np.median(seconds[w])) for v, w in pairs]
+    if not ratios:
+        return "Partial evaluation with different numbers of selections."
+    solved = "; ".join(
+        f"{paper.title(problem)} {', '.join(_solved(results, problem, variant) for variant in (*full, *few))}"
+        for problem in results.problems
     )
+    return (
+        f"With one selection per parent, partial evaluation computes {min(percent):.0f}–{max(percent):.0f} % of the "
+        f"full matrix and takes {min(ratios):.1f}–{max(ratios):.1f} times as long as computing all of it. Successes, "
+        f"also with fewer selections: {solved}."
+    )
+
+
+def _solved(results: StudyResults, problem: str, variant: str) -> str:
+    runs = [run for run in results.runs if (run.problem, run.variant) == (problem, variant)]
+    return f"{sum(run.success for run in runs)}/{len(runs)} ({variant})"
 
 
 def _summary(results: StudyResults) -> Section:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from statistics import NormalDist
 from typing import Literal, NamedTuple
 
@@ -11,6 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 _NORMAL = NormalDist()
+#: Fewer pairs than this give no interval.
+MIN_PAIRS = 3
 
 
 class Interval(NamedTuple):
@@ -18,6 +21,86 @@ class Interval(NamedTuple):
 
     low: float
     high: float
+
+
+class PairedRatio(NamedTuple):
+    """A geometric mean ratio over seeds, its 95 % interval (Student's t on logarithms) and Wilcoxon's p-value."""
+
+    ratio: float
+    interval: Interval
+    lower: int
+    seeds: int
+    p_value: float
+
+    def __str__(self) -> str:
+        return f"{self.ratio:.2f} ({self.interval.low:.2f}–{self.interval.high:.2f})"
+
+
+def paired_ratio(logs: ArrayLike) -> PairedRatio | None:
+    """The ratio behind (seeds,) logarithms of ratios, one per seed; None for fewer than 3 seeds.
+
+    >>> print(paired_ratio([-0.1, -0.2, -0.3, -0.2]))
+    0.82 (0.72–0.93)
+    """
+    from scipy.stats import wilcoxon
+
+    values = np.asarray(logs, dtype=np.float64)
+    if values.size < MIN_PAIRS:
+        return None
+    p = float(wilcoxon(values).pvalue) if np.any(values) else 1.0
+    ratio, low, high = np.exp([values.mean(), *mean_interval(values)]).tolist()
+    return PairedRatio(ratio, Interval(low, high), int((values < 0).sum()), values.size, p)
+
+
+def mean_interval(values: NDArray[np.float64]) -> Interval:
+    """The 95 % interval of a mean (Student)."""
+    from scipy.stats import t
+
+    half = float(t.ppf(0.975, values.size - 1)) * values.std(ddof=1) / math.sqrt(values.size)
+    return Interval(float(values.mean()) - half, float(values.mean()) + half)
+
+
+def mcnemar(only_first: int, only_second: int) -> float:
+    """Two-sided p-value of the exact test of two paired proportions (McNemar, 1947), from the discordant pairs.
+
+    >>> f"{mcnemar(1, 8):.4f}"
+    '0.0391'
+    """
+    from scipy.stats import binomtest
+
+    n = only_first + only_second
+    return float(binomtest(only_first, n).pvalue) if n else 1.0
+
+
+def paired_difference(only_first: int, only_second: int, pairs: int) -> tuple[float, Interval]:
+    """The difference of two paired proportions, and its adjusted Wald interval (Agresti and Min, 2005).
+
+    >>> difference, (low, high) = paired_difference(3, 9, 50)
+    >>> f"{difference:+.2f} {low:+.2f} {high:+.2f}"
+    '-0.12 -0.25 +0.02'
+    """
+    _check_counts(only_first + only_second, pairs)
+    n, b, c = pairs + 2, only_first + 0.5, only_second + 0.5
+    middle, half = (b - c) / n, 1.959964 * math.sqrt(b + c - (b - c) ** 2 / n) / n
+    return (only_first - only_second) / pairs, Interval(middle - half, middle + half)
+
+
+def fisher_power(rate: float, other: float, trials: int, level: float = 0.05) -> float:
+    """The chance that Fisher's exact test of ``trials`` runs a side is significant when these are the true rates.
+
+    >>> f"{fisher_power(0.5, 0.9, 20):.2f}"
+    '0.70'
+    """
+    from scipy.stats import binom
+
+    counts = np.arange(trials + 1)
+    return float(binom.pmf(counts, trials, rate) @ _rejected(trials, level) @ binom.pmf(counts, trials, other))
+
+
+@cache
+def _rejected(trials: int, level: float) -> NDArray[np.bool_]:
+    counts = range(trials + 1)
+    return np.array([[fisher_exact(a, trials, b, trials) < level for b in counts] for a in counts])
 
 
 def wilson(successes: int, trials: int, confidence: float = 0.95) -> Interval:

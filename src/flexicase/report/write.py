@@ -29,12 +29,12 @@ from flexicase.report._programs import program_sections
 from flexicase.report._sections import Section, View, charts_of, curve_lines, each, unique_name
 from flexicase.report._successes import success_section, success_table
 from flexicase.report._variants import WORK, variant_sections, variant_verdict
-from flexicase.report.claims import Claim, claims, image_claims, verdict_line
+from flexicase.report.claims import Claim, claims, claims_section, image_claims, verdict_line
 from flexicase.report.figures import SUFFIXES, draw_figures, figures_of
 
 RESOURCES = Path(__file__).parent / "page"
 #: Ids that the page has by itself.
-OWN_IDS = ("claims", "origin", "charts", "palette")
+OWN_IDS = ("origin", "charts", "palette")
 PACKAGES = ("jinja2", "matplotlib", "pyarrow", "pydantic", "scipy")
 PAGE = "report.html"
 #: Subfolder of a report's folder, for files that are not complete yet.
@@ -104,6 +104,13 @@ def _check(run: FinishedRun, layout: Layout) -> None:
             raise ValueError(f"run {run.id!r}: expected a value for {name!r}, got {run.summary.get(name)!r}")
 
 
+def sections_of(results: StudyResults) -> list[Section]:
+    """All sections of a study's report: the claims of the paper first."""
+    layout = layout_of(results)
+    table = claims_section(layout.claims(results))
+    return [*([table] if table else []), *layout.sections(results)]
+
+
 @dataclass(frozen=True)
 class Report:
     """The page that was written, and the tables and figures beside it."""
@@ -134,7 +141,7 @@ def write_report(export: Path, folder: Path) -> Report:
     try:
         results = read_results(export)
         with np.errstate(all="ignore"):  # infinite values are gaps in charts
-            sections = layout_of(results).sections(results)
+            sections = sections_of(results)
             files = [*write_tables(results, sections, partial), *draw_figures(sections, partial)]
             names = [path.name for path in files]
             write_atomically(partial / PAGE, render(results, sections, names).encode())
@@ -179,7 +186,7 @@ def render(results: StudyResults, sections: list[Section], files: Collection[str
         replace(part, charts=[replace(chart, id=unique_name(chart.id, taken)) for chart in part.charts])
         for part in sections
     ]
-    found = layout.claims(results)
+    verdict = verdict_line(layout.claims(results)) or layout.verdict(results)
     charts = [asdict(chart) for part in parts for chart in part.charts]
     data = json.dumps(_finite(charts), separators=(",", ":"), allow_nan=False)
     environment = Environment(loader=FileSystemLoader(RESOURCES), autoescape=True, trim_blocks=True)
@@ -189,8 +196,7 @@ def render(results: StudyResults, sections: list[Section], files: Collection[str
         done=len(results.runs),
         planned=results.planned,
         from_paper=any(run.method in (*paper.ROWS, *paper.IMAGE_ROWS) for run in results.runs),
-        claims=found,
-        verdict=verdict_line(found) or layout.verdict(results) or f"{len(results.runs)} runs of a user's own kind.",
+        verdict=verdict or f"{len(results.runs)} finished runs; none of the paper's claims is about them.",
         different=paper.differences(results.spec.kind, results.spec.settings, results.problems),
         sections=parts,
         files=_links(parts, files),
@@ -242,11 +248,24 @@ def _write_csv(path: Path, lines: list[list[Any]]) -> Path:
 
 
 def _success_lines(results: StudyResults) -> list[list[Any]]:
-    header = ["problem", "method", "successes", "runs", "low", "high", "p", "p_holm", "paper_successes", "paper_runs"]
+    header = [
+        "problem",
+        "method",
+        "successes",
+        "runs",
+        "low",
+        "high",
+        "difference",
+        "difference_low",
+        "difference_high",
+    ]
+    header += ["mcnemar_p", "mcnemar_p_holm", "fisher_p", "fisher_p_holm", "paper_successes", "paper_runs"]
     lines: list[list[Any]] = [header]
     for c in success_table(results):
         published = [c.published, paper.RUNS] if c.published is not None else [None, None]
-        lines.append([c.problem, c.method, c.successes, c.runs, *c.interval, c.p_value, c.adjusted, *published])
+        paired = [c.difference, *c.bounds] if c.paired is not None else [None, None, None]
+        tests = [c.paired, c.paired_adjusted, c.p_value, c.adjusted]
+        lines.append([c.problem, c.method, c.successes, c.runs, *c.interval, *paired, *tests, *published])
     return lines
 
 

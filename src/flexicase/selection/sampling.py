@@ -1,16 +1,16 @@
-"""Sampling: which part of the error matrix a generation's selection uses."""
+"""Sampling: which cases a generation uses. Selection draws columns of a matrix, `flexicase.gp.evolve` draws cases."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flexicase import _native
-from flexicase._checks import check_count, check_fraction, shown
+from flexicase._checks import check_choice, check_count, check_fraction, check_not_negative, shown
 from flexicase.rng import Key, Lane, Stream, case_keys
 from flexicase.selection.matrix import ErrorMatrix, row_blocks
 from flexicase.selection.protocol import Backend, Kernel, Selection
@@ -46,12 +46,14 @@ class PartitionKernel:
 
     def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
         """Run the events with these numbers."""
+        n = len(self.parts)
+        which = [event % n for event in events[:n]]
+        draws = [self.kernels[k].draw(key, events[i::n], counts, threads) for i, k in enumerate(which)]
+        counts = counts and all(mine.counted for mine in draws)
         out = Selection.empty(len(events), counts)
-        for i in range(min(len(self.parts), len(events))):
-            which = events[i] % len(self.parts)
-            mine = self.kernels[which].draw(key, events[i :: len(self.parts)], counts, threads)
-            individuals = self.parts[which].individuals
-            rows = slice(i, None, len(self.parts))
+        for i, mine in enumerate(draws):
+            individuals = self.parts[which[i]].individuals
+            rows = slice(i, None, n)
             out.indices[rows] = mine.indices if individuals is None else individuals[mine.indices]
             if counts:
                 out.evaluations[rows] = mine.evaluations
@@ -66,12 +68,24 @@ def random_permutation(n: int, stream: Stream) -> NDArray[np.int64]:
     return np.argsort(case_keys(stream.word(), n))
 
 
+#: How the sample changes from one generation to the next.
+DownSampleKind: TypeAlias = Literal["random", "static", "disjoint", "rolling"]
+
+
 @dataclass(frozen=True, slots=True)
 class DownSample:
-    """Random down-sampling: a fresh random subset of the cases (Hernandez, Lalejini, Dolson and Ofria, GECCO 2019).
+    """A random subset of the cases (Hernandez, Lalejini, Dolson and Ofria, GECCO 2019).
+
+    A selector has one sample, whatever the kind. In `flexicase.gp.evolve` the kind says what follows it:
+
+    - ``"random"``: each generation draws a fresh sample.
+    - ``"static"``: all generations use the sample of the first.
+    - ``"disjoint"``: the shuffled cases are used block by block, then shuffled again.
+    - ``"rolling"``: each generation replaces the oldest case of the sample by a random one from outside.
 
     Attributes:
         size: A fraction of the cases (0 < size ≤ 1, a float), or how many (an integer).
+        kind: How the sample changes from one generation to the next.
 
     Example:
         >>> import flexicase as fx
@@ -81,9 +95,11 @@ class DownSample:
     """
 
     size: float | int = 0.1
+    kind: DownSampleKind = "random"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", check_sample_size(self.size, "size"))
+        check_choice(self.kind, "kind", get_args(DownSampleKind))
 
     def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Partition]:
         """One part: every individual, some cases."""
@@ -96,7 +112,7 @@ class Cohorts:
     """Cohort lexicase selection (Hernandez, Lalejini, Dolson and Ofria, GECCO 2019 Companion).
 
     Individuals and cases are each split at random into ``n_cohorts`` cohorts of nearly equal size,
-    once per selector. Cohort k of the individuals uses cohort k of the cases only, and
+    once per selector or generation. Cohort k of the individuals uses cohort k of the cases only, and
     event number e selects from cohort e modulo ``n_cohorts``.
 
     Attributes:
@@ -117,11 +133,15 @@ class Cohorts:
 
     def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Partition]:
         """One part per cohort."""
-        n = min(self.n_cohorts, matrix.n_individuals, max(1, matrix.n_cases))
+        return [Partition(*cohort) for cohort in self.split(matrix.n_individuals, matrix.n_cases, key)]
+
+    def split(self, n_individuals: int, n_cases: int, key: Key) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """The individuals and the cases of each cohort, ascending."""
+        n = min(self.n_cohorts, n_individuals, max(1, n_cases))
         stream = Stream.of(key, 0, Lane.SAMPLE)
-        individuals = np.array_split(random_permutation(matrix.n_individuals, stream), n)
-        cases = np.array_split(random_permutation(matrix.n_cases, stream), n)
-        return [Partition(np.sort(i), np.sort(c)) for i, c in zip(individuals, cases, strict=True)]
+        individuals = np.array_split(random_permutation(n_individuals, stream), n)
+        cases = np.array_split(random_permutation(n_cases, stream), n)
+        return [(np.sort(i), np.sort(c)) for i, c in zip(individuals, cases, strict=True)]
 
 
 def check_sampling(sampling: Any) -> Sample | None:
@@ -150,20 +170,30 @@ def sample_size(size: float | int, n: int) -> int:
     return min(k, n)
 
 
+#: When an individual counts as solving a case: see `InformedDownSample`.
+SolvedBy: TypeAlias = Literal["zero", "elite", "median"] | float
+
+
 @dataclass(frozen=True, slots=True)
 class InformedDownSample:
     """Informed down-sampling (Boldi et al., "Informed Down-Sampled Lexicase Selection", ECJ 2024).
 
     Some individuals are drawn at random. The distance of two cases is the number of them that
-    solve (error 0) exactly one of the two. The sample starts with a random case and grows by
+    solve exactly one of the two. The sample starts with a random case and grows by
     farthest-first traversal: always the case whose nearest neighbour in the sample is farthest,
     ties decided at random. Cases that all individuals treat alike have distance 0, so where no
-    error is ever 0 this is random down-sampling.
+    error is ever 0, ``solved_by="zero"`` is random down-sampling.
 
     Attributes:
-        size: A fraction of the cases (0 < size ≤ 1, a float), or how many (an integer).
+        size: A fraction of the cases (0 < size ≤ 1, a float), or how many (an integer); by default 0.1, or 1.0 with
+            ``radius``.
         parent_rate: Individuals whose results give the distances: a fraction of all (a float), or how
             many. The paper's rate ρ; 1.0 is full information.
+        every: Generations between two updates of the distances in `flexicase.gp.evolve`: the paper's k.
+        solved_by: A case is solved by an error of 0 (``"zero"``), by an error up to a number, by the smallest error of
+            these individuals on the case (``"elite"``), or by one below their median (``"median"``).
+        radius: Makes the size adaptive: the sample is complete once every case is within this distance of it, and
+            ``size`` is the largest size. 0 takes one case of each group with equal results.
 
     Example:
         >>> import flexicase as fx
@@ -173,44 +203,83 @@ class InformedDownSample:
         {2}
     """
 
-    size: float | int = 0.1
+    size: float | int = None  # type: ignore[assignment]
     parent_rate: float | int = 0.01
+    every: int = 10
+    solved_by: SolvedBy = "zero"
+    radius: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "size", check_sample_size(self.size, "size"))
+        default = 0.1 if self.radius is None else 1.0
+        object.__setattr__(self, "size", default if self.size is None else check_sample_size(self.size, "size"))
         object.__setattr__(self, "parent_rate", check_sample_size(self.parent_rate, "parent_rate"))
+        object.__setattr__(self, "every", check_count(self.every, "every", 1))
+        if isinstance(self.solved_by, str):
+            check_choice(self.solved_by, "solved_by", ("zero", "elite", "median"))
+        else:
+            object.__setattr__(self, "solved_by", check_not_negative(self.solved_by, "solved_by"))
+        if self.radius is not None:
+            object.__setattr__(self, "radius", check_count(self.radius, "radius"))
 
     def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Partition]:
         """One part: every individual, some cases."""
         stream = Stream.of(key, 0, Lane.SAMPLE)
-        asked = random_permutation(matrix.n_individuals, stream)[: sample_size(self.parent_rate, matrix.n_individuals)]
+        asked = self.informants(matrix.n_individuals, stream)
         solved = np.empty((len(asked), matrix.n_cases), dtype=np.bool_)
-        for block in row_blocks(*solved.shape):
-            solved[block] = matrix.values[asked[block]] == 0
-        k = sample_size(self.size, matrix.n_cases)
-        if backend == "native":
-            chosen = np.empty(k, dtype=np.int64)
-            _native.farthest_first(np.ascontiguousarray(solved).view(np.uint8), stream.state, chosen)
+        if self.solved_by == "zero":
+            for block in row_blocks(*solved.shape):
+                solved[block] = matrix.values[asked[block]] == 0
         else:
-            chosen = farthest_first(solved, k, stream)
-        return [Partition(None, np.sort(chosen))]
+            solved[:] = self.solved(matrix.values[asked])
+        return [Partition(None, np.sort(self.choose(solved, stream, backend)))]
+
+    def informants(self, n_individuals: int, stream: Stream) -> NDArray[np.int64]:
+        """The individuals whose results give the distances, drawn at random."""
+        return random_permutation(n_individuals, stream)[: sample_size(self.parent_rate, n_individuals)]
+
+    def solved(self, errors: NDArray[Any]) -> NDArray[np.bool_]:
+        """Whether each of these individuals solves each case.
+
+        Args:
+            errors: (n_informants, n_cases) their errors.
+        """
+        if not len(errors) or not isinstance(self.solved_by, str):
+            return np.asarray(errors <= self.solved_by)
+        if self.solved_by == "zero":
+            return np.asarray(errors == 0)
+        return np.asarray(
+            errors == errors.min(axis=0) if self.solved_by == "elite" else errors < np.median(errors, axis=0)
+        )
+
+    def choose(self, solved: NDArray[np.bool_], stream: Stream, backend: Backend = "native") -> NDArray[np.int64]:
+        """Choose cases by what individuals solve, in the order chosen."""
+        k = sample_size(self.size, solved.shape[1])
+        if backend == "reference" or self.radius is not None:
+            return farthest_first(solved, k, stream, -1 if self.radius is None else self.radius)
+        chosen = np.empty(k, dtype=np.int64)
+        _native.farthest_first(np.ascontiguousarray(solved).view(np.uint8), stream.state, chosen)
+        return chosen
 
 
-def farthest_first(solved: NDArray[np.bool_], size: int, stream: Stream) -> NDArray[np.int64]:
+def farthest_first(solved: NDArray[np.bool_], size: int, stream: Stream, radius: int = -1) -> NDArray[np.int64]:
     """Choose cases by farthest-first traversal, in the Hamming distance of their columns.
 
     Args:
         solved: (n_parents, n_cases) whether each solves each case.
-        size: How many cases to choose.
+        size: How many cases to choose, at most.
         stream: Decides ties; the first case is a tie among all.
+        radius: Stop when no case is farther than this from those chosen.
 
     Returns:
-        (size,) the cases, in the order chosen.
+        (size,) the cases, in the order chosen; fewer if the radius was reached.
     """
     chosen = np.empty(size, dtype=np.int64)
     nearest = np.full(solved.shape[1], len(solved))
     for i in range(size):
-        tied = np.flatnonzero(nearest == nearest.max())
+        farthest = nearest.max()
+        if i and farthest <= radius:
+            return chosen[:i]
+        tied = np.flatnonzero(nearest == farthest)
         case = chosen[i] = tied[stream.bounded(len(tied))]
         nearest = np.minimum(nearest, (solved != solved[:, [case]]).sum(axis=0))
         nearest[chosen[: i + 1]] = -1

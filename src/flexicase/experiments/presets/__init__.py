@@ -11,22 +11,20 @@ PRESETS = ("smoke", "laptop", "paper")
 TARGETS = {
     **dict.fromkeys(("table2", "fig1", "fig2"), ("gp",)),
     **dict.fromkeys(("fig3", "fig4", "table3"), ("image",)),
-    "beyond": ("fast", "more"),
+    "beyond": ("fast",),
 }
-#: What is made unless somebody asks for more.
+#: The default targets.
 PAPER_TARGETS = ("table2", "fig1", "fig2", "fig3", "fig4", "table3")
-STUDIES = ("gp", "image", "cifar", "fast", "more")
+STUDIES = ("gp", "image", "fast")
 
 
 def preset_path(study: str, preset: str) -> Path:
-    """The TOML file of a study that comes with flexicase.
+    """The TOML file of a preset study.
 
     Args:
         study: ``"gp"``: the paper's five methods on Mirror Image and Last Index of Zero; ``"image"``: gradient lexicase
-            and its fast variants on images, digits up to the laptop, CIFAR-10 in the paper's; ``"cifar"``: the same on
-            a part of CIFAR-10 with a small network, for the laptop; ``"fast"``: partial evaluation with few and with
-            many selections per generation, on the paper's two problems; ``"more"``: the paper's five methods on
-            two other problems.
+            and its fast variants on images, digits up to the laptop, CIFAR-10 in the paper's; ``"fast"``: partial
+            evaluation with few and with many selections per generation, on the paper's two problems.
         preset: Its size: ``"smoke"``, ``"laptop"`` or ``"paper"``.
 
     Example:
@@ -35,5 +33,5 @@ def preset_path(study: str, preset: str) -> Path:
         'gp-paper.toml'
     """
     check_choice(study, "study", STUDIES)
-    check_choice(preset, "preset", ("laptop",) if study == "cifar" else PRESETS)
+    check_choice(preset, "preset", PRESETS)
     return Path(__file__).parent / f"{study}-{preset}.toml"
