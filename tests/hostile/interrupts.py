@@ -111,7 +111,7 @@ def _evaluate() -> Callable[[], object]:
 
     limits = push.Limits(steps=2_000_000)
     evaluator = push.Evaluator([[i] for i in range(200)], list(range(200)), stack="integer", limits=limits)
-    programs = [push.Program("(0 true exec_while (integer_inc true))")] * 200
+    programs = [push.Program(f"({k} in1 integer_add true exec_while (integer_inc true))") for k in range(200)]
     return lambda: evaluator.errors(programs, threads=2)
 
 

@@ -89,7 +89,7 @@ def fisher_power(rate: float, other: float, trials: int, level: float = 0.05) ->
     """The chance that Fisher's exact test of ``trials`` runs a side is significant when these are the true rates.
 
     >>> f"{fisher_power(0.5, 0.9, 20):.2f}"
-    '0.70'
+    '0.74'
     """
     from scipy.stats import binom
 
