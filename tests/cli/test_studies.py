@@ -92,7 +92,7 @@ def test_from_spec_to_results_and_back(run, spec, tmp_path):
         run_id = ledger.entries()[0].task.id
     again = run("rerun", run_id[:10], "--studies", "elsewhere")
     named = f"{run_id} (simple-regression, lexicase, seed 1)"
-    assert (again.exit_code, again.stdout) == (0, f"{named}: 3 rows × 13 columns identical\n")
+    assert (again.exit_code, again.stdout) == (0, f"{named}: 3 rows × 24 columns identical\n")
     mistaken = run("rerun", run_id, "abcx", "--studies", "elsewhere")
     assert (mistaken.exit_code, mistaken.stdout) == (2, "")  # said before anything is made
     assert "no run's id starts with 'abcx'" in mistaken.stderr

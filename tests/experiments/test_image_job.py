@@ -61,7 +61,6 @@ def test_presets_hold_the_paper_s_methods(preset):
     assert [method for method, _ in spec.method_settings()] == ["lexicase", *weighted]
     weights = [settings.get("default_weight") for _, settings in spec.method_settings()]
     assert weights == [None, "max", "min", "max", "min", "max"]
-    assert len(load_spec(preset_path("cifar", "laptop")).methods) == 6
 
 
 @pytest.mark.slow

@@ -93,15 +93,19 @@ def log_ratios(mine: list[FinishedRun], theirs: list[FinishedRun], column: str) 
     Generation 0 is the same population for all methods of a seed, and is left out.
 
     Returns:
-        (seeds,) means over the generations from 1 on in which both runs of a seed select parents.
+        (seeds,) means over the generations from 1 on in which both runs of a seed select parents and have a finite
+        count above 0.
     """
     others = {run.seed: run for run in runs_with(theirs, column)}
     logs = []
     for run in runs_with(mine, column):
         pair = [_values(each, column)[_selecting(each)][1:] for each in (run, others.get(run.seed)) if each]
-        length = min(map(len, pair))
-        if len(pair) == 2 and length:
-            logs.append(float(np.log(pair[0][:length] / pair[1][:length]).mean()))
+        if len(pair) < 2:
+            continue
+        both = np.stack([values[: min(map(len, pair))] for values in pair])
+        both = both[:, (np.isfinite(both) & (both > 0)).all(axis=0)]
+        if both.size:
+            logs.append(float(np.log(both[0] / both[1]).mean()))
     return np.array(logs)
 
 
