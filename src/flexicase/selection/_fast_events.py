@@ -43,7 +43,7 @@ class EventSettings:
         return None if self.epsilon is None else float(self.epsilon[case])
 
     def max_epsilon(self, case: int) -> float:
-        """The same, at most, for any pool."""
+        """Upper bound of `epsilon_for` over all pools."""
         if self.mad:
             return math.inf
         return 0.0 if self.epsilon is None else float(self.epsilon[case])
