@@ -4,8 +4,7 @@
 # Needed beforehand: Python 3.10 or later and a C++20 compiler (tools/preflight.sh says so if not).
 
 PYTHON ?= python3
-# Many tests wait for other processes, so three of them share two cores.
-PYTEST_ARGS ?= -n $(shell $(PYTHON) -c "import os; print(min(8, 3 * os.cpu_count() // 2))")
+PYTEST_ARGS ?= -n auto --maxprocesses 8
 BENCH_ARGS ?=
 TORCH ?=
 
