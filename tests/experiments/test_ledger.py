@@ -16,6 +16,7 @@ from flexicase._provenance import Provenance
 from flexicase.experiments import Progress, parse_spec
 from flexicase.experiments._database import DamagedLedgerError, connect, transaction
 from flexicase.experiments.ledger import ChangedSpecError, Ledger, RunResult
+from tests.processes import mounted
 
 from ._helpers import study_text
 
@@ -279,14 +280,9 @@ def read_only_folder(request, written, tmp_path):
         (left / "ledger.sqlite-shm").unlink()
         left.rename(written.parent)
         assert (written.parent / "ledger.sqlite-wal").stat().st_size > 0
-    mount = tmp_path / "mount"
-    mount.mkdir()
-    for command in (["--bind", written.parent, mount], ["-o", "remount,ro,bind", mount]):
-        done = subprocess.run(["mount", *map(str, command)], capture_output=True, text=True, check=False)
-        if done.returncode:
-            pytest.skip(f"cannot mount here: {done.stderr.strip()}")
-    yield mount, request.param
-    subprocess.run(["umount", "-l", str(mount)], check=True)
+    options = ["--bind", str(written.parent)], ["-o", "remount,ro,bind"]
+    with mounted(tmp_path / "mount", *options) as mount:
+        yield mount, request.param
 
 
 def test_a_ledger_on_a_read_only_file_system_can_be_read(read_only_folder):

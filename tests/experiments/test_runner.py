@@ -18,7 +18,7 @@ from flexicase.experiments._database import DamagedLedgerError
 from flexicase.experiments._tables import DamagedTableError
 from flexicase.experiments.ledger import ChangedSpecError, Ledger
 from flexicase.experiments.runner import FullDiskError, run_study
-from tests.processes import is_alive, wait_until
+from tests.processes import is_alive, small_file_system, wait_until
 
 from ._helpers import TROUBLE, results, study_text
 
@@ -320,15 +320,7 @@ def test_a_second_coordinator_is_told_and_the_first_goes_on(flexicase, spec, tmp
 @pytest.fixture
 def small_disk(tmp_path):
     """A file system of one megabyte."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(folder)], capture_output=True, text=True, check=False
-    )
-    if mounted.returncode:
-        pytest.skip(f"cannot mount a small file system here: {mounted.stderr.strip()}")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
+    yield from small_file_system(tmp_path / "disk", "1m")
 
 
 def fill(disk, spare):

@@ -20,6 +20,7 @@ from flexicase._checkpoint import MAGIC, NEWEST, PREVIOUS
 from flexicase.gp import CheckpointError, Variation, evolve
 from flexicase.gp._state import read
 from tests.gp._helpers import MIXED, SAMPLERS, SMALL, fingerprint, small_run
+from tests.processes import small_file_system
 
 CHANGES = [{}, {"partial": True, "method": "weighted-num-nonzeros"}, {"n_selections": 4}, {"variation": MIXED}]
 
@@ -314,15 +315,7 @@ def test_a_folder_that_cannot_be_used_is_refused_before_the_first_generation(tmp
 @pytest.fixture
 def small_disk(tmp_path):
     """A file system of 64 KiB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(folder)], capture_output=True, text=True, check=False
-    )
-    if mounted.returncode:
-        pytest.skip(f"cannot mount a small file system here: {mounted.stderr.strip()}")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
+    yield from small_file_system(tmp_path / "disk", "64k")
 
 
 def test_a_disk_that_fills_up_costs_checkpoints_but_not_the_run(small_disk):
