@@ -95,7 +95,10 @@ def layout_of(results: StudyResults) -> Layout:
     Raises:
         ValueError: A run lacks what the layout shows.
     """
-    of_suite = results.spec.suite is not None or len(results.problems) > FEW_PROBLEMS
+    many = len(results.problems) > FEW_PROBLEMS and all(
+        run.summary.get("executions") is not None for run in results.runs
+    )
+    of_suite = results.spec.suite is not None or many
     programs = VARIANTS if len(results.variants) > 1 else SUITE if of_suite else PROGRAMS
     layout = {"image": IMAGES, "gp": programs}.get(results.spec.kind, GENERIC)
     for run in results.runs:
