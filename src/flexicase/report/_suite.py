@@ -293,4 +293,6 @@ def _as_text(settings: dict[str, Any]) -> dict[str, str]:
 def _format(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name} {share:g}" for name, share in value.items() if share)
+    if isinstance(value, list):
+        return ", ".join(map(_format, value))
     return "none" if value is None else f"{value:,}" if type(value) is int else str(value)
