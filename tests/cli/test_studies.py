@@ -15,10 +15,17 @@ from flexicase import experiments
 from flexicase._provenance import Provenance
 from flexicase.cli import studies as commands
 from flexicase.cli._output import StatusLine
-from flexicase.cli._study_display import LiveMonitor, PlainMonitor, format_duration, monitor_for, picture
+from flexicase.cli._study_display import (
+    LiveMonitor,
+    PlainMonitor,
+    _success_line,
+    format_duration,
+    monitor_for,
+    picture,
+)
 from flexicase.experiments import Progress, RunSpec, parse_spec, presets
 from flexicase.experiments.ledger import Ledger, LedgerEntry, RunResult
-from flexicase.experiments.study import study_status
+from flexicase.experiments.study import CellStatus, StudyStatus, study_status
 
 STUDY = """
 name = "tiny"
@@ -219,6 +226,12 @@ def test_plain_lines_say_how_far_it_is_and_not_too_often(half_done):
     assert "1 of 2 runs done, 1 running, time left " in line
     assert "successes: simple-regression: lexicase 1/1, random 0/0" in line
     assert note.endswith("something")
+
+
+def test_the_line_of_a_study_of_many_problems_sums_up():
+    """29 problems in one line could not be read."""
+    cells = [CellStatus(f"p{i}", method, "base", i % 2, 3, 3) for i in range(29) for method in ("a", "b")]
+    assert _success_line(StudyStatus({}, cells, None)) == "29 problems: a 14/87, b 14/87"
 
 
 def test_the_live_display_shows_the_bar_the_running_runs_and_the_successes(half_done):

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 SECONDS_BETWEEN_LINES = 60.0
 MAX_LINE = 10_000
+#: Successes on more problems than this are summed up.
+MAX_LISTED_PROBLEMS = 4
 
 
 def monitor_for(workers: int, stream: IO[str] | None = None, *, quiet: bool = False) -> Monitor:
@@ -61,10 +63,12 @@ def headline(status: StudyStatus) -> str:
 
 
 def _success_line(status: StudyStatus) -> str:
-    """Successes so far, with all variants of a method together."""
+    """Successes so far, with all variants of a method together, and all problems too if they are many."""
+    n_problems = len({cell.problem for cell in status.cells})
+    together = f"{n_problems} problems" if n_problems > MAX_LISTED_PROBLEMS else ""
     counted: dict[str, dict[str, list[int]]] = {}
     for cell in status.cells:
-        counts = counted.setdefault(cell.problem, {}).setdefault(cell.method, [0, 0])
+        counts = counted.setdefault(together or cell.problem, {}).setdefault(cell.method, [0, 0])
         counts[0] += cell.successes
         counts[1] += cell.done
     return "; ".join(
