@@ -555,7 +555,11 @@ def test_errors_of_any_kind_of_number(kind) -> None:
     ("arguments", "error", "message"),
     [
         ({"n_cases": -1}, ValueError, "n_cases must be at least 0, got -1"),
-        ({"method": "random"}, ValueError, r"only order and epsilon .* got 'random', which uses all cases at once; "),
+        (
+            {"method": "random"},
+            ValueError,
+            r"only order, epsilon and max_cases .* got 'random', which uses all cases at once; ",
+        ),
         (
             {"method": "dalex"},
             ValueError,
@@ -565,7 +569,6 @@ def test_errors_of_any_kind_of_number(kind) -> None:
         ({"method": 3}, TypeError, "method must be a name or an object with prepare"),
         ({"method": "batch-lexicase"}, ValueError, "'batch-lexicase', which has batch_size=10"),
         ({"method": fx.Lexicase(slippage=0.5)}, ValueError, "which has slippage=0.5"),
-        ({"method": fx.Lexicase(max_cases=5)}, ValueError, "which has max_cases=5"),
         ({"method": fx.Lexicase(elitism=1)}, ValueError, "which has elitism=1"),
         ({"method": "cohort-lexicase"}, ValueError, "which has sampling=Cohorts"),
         ({"method": method_of(bias=[1.0] * 5)}, ValueError, "which has explicit weights"),
@@ -604,3 +607,41 @@ def test_wrong_calls_are_refused() -> None:
         fast.weights[0] = 3.0
     with pytest.raises(ValueError, match="w_max must be at least w_min"):
         fx.FastLexicase(5, w_min=9.0).select(Evaluator(np.zeros((3, 5))), 3)
+
+
+@pytest.mark.parametrize("lookahead", [1, 4, "auto"])
+@pytest.mark.parametrize("max_cases", [0, 1, 3, 1000, "random"])
+def test_max_cases_ends_events_as_it_does_on_a_matrix(max_cases, lookahead, backend: str) -> None:
+    """In uniform order an event is the one of `select`; look-ahead must not evaluate cases beyond the limit."""
+    errors = np.random.default_rng(4).integers(0, 2, (8, 20)) * (np.random.default_rng(5).random((8, 20)) < 0.3)
+    errors[4:] = errors[:4]
+    method = fx.Lexicase(max_cases=max_cases)
+    fast = fx.FastLexicase(20, method, lookahead=lookahead, cache_bytes=0, seed=3, backend=backend)
+    expected = fx.select(errors, 40, method, seed=3)
+    for event in range(40):
+        evaluate = Evaluator(errors)
+        s = fast.select(evaluate, 8)
+        assert outcome(s) == [
+            [int(column[event])]
+            for column in (expected.indices, expected.evaluations, expected.cases_used, expected.ended)
+        ]
+        assert s.ended[0] == fx.Ended.CASES_EXHAUSTED or s.cases_used[0] < 20
+        if isinstance(max_cases, int):
+            assert len({case for _, case in evaluate.pairs}) <= max_cases
+    assert s.candidates_left[0] >= 1
+
+
+def test_candidates_left_counts_the_tied(backend: str) -> None:
+    errors = np.array([[0, 0], [0, 0], [1, 1]])
+    s = fx.FastLexicase(2, seed=1, backend=backend).select(Evaluator(errors), 3, 5)
+    assert s.candidates_left.tolist() == [2] * 5
+
+
+def test_a_state_keeps_the_limit_on_cases() -> None:
+    limited, unlimited = fx.FastLexicase(3, fx.Lexicase(max_cases=2)), fx.FastLexicase(3, "lexicase")
+    limited.load_state_dict(limited.state_dict())
+    with pytest.raises(ValueError, match=r"with max_cases=2, this one has max_cases=None"):
+        unlimited.load_state_dict(limited.state_dict())
+    with pytest.raises(ValueError, match=r"with max_cases=None, this one has max_cases=2"):
+        limited.load_state_dict(unlimited.state_dict())
+    assert "max_cases" not in unlimited.state_dict()["settings"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from flexicase.evaluation._cache import ErrorCache
 from flexicase.evaluation._lookahead import MAX_CASES, BlockSizer, Growing, LookAhead
 from flexicase.evaluation._protocol import CaseEvaluator
 from flexicase.rng import Key
+from flexicase.selection._reference import case_limit
 from flexicase.selection.epsilon import MadEpsilon, median_absolute_deviation
 from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.methods import methods, resolve_method
@@ -27,7 +28,10 @@ NATIVE_BIASES = {"num_nonzeros": 0, "num_zeros": 1, "split": 2}
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class EventSettings:
-    """What all events of a selector share; ``epsilon`` is (n_cases,) or None, ``mad`` takes it from the pool."""
+    """What all events of a selector share; ``epsilon`` is (n_cases,) or None, ``mad`` takes it from the pool.
+
+    ``max_cases`` is as for `Lexicase`.
+    """
 
     order: OrderKind
     epsilon: NDArray[np.float64] | None
@@ -35,12 +39,18 @@ class EventSettings:
     lookahead: LookAhead
     block_bytes: int
     stop_on_all_fail: bool
+    max_cases: int | Literal["random"] | None = None
 
     def epsilon_for(self, case: int, errors: NDArray[np.float64]) -> float | None:
         """How much worse than the best a survivor may be, given the (pool,) errors on a case."""
         if self.mad:
             return median_absolute_deviation(errors)
         return None if self.epsilon is None else float(self.epsilon[case])
+
+    def case_limit(self, key: Key, event: int, n_cases: int) -> int:
+        """The number of cases that an event may use."""
+        limit = self.max_cases if isinstance(self.max_cases, int) else n_cases
+        return case_limit(limit, self.max_cases == "random", key, event, n_cases)
 
     def max_epsilon(self, case: int) -> float:
         """Upper bound of `epsilon_for` over all pools."""
@@ -50,7 +60,7 @@ class EventSettings:
 
 
 class EventBatch(NamedTuple):
-    """Some events and what they share; they fill ``counts``, (5, n) as for `FastSelection`, and ``ended``, (n,)."""
+    """Some events and what they share; they fill ``counts``, (6, n) as for `FastSelection`, and ``ended``, (n,)."""
 
     settings: EventSettings
     weights: CaseWeights
@@ -71,8 +81,9 @@ def native_runner(settings: EventSettings, weights: CaseWeights) -> FastRun:
     else:
         growing = Growing() if lookahead == "auto" else lookahead
         code, min_cases = -1 if growing.delayed else 0, growing.min_cases
+    n_cases, max_cases = len(weights.values), settings.max_cases
     return FastRun(
-        len(weights.values),
+        n_cases,
         settings.order,
         NATIVE_BIASES[weights.bias],
         weights.w_min,
@@ -81,6 +92,8 @@ def native_runner(settings: EventSettings, weights: CaseWeights) -> FastRun:
         code,
         min_cases,
         BlockSizer(lookahead, settings.block_bytes).max_pairs,
+        max_cases if isinstance(max_cases, int) else n_cases,
+        max_cases == "random",
     )
 
 
@@ -93,8 +106,8 @@ def partial_method(method: str | Method) -> Lexicase:
         return found
     works = ", ".join(name for name in methods() if _obstacle(resolve_method(name)) is None)
     raise ValueError(
-        f"method must be a lexicase method with only order and epsilon under partial evaluation, "
-        f"got {shown(method)}, {obstacle}; these work: {works}, and Lexicase(order=…, epsilon=…)"
+        f"method must be a lexicase method with only order, epsilon and max_cases under partial evaluation, "
+        f"got {shown(method)}, {obstacle}; these work: {works}, and Lexicase(order=…, epsilon=…, max_cases=…)"
     )
 
 
@@ -102,7 +115,7 @@ def _obstacle(method: Method) -> str | None:
     """What partial evaluation cannot know or do, or None."""
     if not isinstance(method, Lexicase):
         return "which uses all cases at once"
-    for name, plain in (("sampling", None), ("batch_size", 1), ("max_cases", None), ("slippage", 0.0), ("elitism", 0)):
+    for name, plain in (("sampling", None), ("batch_size", 1), ("slippage", 0.0), ("elitism", 0)):
         if getattr(method, name) != plain:
             return f"which has {name}={getattr(method, name)!r}"
     if not isinstance(method.order, Uniform) and is_explicit(method.order.bias):
@@ -122,7 +135,7 @@ def fixed_epsilon(epsilon: Any, n_cases: int) -> NDArray[np.float64] | None:
 def recorded_settings(settings: EventSettings, weights: CaseWeights, w_max: float | None) -> dict[str, Any]:
     """What a state records of the selector, as plain values; ``w_max`` is the argument, not the bound in use."""
     bias, epsilon = weights.bias, settings.epsilon
-    return {
+    recorded = {
         "n_cases": len(weights.values),
         "order": settings.order.name.lower(),
         "bias": bias if isinstance(bias, str) else f"callable {getattr(bias, '__qualname__', type(bias).__name__)}",
@@ -132,6 +145,7 @@ def recorded_settings(settings: EventSettings, weights: CaseWeights, w_max: floa
         "epsilon": "mad-dynamic" if settings.mad else None if epsilon is None else epsilon.tolist(),
         "stop_on_all_fail": settings.stop_on_all_fail,
     }
+    return recorded if settings.max_cases is None else recorded | {"max_cases": settings.max_cases}
 
 
 def check_state(
@@ -143,8 +157,8 @@ def check_state(
     missing = [name for name in ("settings", "weights", "w_max", "key", "next_event") if name not in state]
     if missing:
         raise ValueError(f"state must be what state_dict returned, but has no {', '.join(map(repr, missing))}")
-    for name, value in settings.items():
-        found = state["settings"].get(name)
+    for name in settings | state["settings"]:
+        found, value = state["settings"].get(name), settings.get(name)
         if type(found) is not type(value) or found != value:
             raise ValueError(
                 f"state has settings of a selector with {name}={shown(found)}, this one has {name}={shown(value)}"

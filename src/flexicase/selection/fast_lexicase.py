@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import threading
 from typing import Any, Literal
 
@@ -49,9 +50,9 @@ class FastLexicase:
 
     Args:
         n_cases: Number of cases.
-        method: A lexicase method's name or object, of which order and epsilon are used. Whenever a case is used, its
-            new weight is the bias of the pool's errors on it, plus 1 (see `CaseWeights`). Epsilon is None, a number,
-            one number per case, or ``"mad-dynamic"``.
+        method: A lexicase method's name or object, of which order, epsilon and max_cases are used. Whenever a case is
+            used, its new weight is the bias of the pool's errors on it, plus 1 (see `CaseWeights`). Epsilon is None, a
+            number, one number per case, or ``"mad-dynamic"``.
         default_weight: Weight of cases not used yet: ``"max"`` or ``"min"``.
         w_min: Smallest weight, above 0.
         w_max: Largest weight; by default the number of individuals in the first call of `select`, plus 1. Until then
@@ -105,6 +106,7 @@ class FastLexicase:
             lookahead=check_lookahead(lookahead),
             block_bytes=self._cache_bytes // BLOCK_SHARE,
             stop_on_all_fail=check_flag(stop_on_all_fail, "stop_on_all_fail"),
+            max_cases=chosen.max_cases,
         )
         self._asked_backend = backend
         self._backend = self._plain_backend = self._choose_backend(self._not_native())
@@ -242,7 +244,7 @@ class FastLexicase:
         token = ("cache_key", cache_key) if cache_key is not None else ("evaluator", evaluate, generation)
         known = self._cache_is_valid(token, n_individuals)
         cache = self._cache if known and self._cache is not None else self._empty_cache(n_individuals)
-        counts, ended = room_for((5, n), np.int64, "n"), np.empty(n, np.uint8)
+        counts, ended = room_for((6, n), np.int64, "n"), np.empty(n, np.uint8)
         try:
             with cache.transaction():
                 if backend == "native":
@@ -326,15 +328,16 @@ def run_in_python(batch: EventBatch) -> None:
     settings, evaluate, everyone = batch.settings, batch.evaluate, np.arange(batch.cache.n_individuals)
     in_flight = InFlight(evaluate, batch.cache) if isinstance(evaluate, PipelinedEvaluator) else None
     for i in range(len(batch.ended)):
-        weights = batch.weights.values
-        order = draw_order(settings.order, batch.key, batch.first + i, len(weights), weights)
+        weights, event = batch.weights.values, batch.first + i
+        order = draw_order(settings.order, batch.key, event, len(weights), weights)
+        order = itertools.islice(order, settings.case_limit(batch.key, event, len(weights)))
         sizer = BlockSizer(settings.lookahead, settings.block_bytes)
         if in_flight is None:
             blocks: Blocks = SequentialBlocks(order, sizer, batch.cache, evaluate)
         else:
             look, limit = settings.lookahead, settings.max_epsilon
             blocks = PrefetchedBlocks(order, sizer, look, in_flight, everyone, max_epsilon=limit)
-        batch.counts[:, i], batch.ended[i] = run_event(batch, batch.first + i, everyone, blocks)
+        batch.counts[:, i], batch.ended[i] = run_event(batch, event, everyone, blocks)
 
 
 def run_event(
@@ -343,7 +346,7 @@ def run_event(
     """One selection event: the paper's Algorithm 1, on errors along a case order that was drawn with the old weights.
 
     Returns:
-        Parent, evaluations, cases used, pairs, unused pairs; and why the event ended.
+        Parent, evaluations, cases used, pairs, unused pairs, candidates left; and why the event ended.
     """
     settings, weights = batch.settings, batch.weights
     pool, ended = everyone, Ended.ONE_LEFT
@@ -351,7 +354,7 @@ def run_event(
     while len(pool) > 1:
         found = blocks.next_case(pool)  # evaluate the candidates on the next case
         if found is None:
-            ended = Ended.CASES_EXHAUSTED
+            ended = Ended.CASES_EXHAUSTED if cases_used == len(weights.values) else Ended.TRUNCATED
             break
         case, errors, computed_now = found
         evaluations += len(pool)
@@ -363,4 +366,4 @@ def run_event(
             break
         pool = pool[survivors(errors, settings.epsilon_for(case, errors))]  # keep the best candidates
     parent = int(pool[Stream.of(batch.key, event, Lane.PICK).bounded(len(pool))])  # one of them at random
-    return (parent, evaluations, cases_used, blocks.computed, blocks.computed - pairs_used), ended
+    return (parent, evaluations, cases_used, blocks.computed, blocks.computed - pairs_used, len(pool)), ended
