@@ -645,3 +645,49 @@ def test_a_state_keeps_the_limit_on_cases() -> None:
     with pytest.raises(ValueError, match=r"with max_cases=None, this one has max_cases=2"):
         limited.load_state_dict(unlimited.state_dict())
     assert "max_cases" not in unlimited.state_dict()["settings"]
+
+
+@pytest.mark.parametrize("method", ["weighted-num-nonzeros", "ranked-num-nonzeros"])
+@pytest.mark.parametrize("default", ["max", "min"])
+def test_the_largest_weight_follows_a_growing_population(default: str, method: str, backend: str) -> None:
+    """A pool that starts with one candidate would otherwise keep weights between 1 and 2."""
+    errors = np.random.default_rng(7).integers(0, 2, (40, 30))
+    fast = fx.FastLexicase(30, method, default_weight=default, seed=2, backend=backend)
+    seen: set[int] = set()
+    for n_individuals in (1, 2, 5, 40, 7):
+        evaluate = Evaluator(errors[:n_individuals])
+        before = fast.weights
+        fast.select(evaluate, n_individuals, 1)
+        largest = max(n_individuals, 40 if n_individuals == 7 else 0) + 1.0
+        assert fast.state_dict()["w_max"] == largest
+        now = {case for _, case in evaluate.pairs}
+        old, seen = sorted(seen - now), seen | now
+        unused = np.setdiff1d(np.arange(30), list(seen))
+        assert len(unused)
+        assert set(fast.weights[unused]) == {largest if default == "max" else 1.0}
+        assert default == "max" or [fast.weights[case] for case in old] == [before[case] for case in old]
+    given = fx.FastLexicase(30, w_max=9.0, seed=2, backend=backend)
+    for n_individuals in (1, 40):
+        given.select(Evaluator(errors), n_individuals)
+        assert given.state_dict()["w_max"] == 9.0 == given.weights.max()
+
+
+def test_a_state_of_a_growing_population_goes_on_growing() -> None:
+    errors = np.random.default_rng(7).integers(0, 2, (40, 30))
+    fast, other = fx.FastLexicase(30, seed=2), fx.FastLexicase(30, seed=3)
+    fast.select(Evaluator(errors), 3, 2)
+    other.load_state_dict(fast.state_dict())
+    results = [outcome(f.select(Evaluator(errors), 40, 5)) for f in (fast, other)]
+    assert results[0] == results[1]
+    assert fast.weights.tolist() == other.weights.tolist()
+    assert fast.weights.max() == 41.0
+
+
+def test_a_failed_call_does_not_raise_the_largest_weight() -> None:
+    fast = fx.FastLexicase(30, seed=2)
+    fast.select(Evaluator(np.eye(3, 30)), 3)
+    before = fast.state_dict()
+    with pytest.raises(fx.EvaluationError):
+        fast.select(zero_division, 40)
+    assert fast.state_dict()["w_max"] == before["w_max"] == 4.0
+    assert fast.weights.tolist() == before["weights"].tolist()

@@ -55,8 +55,8 @@ class FastLexicase:
             number, one number per case, or ``"mad-dynamic"``.
         default_weight: Weight of cases not used yet: ``"max"`` or ``"min"``.
         w_min: Smallest weight, above 0.
-        w_max: Largest weight; by default the number of individuals in the first call of `select`, plus 1. Until then
-            `weights` is infinite under ``default_weight="max"``.
+        w_max: Largest weight; by default the largest number of individuals in any call of `select`, plus 1. Cases at
+            the largest weight rise with it under ``default_weight="max"``; before the first call they are infinite.
         stop_on_all_fail: Whether a case that no candidate solves (error 0) ends the event with a random choice from the
             whole population (`Ended.ALL_FAILED`).
         lookahead: ``"auto"`` grows the blocks while cases filter out no candidate; an int computes that many cases at a
