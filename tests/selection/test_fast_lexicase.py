@@ -691,3 +691,84 @@ def test_a_failed_call_does_not_raise_the_largest_weight() -> None:
         fast.select(zero_division, 40)
     assert fast.state_dict()["w_max"] == before["w_max"] == 4.0
     assert fast.weights.tolist() == before["weights"].tolist()
+
+
+def partly_known(errors: np.ndarray, share: float, seed: int = 1) -> np.ndarray:
+    return np.where(np.random.default_rng(seed).random(errors.shape) < share, errors, np.nan)
+
+
+@pytest.mark.parametrize("lookahead", [1, "auto"])
+@pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
+def test_known_pairs_are_neither_evaluated_nor_counted(share: float, lookahead, backend: str) -> None:
+    errors = np.random.default_rng(2).integers(0, 2, (12, 50))
+    known = partly_known(errors, share)
+    before = known.copy()
+    fast, plain = (fx.FastLexicase(50, lookahead=lookahead, seed=4, backend=backend) for _ in range(2))
+    evaluate = Evaluator(errors)
+    for given in (known, None):  # without them, the second call finds them in the cache
+        s, expected = fast.select(evaluate, 12, 10, known=given), plain.select(Evaluator(errors), 12, 10)
+        assert outcome(s) == outcome(expected)
+        assert fast.weights.tolist() == plain.weights.tolist()
+    assert np.array_equal(known, before, equal_nan=True)
+    assert all(np.isnan(known[pair]) for pair in evaluate.pairs)
+    evaluated = len(evaluate.pairs)
+    assert fast.cache_info().pairs == evaluated + np.count_nonzero(~np.isnan(known))
+    assert evaluated > 0 or share == 1.0
+    again = Evaluator(errors)
+    assert fast.select(again, 12, 10, known=errors).pairs.sum() == len(again.asked) == 0
+
+
+def test_pairs_count_only_what_was_evaluated_beside_known_pairs(backend: str) -> None:
+    errors = np.random.default_rng(2).integers(0, 2, (12, 50))
+    evaluate = Evaluator(errors)
+    s = fx.FastLexicase(50, seed=4, backend=backend).select(evaluate, 12, 10, known=partly_known(errors, 0.5))
+    assert s.pairs.sum() == len(evaluate.pairs) == len(set(evaluate.pairs))
+
+
+def test_a_growing_population_is_evaluated_once_with_known_errors() -> None:
+    errors = np.random.default_rng(2).integers(0, 2, (12, 50))
+    fast, seen = fx.FastLexicase(50, seed=4), []
+    assert fast.known_errors().shape == (0, 50)
+    known = fast.known_errors()
+    for n_individuals in range(1, 13):
+        known = np.vstack([known, np.full((1, 50), np.nan)])
+        evaluate = Evaluator(errors)
+        fast.select(evaluate, n_individuals, 2, known=known)
+        seen += evaluate.pairs
+        known = fast.known_errors()
+    assert len(seen) == len(set(seen)) == np.count_nonzero(~np.isnan(known))
+    assert all(known[pair] == errors[pair] for pair in seen)
+
+
+def test_known_errors_survive_a_failed_call(backend: str) -> None:
+    """The cache goes back to what it was before; known pairs of the failed call are not kept."""
+    errors = np.random.default_rng(2).integers(0, 2, (12, 50))
+    fast = fx.FastLexicase(50, seed=4, backend=backend)
+    fast.select(Evaluator(errors), 12, cache_key="a")
+    before = fast.known_errors()
+    with pytest.raises(fx.EvaluationError):
+        fast.select(zero_division, 12, 20, cache_key="a", known=partly_known(errors, 0.1))
+    kept = fast.known_errors()
+    assert not (~np.isnan(kept) & np.isnan(before)).any()
+
+
+@pytest.mark.parametrize(
+    ("known", "error", "message"),
+    [
+        (np.zeros((3, 4)), ValueError, r"known must be n_individuals × n_cases: expected shape \(3, 5\), got \(3, 4\)"),
+        (0.5, ValueError, r"expected shape \(3, 5\), got \(\)"),
+        ([["a"] * 5] * 3, TypeError, "known must be real numbers"),
+        ([[1], [1, 2]], ValueError, "known must be an array with rows of equal length"),
+        (np.full((3, 5), 2**60), ValueError, r"known must not have integers beyond 2\*\*53"),
+    ],
+)
+def test_wrong_known_errors_are_refused(known, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        fx.FastLexicase(5).select(Evaluator(np.zeros((3, 5))), 3, known=known)
+
+
+def test_known_errors_that_do_not_fit_the_cache_are_refused() -> None:
+    fast = fx.FastLexicase(5, cache_bytes=0)
+    with pytest.raises(ValueError, match="known must fit into cache_bytes, but 15 pairs do not"):
+        fast.select(Evaluator(np.zeros((3, 5))), 3, known=np.zeros((3, 5)))
+    fast.select(Evaluator(np.eye(3, 5)), 3, known=np.full((3, 5), np.nan))

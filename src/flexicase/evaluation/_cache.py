@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from flexicase._checks import room_for
 from flexicase._native import PairStore
 from flexicase.evaluation._protocol import CaseEvaluator, evaluate_block
 
@@ -61,10 +62,10 @@ class ErrorCache:
         [([0, 1], [2]), ([3], [2])]
     """
 
-    __slots__ = ("_is_new", "is_reusable", "n_individuals", "n_users", "store")
+    __slots__ = ("_is_new", "is_reusable", "n_cases", "n_individuals", "n_users", "store")
 
     def __init__(self, n_individuals: int, n_cases: int, max_bytes: int, reuse_limit: int = 0) -> None:
-        self.n_individuals = n_individuals
+        self.n_individuals, self.n_cases = n_individuals, n_cases
         self.n_users = 0
         self.store = PairStore(n_individuals, n_cases, max_bytes)
         self.is_reusable = self.store.is_matrix and self.store.nbytes <= reuse_limit
@@ -107,6 +108,20 @@ class ErrorCache:
             block[np.ix_(rows, columns)] = errors
             self.store.store(individuals[rows], cases[columns], errors)
         return block, computed_now
+
+    def add(self, known: Errors) -> None:
+        """Store what is not NaN of (n_individuals, n_cases) known errors."""
+        before = self.store.refused
+        for rows, columns in missing_rectangles(~np.isnan(known)):
+            self.store.store(rows, columns, np.ascontiguousarray(known[np.ix_(rows, columns)]))
+        if self.store.refused > before:
+            raise ValueError(f"known must fit into cache_bytes, but {self.store.refused - before} pairs do not")
+
+    def known(self) -> Errors:
+        """(n_individuals, n_cases) errors, NaN where unknown."""
+        transposed = room_for((self.n_cases, self.n_individuals), np.float64, "n_individuals")
+        self.store.lookup(np.arange(self.n_individuals), np.arange(self.n_cases), transposed)
+        return transposed.T
 
 
 def missing_rectangles(missing: NDArray[np.bool_]) -> list[tuple[Indices, Indices]]:

@@ -8,7 +8,7 @@ import threading
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from flexicase._checks import check_count, check_flag, room_for, shown
 from flexicase._native import FastRun
@@ -16,7 +16,7 @@ from flexicase.evaluation._cache import CacheInfo, ErrorCache
 from flexicase.evaluation._lookahead import Blocks, BlockSizer, LookAhead, SequentialBlocks, check_lookahead
 from flexicase.evaluation._pipelined import PipelinedEvaluator
 from flexicase.evaluation._prefetch import InFlight, PrefetchedBlocks
-from flexicase.evaluation._protocol import CaseEvaluator, check_block, raise_evaluation_error
+from flexicase.evaluation._protocol import CaseEvaluator, check_block, check_known, raise_evaluation_error
 from flexicase.rng import Lane, Seed, Stream, key_from_seed
 from flexicase.selection._fast_events import (
     NATIVE_BIASES,
@@ -175,6 +175,14 @@ class FastLexicase:
         store = self._cache.store
         return CacheInfo(store.pairs, store.nbytes, budget, store.refused)
 
+    def known_errors(self) -> NDArray[np.float64]:
+        """(n_individuals, n_cases) errors of the last population that are cached, NaN where unknown.
+
+        Hand them to the next call as ``known``, with rows of NaN for new individuals, when a population grows.
+        """
+        with self._lock:
+            return np.empty((0, self.n_cases)) if self._cache is None else self._cache.known()
+
     def clear_cache(self) -> None:
         """Forget the errors of the last population; the weights stay."""
         with self._lock:
@@ -199,6 +207,7 @@ class FastLexicase:
         *,
         seed: Seed = None,
         cache_key: Any = None,
+        known: ArrayLike | None = None,
     ) -> FastSelection:
         """Select ``n`` parents, with replacement; each event draws its order by the current weights.
 
@@ -213,6 +222,8 @@ class FastLexicase:
             cache_key: Anything comparable that identifies the population, such as the number of the generation. Errors
                 are cached from call to call as long as it is the same; without it, as long as ``evaluate`` is the same
                 and `clear_cache` is not called.
+            known: (n_individuals, n_cases) errors that are known already, NaN where unknown. They are cached, not
+                evaluated, and not counted as ``pairs``.
 
         Raises:
             EvaluationError: The evaluator raised, or did not return (m, b) numbers.
@@ -229,10 +240,19 @@ class FastLexicase:
         n = check_count(n, "n", 0, MAX_EVENTS)
         if not callable(evaluate):
             raise TypeError(f"evaluate must be callable, got {shown(evaluate)}")
+        given = None if known is None else check_known(known, (n_individuals, self.n_cases))
         with self._lock:
-            return self._select(evaluate, n_individuals, n, seed, cache_key)
+            return self._select(evaluate, n_individuals, n, seed, cache_key, given)
 
-    def _select(self, evaluate: CaseEvaluator, n_individuals: int, n: int, seed: Seed, cache_key: Any) -> FastSelection:
+    def _select(
+        self,
+        evaluate: CaseEvaluator,
+        n_individuals: int,
+        n: int,
+        seed: Seed,
+        cache_key: Any,
+        known: NDArray[np.float64] | None,
+    ) -> FastSelection:
         key, first = (self._key, self._next_event) if seed is None else (key_from_seed(seed), 0)
         weights = self._weights.with_bounds_for(n_individuals)
         generation = evaluate.generation if isinstance(evaluate, PipelinedEvaluator) else None
@@ -242,11 +262,13 @@ class FastLexicase:
         if backend == "reference":
             weights = weights.copy()
         token = ("cache_key", cache_key) if cache_key is not None else ("evaluator", evaluate, generation)
-        known = self._cache_is_valid(token, n_individuals)
-        cache = self._cache if known and self._cache is not None else self._empty_cache(n_individuals)
+        is_valid = self._cache_is_valid(token, n_individuals)
+        cache = self._cache if is_valid and self._cache is not None else self._empty_cache(n_individuals)
         counts, ended = room_for((6, n), np.int64, "n"), np.empty(n, np.uint8)
         try:
             with cache.transaction():
+                if known is not None:
+                    cache.add(known)
                 if backend == "native":
                     self._native = native = self._native or native_runner(self._settings, weights)
                     values, revision, w_max = weights.values, weights.revision, weights.w_max
@@ -261,7 +283,7 @@ class FastLexicase:
             raise MemoryError(
                 f"n_individuals and n_cases must fit into memory, got {n_individuals} and {self.n_cases}"
             ) from None
-        if not known:
+        if not is_valid:
             self._recycle_cache()
         self._weights, self._cache, self._cache_key, self._backend = weights, cache, token, backend
         if seed is None:
