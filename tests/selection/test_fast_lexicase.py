@@ -772,3 +772,62 @@ def test_known_errors_that_do_not_fit_the_cache_are_refused() -> None:
     with pytest.raises(ValueError, match="known must fit into cache_bytes, but 15 pairs do not"):
         fast.select(Evaluator(np.zeros((3, 5))), 3, known=np.zeros((3, 5)))
     fast.select(Evaluator(np.eye(3, 5)), 3, known=np.full((3, 5), np.nan))
+
+
+@pytest.mark.parametrize("lookahead", [1, 5, "auto"])
+def test_a_budget_is_never_exceeded_and_each_choice_rests_on_what_was_evaluated(lookahead) -> None:
+    errors = np.random.default_rng(2).integers(0, 2, (12, 50))
+    errors[6:] = errors[:6]
+    plain = fx.FastLexicase(50, seed=4, lookahead=lookahead).select(Evaluator(errors), 12, 6)
+    for budget in (*range(0, 100, 7), int(plain.pairs.sum()), 10**6):
+        fast, evaluate = fx.FastLexicase(50, seed=4, lookahead=lookahead), Evaluator(errors)
+        s = fast.select(evaluate, 12, 6, budget=budget)
+        assert fast.backend == "reference"
+        assert s.pairs.sum() == len(evaluate.pairs) <= budget
+        stopped = s.ended == fx.Ended.OUT_OF_BUDGET
+        same = 6 if not stopped.any() else int(np.argmax(stopped))
+        if lookahead == 1:  # until the budget runs out, nothing differs
+            assert [column[:same] for column in outcome(s)] == [column[:same] for column in outcome(plain)]
+        if budget >= plain.pairs.sum():
+            assert outcome(s) == outcome(plain)
+        known = fast.known_errors()
+        for event in np.flatnonzero(stopped):
+            assert s.candidates_left[event] > 1
+            assert np.count_nonzero(~np.isnan(known[s.indices[event]])) >= s.cases_used[event]
+        assert budget >= 12 or (s.cases_used.sum() == 0 and (s.candidates_left == 12).all())
+
+
+def test_a_budget_of_nothing_selects_from_what_is_known() -> None:
+    errors = np.random.default_rng(2).integers(0, 2, (12, 50))
+    s = fx.FastLexicase(50, seed=4).select(zero_division, 12, 6, known=errors, budget=0)
+    assert outcome(s) == outcome(fx.FastLexicase(50, seed=4).select(Evaluator(errors), 12, 6))
+
+
+def test_without_evidence_a_budget_chooses_any_individual() -> None:
+    s = fx.FastLexicase(50, seed=4).select(zero_division, 4, 400, budget=3)
+    assert np.bincount(s.indices, minlength=4).min() > 60
+    assert set(s.ended) == {fx.Ended.OUT_OF_BUDGET}
+
+
+def test_a_budget_is_for_one_call() -> None:
+    errors = np.random.default_rng(2).integers(0, 2, (12, 50))
+    fast, evaluate = fx.FastLexicase(50, seed=4, lookahead=1), Evaluator(errors)
+    for call in range(1, 4):
+        fast.select(evaluate, 12, 9, budget=12)
+        assert len(evaluate.pairs) <= 12 * call
+    assert len(evaluate.pairs) > 12
+
+
+def test_wrong_budgets_are_refused() -> None:
+    fast = fx.FastLexicase(5)
+    for budget, error, message in [
+        (-1, ValueError, "budget must be at least 0, got -1"),
+        (2.5, TypeError, "budget must be an integer, got 2.5"),
+        (True, TypeError, "budget must be an integer, got True"),
+    ]:
+        with pytest.raises(error, match=message):
+            fast.select(zero_division, 3, budget=budget)
+    with pytest.raises(ValueError, match='backend must be "reference" or None with a budget'):
+        fx.FastLexicase(5, backend="native").select(zero_division, 3, budget=7)
+    with pytest.raises(ValueError, match="budget must be None with a SimulatedCluster, which computes pairs ahead"):
+        fast.select(SimulatedCluster(SyntheticPopulation(3, 5), 1, pair_seconds=1.0), 3, budget=7)

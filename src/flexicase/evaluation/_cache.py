@@ -99,15 +99,23 @@ class ErrorCache:
 
     def fetch(self, evaluate: CaseEvaluator, individuals: Indices, cases: Indices) -> tuple[Errors, NDArray[np.bool_]]:
         """(m, b) errors, unknown ones computed, and (m, b) which of them were computed now."""
-        transposed = np.empty((len(cases), len(individuals)))
-        self.store.lookup(individuals, cases, transposed)
-        block = transposed.T
+        block = self._lookup(individuals, cases)
         computed_now = np.isnan(block)
         for rows, columns in missing_rectangles(computed_now):
             errors = evaluate_block(evaluate, individuals[rows], cases[columns])
             block[np.ix_(rows, columns)] = errors
             self.store.store(individuals[rows], cases[columns], errors)
         return block, computed_now
+
+    def missing(self, individuals: Indices, cases: Indices) -> NDArray[np.bool_]:
+        """(m, b) pairs that `fetch` would compute."""
+        return np.isnan(self._lookup(individuals, cases))
+
+    def _lookup(self, individuals: Indices, cases: Indices) -> Errors:
+        """(m, b) errors, NaN where unknown."""
+        transposed = room_for((len(cases), len(individuals)), np.float64, "n_individuals")
+        self.store.lookup(individuals, cases, transposed)
+        return transposed.T
 
     def add(self, known: Errors) -> None:
         """Store what is not NaN of (n_individuals, n_cases) known errors."""
@@ -119,9 +127,7 @@ class ErrorCache:
 
     def known(self) -> Errors:
         """(n_individuals, n_cases) errors, NaN where unknown."""
-        transposed = room_for((self.n_cases, self.n_individuals), np.float64, "n_individuals")
-        self.store.lookup(np.arange(self.n_individuals), np.arange(self.n_cases), transposed)
-        return transposed.T
+        return self._lookup(np.arange(self.n_individuals), np.arange(self.n_cases))
 
 
 def missing_rectangles(missing: NDArray[np.bool_]) -> list[tuple[Indices, Indices]]:

@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 from flexicase._checks import MAX_COUNT, check_count, check_number, per_case, shown
 from flexicase._native import FastRun
 from flexicase.evaluation._cache import ErrorCache
-from flexicase.evaluation._lookahead import MAX_CASES, BlockSizer, Growing, LookAhead
-from flexicase.evaluation._protocol import CaseEvaluator
+from flexicase.evaluation._lookahead import MAX_CASES, BlockSizer, Growing, LookAhead, PairBudget
+from flexicase.evaluation._pipelined import PipelinedEvaluator
+from flexicase.evaluation._protocol import CaseEvaluator, check_known
 from flexicase.rng import Key
 from flexicase.selection._reference import case_limit
 from flexicase.selection.epsilon import MadEpsilon, median_absolute_deviation
 from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.methods import methods, resolve_method
 from flexicase.selection.orders import OrderKind, Uniform
-from flexicase.selection.protocol import Method
+from flexicase.selection.protocol import Backend, Method, resolve_backend
 from flexicase.selection.weights import CaseWeights, check_upper_bound, is_explicit
 
 NATIVE_BIASES = {"num_nonzeros": 0, "num_zeros": 1, "split": 2}
@@ -59,6 +60,43 @@ class EventSettings:
         return 0.0 if self.epsilon is None else float(self.epsilon[case])
 
 
+class CallOptions(NamedTuple):
+    """What a call of `FastLexicase.select` knows and allows: (n_individuals, n_cases) errors, and pairs to compute."""
+
+    known: NDArray[np.float64] | None
+    budget: PairBudget | None
+
+    def obstacle(self, evaluate: CaseEvaluator) -> str | None:
+        """What the native backend does not support, or None."""
+        if isinstance(evaluate, PipelinedEvaluator):
+            name = type(evaluate).__name__
+            if self.budget is not None:
+                raise ValueError(f"budget must be None with a {name}, which computes pairs ahead as time allows")
+            return f"a {name}"
+        return None if self.budget is None else "a budget"
+
+
+def check_options(known: Any, budget: Any, shape: tuple[int, int]) -> CallOptions:
+    """The options of a call with (n_individuals, n_cases) pairs."""
+    return CallOptions(
+        None if known is None else check_known(known, shape),
+        None if budget is None else PairBudget(check_count(budget, "budget")),
+    )
+
+
+def choose_backend(asked: Backend | None, obstacle: str | None) -> Backend:
+    """The backend asked for; if none was, one that works despite the obstacle."""
+    wanted = resolve_backend(asked)
+    if obstacle is None or wanted == "reference":
+        return wanted
+    if asked is not None:
+        raise ValueError(
+            f'backend must be "reference" or None with {obstacle}, which the native back end does not support, '
+            'got "native"'
+        )
+    return "reference"
+
+
 class EventBatch(NamedTuple):
     """Some events and what they share; they fill ``counts``, (6, n) as for `FastSelection`, and ``ended``, (n,)."""
 
@@ -66,6 +104,7 @@ class EventBatch(NamedTuple):
     weights: CaseWeights
     cache: ErrorCache
     evaluate: CaseEvaluator
+    budget: PairBudget | None
     key: Key
     first: int
     counts: NDArray[np.int64]

@@ -16,13 +16,16 @@ from flexicase.evaluation._cache import CacheInfo, ErrorCache
 from flexicase.evaluation._lookahead import Blocks, BlockSizer, LookAhead, SequentialBlocks, check_lookahead
 from flexicase.evaluation._pipelined import PipelinedEvaluator
 from flexicase.evaluation._prefetch import InFlight, PrefetchedBlocks
-from flexicase.evaluation._protocol import CaseEvaluator, check_block, check_known, raise_evaluation_error
+from flexicase.evaluation._protocol import CaseEvaluator, check_block, raise_evaluation_error
 from flexicase.rng import Lane, Seed, Stream, key_from_seed
 from flexicase.selection._fast_events import (
     NATIVE_BIASES,
+    CallOptions,
     EventBatch,
     EventSettings,
+    check_options,
     check_state,
+    choose_backend,
     fixed_epsilon,
     native_runner,
     partial_method,
@@ -32,7 +35,7 @@ from flexicase.selection._reference import survivors
 from flexicase.selection.epsilon import MadEpsilon
 from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.orders import Uniform, draw_order
-from flexicase.selection.protocol import Backend, Ended, FastSelection, Method, resolve_backend
+from flexicase.selection.protocol import Backend, Ended, FastSelection, Method
 from flexicase.selection.select import MAX_EVENTS
 from flexicase.selection.weights import CaseWeights, DefaultWeight
 
@@ -109,7 +112,7 @@ class FastLexicase:
             max_cases=chosen.max_cases,
         )
         self._asked_backend = backend
-        self._backend = self._plain_backend = self._choose_backend(self._not_native())
+        self._backend = self._plain_backend = choose_backend(backend, self._not_native())
         self._key = key_from_seed(seed)
         self._next_event = 0
         self._native: FastRun | None = None
@@ -134,18 +137,6 @@ class FastLexicase:
         if not isinstance(bias, str) or bias not in NATIVE_BIASES:
             return f"bias {shown(bias)}"
         return "stop_on_all_fail" if self._settings.stop_on_all_fail else None
-
-    def _choose_backend(self, obstacle: str | None) -> Backend:
-        """The requested backend; if none was requested, one that works despite the obstacle."""
-        wanted = resolve_backend(self._asked_backend)
-        if obstacle is None or wanted == "reference":
-            return wanted
-        if self._asked_backend is not None:
-            raise ValueError(
-                f'backend must be "reference" or None with {obstacle}, which the native back end does not support, '
-                'got "native"'
-            )
-        return "reference"
 
     @property
     def weights(self) -> NDArray[np.float64]:
@@ -208,6 +199,7 @@ class FastLexicase:
         seed: Seed = None,
         cache_key: Any = None,
         known: ArrayLike | None = None,
+        budget: int | None = None,
     ) -> FastSelection:
         """Select ``n`` parents, with replacement; each event draws its order by the current weights.
 
@@ -224,6 +216,8 @@ class FastLexicase:
                 and `clear_cache` is not called.
             known: (n_individuals, n_cases) errors that are known already, NaN where unknown. They are cached, not
                 evaluated, and not counted as ``pairs``.
+            budget: Pairs that this call may compute, at most. An event whose next case needs more ends there, with a
+                random choice from the pool so far (`Ended.OUT_OF_BUDGET`). Pairs computed ahead are paid for.
 
         Raises:
             EvaluationError: The evaluator raised, or did not return (m, b) numbers.
@@ -240,25 +234,24 @@ class FastLexicase:
         n = check_count(n, "n", 0, MAX_EVENTS)
         if not callable(evaluate):
             raise TypeError(f"evaluate must be callable, got {shown(evaluate)}")
-        given = None if known is None else check_known(known, (n_individuals, self.n_cases))
+        options = check_options(known, budget, (n_individuals, self.n_cases))
         with self._lock:
-            return self._select(evaluate, n_individuals, n, seed, cache_key, given)
+            return self._select(evaluate, n_individuals, n, (seed, cache_key), options)
 
     def _select(
         self,
         evaluate: CaseEvaluator,
         n_individuals: int,
         n: int,
-        seed: Seed,
-        cache_key: Any,
-        known: NDArray[np.float64] | None,
+        identity: tuple[Seed, Any],
+        options: CallOptions,
     ) -> FastSelection:
+        seed, cache_key = identity
         key, first = (self._key, self._next_event) if seed is None else (key_from_seed(seed), 0)
         weights = self._weights.with_bounds_for(n_individuals)
         generation = evaluate.generation if isinstance(evaluate, PipelinedEvaluator) else None
-        backend = self._plain_backend
-        if generation is not None:
-            backend = self._choose_backend(f"a {type(evaluate).__name__}")
+        obstacle = options.obstacle(evaluate)
+        backend = self._plain_backend if obstacle is None else choose_backend(self._asked_backend, obstacle)
         if backend == "reference":
             weights = weights.copy()
         token = ("cache_key", cache_key) if cache_key is not None else ("evaluator", evaluate, generation)
@@ -267,8 +260,8 @@ class FastLexicase:
         counts, ended = room_for((6, n), np.int64, "n"), np.empty(n, np.uint8)
         try:
             with cache.transaction():
-                if known is not None:
-                    cache.add(known)
+                if options.known is not None:
+                    cache.add(options.known)
                 if backend == "native":
                     self._native = native = self._native or native_runner(self._settings, weights)
                     values, revision, w_max = weights.values, weights.revision, weights.w_max
@@ -278,7 +271,8 @@ class FastLexicase:
                         cache.store, values, revision, w_max, key.k0, key.k1, first, counts, ended, *called
                     )
                 else:
-                    run_in_python(EventBatch(self._settings, weights, cache, evaluate, key, first, counts, ended))
+                    shared = (self._settings, weights, cache, evaluate, options.budget)
+                    run_in_python(EventBatch(*shared, key, first, counts, ended))
         except MemoryError:
             raise MemoryError(
                 f"n_individuals and n_cases must fit into memory, got {n_individuals} and {self.n_cases}"
@@ -355,7 +349,7 @@ def run_in_python(batch: EventBatch) -> None:
         order = itertools.islice(order, settings.case_limit(batch.key, event, len(weights)))
         sizer = BlockSizer(settings.lookahead, settings.block_bytes)
         if in_flight is None:
-            blocks: Blocks = SequentialBlocks(order, sizer, batch.cache, evaluate)
+            blocks: Blocks = SequentialBlocks(order, sizer, batch.cache, evaluate, batch.budget)
         else:
             look, limit = settings.lookahead, settings.max_epsilon
             blocks = PrefetchedBlocks(order, sizer, look, in_flight, everyone, max_epsilon=limit)
@@ -376,7 +370,7 @@ def run_event(
     while len(pool) > 1:
         found = blocks.next_case(pool)  # evaluate the candidates on the next case
         if found is None:
-            ended = Ended.CASES_EXHAUSTED if cases_used == len(weights.values) else Ended.TRUNCATED
+            ended = reason_to_stop(blocks, cases_used == len(weights.values))
             break
         case, errors, computed_now = found
         evaluations += len(pool)
@@ -389,3 +383,10 @@ def run_event(
         pool = pool[survivors(errors, settings.epsilon_for(case, errors))]  # keep the best candidates
     parent = int(pool[Stream.of(batch.key, event, Lane.PICK).bounded(len(pool))])  # one of them at random
     return (parent, evaluations, cases_used, blocks.computed, blocks.computed - pairs_used, len(pool)), ended
+
+
+def reason_to_stop(blocks: Blocks, all_used: bool) -> Ended:
+    """Why an event has no next case."""
+    if blocks.is_over_budget:
+        return Ended.OUT_OF_BUDGET
+    return Ended.CASES_EXHAUSTED if all_used else Ended.TRUNCATED

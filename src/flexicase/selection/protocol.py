@@ -39,6 +39,7 @@ class Ended(IntEnum):
         TRUNCATED: ``max_cases`` or slippage ended the event; the parent is a random member of the pool.
         ELITE: The event returned an elite and used no case.
         ALL_FAILED: No candidate solved a case, under ``stop_on_all_fail``; the parent is any individual.
+        OUT_OF_BUDGET: The budget did not pay for the next case; the parent is a random member of the pool.
 
     Example:
         >>> import flexicase as fx
@@ -52,6 +53,7 @@ class Ended(IntEnum):
     TRUNCATED = 2
     ELITE = 3
     ALL_FAILED = 4
+    OUT_OF_BUDGET = 5
 
     @property
     def label(self) -> str:
