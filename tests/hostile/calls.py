@@ -201,7 +201,16 @@ def _partial() -> Iterator[Call]:
     method = fx.Lexicase(order=fx.Ranked("split"), epsilon=0.1)
     fast = {"n_cases": 3, "method": method, "default_weight": "min", "w_min": 0.5, "w_max": 9.0}
     fast |= {"stop_on_all_fail": False, "lookahead": 2, "cache_bytes": 10_000, "seed": 1}
-    run = {"evaluate": _evaluate, "n_individuals": 4, "n": 2, "seed": 1, "cache_key": 0, "known": None, "budget": None}
+    run = {
+        "evaluate": _evaluate,
+        "n_individuals": 4,
+        "n": 2,
+        "seed": 1,
+        "cache_key": 0,
+        "known": None,
+        "budget": None,
+        "same_as": None,
+    }
     for backend in ("native", "reference"):
         yield Call(f"FastLexicase {backend}", _fast(backend), fast)
         yield Call(f"FastLexicase.select {backend}", _fast_select(backend), run)

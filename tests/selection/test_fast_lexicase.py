@@ -831,3 +831,52 @@ def test_wrong_budgets_are_refused() -> None:
         fx.FastLexicase(5, backend="native").select(zero_division, 3, budget=7)
     with pytest.raises(ValueError, match="budget must be None with a SimulatedCluster, which computes pairs ahead"):
         fast.select(SimulatedCluster(SyntheticPopulation(3, 5), 1, pair_seconds=1.0), 3, budget=7)
+
+
+@pytest.mark.parametrize("epsilon", [None, "mad-dynamic"])
+@pytest.mark.parametrize("lookahead", [1, "auto"])
+def test_copies_are_evaluated_once_and_parents_stay_the_same(lookahead, epsilon) -> None:
+    """In uniform order the cases do not depend on weights, so each parent must be that of evaluating every copy."""
+    rng = np.random.default_rng(5)
+    texts = [f"prompt {i}" for i in rng.integers(0, 5, 14)]
+    errors = rng.integers(0, 2, (5, 60))[[int(text[-1]) for text in texts]]
+    method, evaluate = method_of("uniform", epsilon=epsilon), Evaluator(errors)
+    fast = fx.FastLexicase(60, method, seed=4, lookahead=lookahead)
+    s = fast.select(evaluate, 14, 40, same_as=texts)
+    every = fx.FastLexicase(60, method, seed=4, lookahead=lookahead).select(Evaluator(errors), 14, 40)
+    assert s.indices.tolist() == every.indices.tolist()
+    assert s.candidates_left.tolist() == every.candidates_left.tolist()
+    assert {individual for individual, _ in evaluate.pairs} <= {texts.index(text) for text in texts}
+    assert s.pairs.sum() == len(evaluate.pairs) == len(set(evaluate.pairs)) < every.pairs.sum()
+    assert s.pairs_unused.sum() == 0 or lookahead != 1
+    if epsilon is None:  # copies alone are left, instead of all cases being used
+        assert set(s.ended) == {fx.Ended.ONE_LEFT}
+        assert s.cases_used.max() < 60
+
+
+def test_known_errors_of_a_copy_are_those_of_all_and_a_budget_counts_them_once() -> None:
+    errors = np.repeat(np.random.default_rng(5).integers(0, 2, (4, 30)), 3, axis=0)
+    labels = np.repeat(range(4), 3)
+    known = np.full((12, 30), np.nan)
+    known[2::3] = errors[2::3]  # the last copy of each
+    before = known.copy()
+    s = fx.FastLexicase(30, seed=1).select(zero_division, 12, 9, known=known, same_as=labels)
+    assert s.pairs.sum() == 0
+    assert np.array_equal(known, before, equal_nan=True)
+    evaluate = Evaluator(errors)
+    s = fx.FastLexicase(30, seed=1, lookahead=1).select(evaluate, 12, budget=4, same_as=labels)
+    assert (s.pairs[0], s.cases_used[0]) == (4, 1)
+
+
+def test_wrong_labels_are_refused() -> None:
+    fast = fx.FastLexicase(5)
+    for labels, error, message in [
+        ([1, 2], ValueError, "same_as must have one label per individual: expected 3, got 2"),
+        ("abc", TypeError, "same_as must be a sequence of labels, not a string, got 'abc'"),
+        (3, TypeError, "same_as must be a sequence of hashable labels, got 3"),
+        ([[1], [2], [3]], TypeError, "same_as must be a sequence of hashable labels"),
+    ]:
+        with pytest.raises(error, match=message):
+            fast.select(zero_division, 3, same_as=labels)
+    with pytest.raises(ValueError, match="same_as must be None with a SimulatedCluster"):
+        fast.select(SimulatedCluster(SyntheticPopulation(3, 5), 1, pair_seconds=1.0), 3, same_as=[1, 1, 2])

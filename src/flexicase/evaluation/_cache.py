@@ -117,6 +117,10 @@ class ErrorCache:
         self.store.lookup(individuals, cases, transposed)
         return transposed.T
 
+    def n_distinct(self, individuals: Indices) -> int:
+        """The number of (m,) individuals that are not known to be copies of another among them."""
+        return len(individuals)
+
     def add(self, known: Errors) -> None:
         """Store what is not NaN of (n_individuals, n_cases) known errors."""
         before = self.store.refused
@@ -128,6 +132,40 @@ class ErrorCache:
     def known(self) -> Errors:
         """(n_individuals, n_cases) errors, NaN where unknown."""
         return self._lookup(np.arange(self.n_individuals), np.arange(self.n_cases))
+
+
+class SharedRows(ErrorCache):
+    """A cache in which copies share the errors of the first of them; ``first`` is (n_individuals,)."""
+
+    __slots__ = ("_first",)
+
+    def __init__(self, cache: ErrorCache, first: Indices) -> None:
+        self.n_individuals, self.n_cases, self.store, self._first = (
+            cache.n_individuals,
+            cache.n_cases,
+            cache.store,
+            first,
+        )
+
+    def fetch(self, evaluate: CaseEvaluator, individuals: Indices, cases: Indices) -> tuple[Errors, NDArray[np.bool_]]:
+        firsts, position, row = np.unique(self._first[individuals], return_index=True, return_inverse=True)
+        errors, computed = super().fetch(evaluate, firsts, cases)
+        computed_now = np.zeros((len(individuals), len(cases)), dtype=bool)
+        computed_now[position] = computed
+        return errors[row], computed_now
+
+    def missing(self, individuals: Indices, cases: Indices) -> NDArray[np.bool_]:
+        return super().missing(np.unique(self._first[individuals]), cases)
+
+    def add(self, known: Errors) -> None:
+        known = known.copy()
+        for copy in np.flatnonzero(self._first != np.arange(self.n_individuals)):
+            row = known[self._first[copy]]
+            np.copyto(row, known[copy], where=np.isnan(row))
+        super().add(known)
+
+    def n_distinct(self, individuals: Indices) -> int:
+        return len(np.unique(self._first[individuals]))
 
 
 def missing_rectangles(missing: NDArray[np.bool_]) -> list[tuple[Indices, Indices]]:

@@ -61,27 +61,50 @@ class EventSettings:
 
 
 class CallOptions(NamedTuple):
-    """What a call of `FastLexicase.select` knows and allows: (n_individuals, n_cases) errors, and pairs to compute."""
+    """What a call of `FastLexicase.select` knows and allows.
+
+    Attributes:
+        known: (n_individuals, n_cases) errors, NaN where unknown.
+        budget: Pairs to compute, at most.
+        first: (n_individuals,) the first individual with the same label.
+    """
 
     known: NDArray[np.float64] | None
     budget: PairBudget | None
+    first: NDArray[np.int64] | None
 
     def obstacle(self, evaluate: CaseEvaluator) -> str | None:
         """What the native backend does not support, or None."""
         if isinstance(evaluate, PipelinedEvaluator):
-            name = type(evaluate).__name__
-            if self.budget is not None:
-                raise ValueError(f"budget must be None with a {name}, which computes pairs ahead as time allows")
-            return f"a {name}"
-        return None if self.budget is None else "a budget"
+            kind = type(evaluate).__name__
+            for name, value in (("budget", self.budget), ("same_as", self.first)):
+                if value is not None:
+                    raise ValueError(f"{name} must be None with a {kind}, which computes pairs ahead as time allows")
+            return f"a {kind}"
+        return "a budget" if self.budget is not None else "same_as" if self.first is not None else None
 
 
-def check_options(known: Any, budget: Any, shape: tuple[int, int]) -> CallOptions:
+def check_options(known: Any, budget: Any, same_as: Any, shape: tuple[int, int]) -> CallOptions:
     """The options of a call with (n_individuals, n_cases) pairs."""
     return CallOptions(
         None if known is None else check_known(known, shape),
         None if budget is None else PairBudget(check_count(budget, "budget")),
+        None if same_as is None else first_of_each(same_as, shape[0]),
     )
+
+
+def first_of_each(same_as: Any, n_individuals: int) -> NDArray[np.int64]:
+    """(n_individuals,) the first individual with the same label."""
+    if isinstance(same_as, str | bytes):
+        raise TypeError(f"same_as must be a sequence of labels, not a string, got {shown(same_as)}")
+    try:
+        labels = list(same_as)
+        first = dict(reversed([(label, i) for i, label in enumerate(labels)]))
+    except TypeError:
+        raise TypeError(f"same_as must be a sequence of hashable labels, got {shown(same_as)}") from None
+    if len(labels) != n_individuals:
+        raise ValueError(f"same_as must have one label per individual: expected {n_individuals}, got {len(labels)}")
+    return np.array([first[label] for label in labels], dtype=np.int64)
 
 
 def choose_backend(asked: Backend | None, obstacle: str | None) -> Backend:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import threading
+from collections.abc import Hashable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexicase._checks import check_count, check_flag, room_for, shown
 from flexicase._native import FastRun
-from flexicase.evaluation._cache import CacheInfo, ErrorCache
+from flexicase.evaluation._cache import CacheInfo, ErrorCache, SharedRows
 from flexicase.evaluation._lookahead import Blocks, BlockSizer, LookAhead, SequentialBlocks, check_lookahead
 from flexicase.evaluation._pipelined import PipelinedEvaluator
 from flexicase.evaluation._prefetch import InFlight, PrefetchedBlocks
@@ -200,6 +201,7 @@ class FastLexicase:
         cache_key: Any = None,
         known: ArrayLike | None = None,
         budget: int | None = None,
+        same_as: Sequence[Hashable] | None = None,
     ) -> FastSelection:
         """Select ``n`` parents, with replacement; each event draws its order by the current weights.
 
@@ -218,6 +220,8 @@ class FastLexicase:
                 evaluated, and not counted as ``pairs``.
             budget: Pairs that this call may compute, at most. An event whose next case needs more ends there, with a
                 random choice from the pool so far (`Ended.OUT_OF_BUDGET`). Pairs computed ahead are paid for.
+            same_as: (n_individuals,) labels, equal for copies, such as the texts of prompts. Only the first of several
+                copies is evaluated, and an event ends when copies alone are left (`Ended.ONE_LEFT`).
 
         Raises:
             EvaluationError: The evaluator raised, or did not return (m, b) numbers.
@@ -234,7 +238,7 @@ class FastLexicase:
         n = check_count(n, "n", 0, MAX_EVENTS)
         if not callable(evaluate):
             raise TypeError(f"evaluate must be callable, got {shown(evaluate)}")
-        options = check_options(known, budget, (n_individuals, self.n_cases))
+        options = check_options(known, budget, same_as, (n_individuals, self.n_cases))
         with self._lock:
             return self._select(evaluate, n_individuals, n, (seed, cache_key), options)
 
@@ -260,8 +264,9 @@ class FastLexicase:
         counts, ended = room_for((6, n), np.int64, "n"), np.empty(n, np.uint8)
         try:
             with cache.transaction():
+                errors = cache if options.first is None else SharedRows(cache, options.first)
                 if options.known is not None:
-                    cache.add(options.known)
+                    errors.add(options.known)
                 if backend == "native":
                     self._native = native = self._native or native_runner(self._settings, weights)
                     values, revision, w_max = weights.values, weights.revision, weights.w_max
@@ -271,7 +276,7 @@ class FastLexicase:
                         cache.store, values, revision, w_max, key.k0, key.k1, first, counts, ended, *called
                     )
                 else:
-                    shared = (self._settings, weights, cache, evaluate, options.budget)
+                    shared = (self._settings, weights, errors, evaluate, options.budget)
                     run_in_python(EventBatch(*shared, key, first, counts, ended))
         except MemoryError:
             raise MemoryError(
@@ -367,7 +372,7 @@ def run_event(
     settings, weights = batch.settings, batch.weights
     pool, ended = everyone, Ended.ONE_LEFT
     evaluations = cases_used = pairs_used = 0
-    while len(pool) > 1:
+    while batch.cache.n_distinct(pool) > 1:
         found = blocks.next_case(pool)  # evaluate the candidates on the next case
         if found is None:
             ended = reason_to_stop(blocks, cases_used == len(weights.values))
