@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexicase._checks import check_count
 from flexicase.data import SyntheticPopulation
-from flexicase.rng import Seed, check_seed
+from flexicase.rng import Seed, generator_from_seed
 from flexicase.selection.fast_lexicase import FastLexicase
 from flexicase.selection.matrix import ErrorMatrix
 from flexicase.selection.orders import first_case_probabilities
@@ -94,7 +94,7 @@ def advise(
     n_individuals = check_count(n_individuals, "n_individuals", 1)
     n_cases = check_count(n_cases, "n_cases", 1)
     n = check_count(n, "n", 1)
-    rng = np.random.default_rng(check_seed(seed))
+    rng = generator_from_seed(seed)
     sample = (min(n_individuals, MAX_INDIVIDUALS), min(n_cases, MAX_CASES))
     if errors is None:
         evaluate: Evaluate = SyntheticPopulation(*sample, seed=int(rng.integers(2**63)))

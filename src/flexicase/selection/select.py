@@ -28,7 +28,8 @@ class Selector:
     Args:
         errors: (n_individuals, n_cases) numbers, lower is better. With no cases the choice is uniformly random.
         method: A method's name (`flexicase.methods` lists them) or object.
-        seed: An int, a `numpy.random.Generator`, a `SeedSequence`, a `flexicase.rng.Key`, or None for fresh randomness.
+        seed: An int, a generator of NumPy, Python or torch, a `SeedSequence`, a `flexicase.rng.Key`, or None for fresh
+            randomness.
         nan: ``"raise"`` refuses NaN, ``"worst"`` counts it as the worst error.
         backend: ``"native"`` or ``"reference"``, which give the same draws; by default the environment variable
             ``FLEXICASE_BACKEND``, else native.
@@ -96,7 +97,8 @@ def select(
         errors: (n_individuals, n_cases) numbers, lower is better. With no cases the choice is uniformly random.
         n: Number of parents.
         method: A method's name (`flexicase.methods` lists them) or object.
-        seed: An int, a `numpy.random.Generator`, a `SeedSequence`, a `flexicase.rng.Key`, or None for fresh randomness.
+        seed: An int, a generator of NumPy, Python or torch, a `SeedSequence`, a `flexicase.rng.Key`, or None for fresh
+            randomness.
         threads: Number of threads; the outcome does not depend on it.
         nan: ``"raise"`` refuses NaN, ``"worst"`` counts it as the worst error.
         backend: ``"native"`` or ``"reference"``; see `Selector`.
