@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import flexicase as fx
 
@@ -20,6 +21,10 @@ GRID = np.array([[0, 2, 1], [1, 0, 2], [2, 1, 0], [1, 1, 1]])
         (True, TypeError, r"^n must be an integer, got True$"),
         ("3", TypeError, r"^n must be an integer, got '3'$"),
         (None, TypeError, r"^n must be an integer, got None$"),
+        ((), ValueError, r"^n must be an integer or a tuple of at least one, got \(\)$"),
+        ((2, -1), ValueError, r"^n must be at least 0, got -1$"),
+        ((2, 1.0), TypeError, r"^n must be an integer, got 1\.0$"),
+        ((2**39, 2**39), ValueError, r"^n must be at most 1,099,511,627,776, got "),
     ],
 )
 def test_a_bad_number_of_parents_is_refused(n: Any, error: type[Exception], message: str) -> None:
@@ -139,3 +144,47 @@ def test_a_selector_keeps_its_errors_alive() -> None:
 def test_more_events_than_any_memory_holds_are_refused_by_name() -> None:
     with pytest.raises(ValueError, match="n must be at most"):
         fx.select(GRID, 2**62)
+
+
+def test_n_may_be_a_shape() -> None:
+    """Children × parents, in the order of the events of as many single parents."""
+    flat, pairs = fx.select(GRID, 6, seed=1), fx.select(GRID, (3, 2), seed=1)
+    for name in ("indices", "evaluations", "evaluations_distinct", "cases_used", "ended"):
+        assert (getattr(pairs, name) == getattr(flat, name).reshape(3, 2)).all()
+    assert (fx.select_indices(GRID, (3, 2), seed=1) == pairs.indices).all()
+    assert fx.select(GRID, (0, 2), seed=1).indices.shape == (0, 2)
+    assert len(pairs) == 3
+    assert repr(pairs) == "Selection(n=(3, 2), counted=True)"
+    selector = fx.Selector(GRID, seed=1)
+    assert [*selector.draw((1, 2)).indices[0], *selector.draw(4).indices] == flat.indices.tolist()
+    assert fx.select(GRID, (3, 2), "tournament", seed=1).indices.shape == (3, 2)
+
+
+def test_a_selection_is_iterated_and_is_an_index() -> None:
+    s = fx.select(GRID, 5, seed=1)
+    assert [GRID[i].tolist() for i in s] == GRID[s].tolist() == GRID[s.indices].tolist()
+    assert (np.asarray(s) == s.indices).all()
+    assert np.shares_memory(np.asarray(s), s.indices)
+    assert not np.shares_memory(np.array(s), s.indices)
+    assert np.asarray(s, dtype=np.float32).dtype == np.float32
+    assert torch.as_tensor(GRID)[s].tolist() == GRID[s].tolist()
+    assert ["abcd"[i] for i in s] == ["abcd"[s[k]] for k in range(5)] == list(map("abcd".__getitem__, s))
+
+
+class Frame:
+    """As much of a data frame as selection sees: an index, positions and numbers."""
+
+    def __init__(self, values: Any, index: list[Any]) -> None:
+        self.values, self.index, self.iloc = np.array(values), index, None
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return self.values
+
+
+def test_rows_with_labels_are_selected_by_label() -> None:
+    frame = Frame(GRID, ["a", "b", "c", "d"])
+    s = fx.select(frame, (3, 2), seed=1)
+    assert (s.indices == fx.select(GRID, (3, 2), seed=1).indices).all()
+    assert s.labels.tolist() == [["abcd"[i] for i in row] for row in s.indices]
+    with pytest.raises(ValueError, match=r"^labels exist only if errors are a data frame"):
+        fx.select(GRID, 2).labels  # noqa: B018

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase._checks import check_count, check_threads
+from flexicase._checks import check_shape, check_threads
 from flexicase.rng import Seed, key_from_seed
 from flexicase.selection.matrix import ErrorMatrix, NanPolicy
 from flexicase.selection.methods import resolve_method
@@ -41,7 +42,7 @@ class Selector:
         [0, 1]
     """
 
-    __slots__ = ("_kernel", "_key", "_lock", "_next_event")
+    __slots__ = ("_kernel", "_key", "_lock", "_next_event", "_row_labels")
 
     def __init__(
         self,
@@ -56,34 +57,42 @@ class Selector:
         resolved = resolve_backend(backend)
         self._key = key_from_seed(seed)
         self._kernel: Kernel = chosen.prepare(ErrorMatrix.from_array(errors, nan), self._key, resolved)
+        self._row_labels = _row_labels(errors)
         self._next_event = 0
         self._lock = threading.Lock()
 
-    def draw(self, n: int = 1, *, threads: int = 1) -> Selection:
+    def draw(self, n: int | tuple[int, ...] = 1, *, threads: int = 1) -> Selection:
         """Select ``n`` parents, with replacement, and count; the outcome does not depend on ``threads``."""
         return self._draw(n, True, threads)
 
-    def draw_indices(self, n: int = 1, *, threads: int = 1) -> NDArray[np.int64]:
+    def draw_indices(self, n: int | tuple[int, ...] = 1, *, threads: int = 1) -> NDArray[np.int64]:
         """Select ``n`` parents, the same as `draw`, (n,) int64, without counting, which is faster."""
         return self._draw(n, False, threads).indices
 
-    def _draw(self, n: int, counts: bool, threads: int) -> Selection:
-        n, threads = check_count(n, "n", 0, MAX_EVENTS), check_threads(threads)
+    def _draw(self, size: int | tuple[int, ...], counts: bool, threads: int) -> Selection:
+        n, shape = check_shape(size, "n", MAX_EVENTS)
+        threads = check_threads(threads)
         with self._lock:
             start = self._next_event
             self._next_event = start + n
         try:
-            return self._kernel.draw(self._key, range(start, start + n), counts, threads)
+            drawn = self._kernel.draw(self._key, range(start, start + n), counts, threads)
         except BaseException:
             with self._lock:
                 if self._next_event == start + n:
                     self._next_event = start
             raise
+        return drawn if shape is None and self._row_labels is None else drawn.arrange(shape, self._row_labels)
+
+
+def _row_labels(errors: Any) -> NDArray[Any] | None:
+    """The index of a data frame or a series of pandas, a copy."""
+    return np.array(errors.index) if hasattr(errors, "iloc") else None
 
 
 def select(
     errors: ArrayLike,
-    n: int = 1,
+    n: int | tuple[int, ...] = 1,
     method: str | Method = "lexicase",
     *,
     seed: Seed = None,
@@ -95,7 +104,7 @@ def select(
 
     Args:
         errors: (n_individuals, n_cases) numbers, lower is better. With no cases the choice is uniformly random.
-        n: Number of parents.
+        n: Number of parents, or a shape, such as (children, 2).
         method: A method's name (`flexicase.methods` lists them) or object.
         seed: An int, a generator of NumPy, Python or torch, a `SeedSequence`, a `flexicase.rng.Key`, or None for fresh
             randomness.
@@ -115,7 +124,7 @@ def select(
 
 def select_indices(
     errors: ArrayLike,
-    n: int = 1,
+    n: int | tuple[int, ...] = 1,
     method: str | Method = "lexicase",
     *,
     seed: Seed = None,
