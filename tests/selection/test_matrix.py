@@ -95,14 +95,24 @@ def test_ragged_rows_are_refused() -> None:
 @pytest.mark.parametrize(
     ("errors", "found"),
     [
-        ([1, 2, 3], r"1 dimension\(s\), shape \(3,\)"),
         (np.zeros((2, 2, 2)), r"3 dimension\(s\), shape \(2, 2, 2\)"),
         (5, r"0 dimension\(s\), shape \(\)"),
-        ([], r"1 dimension\(s\), shape \(0,\)"),
     ],
 )
 def test_other_than_two_dimensions_are_refused(errors: Any, found: str) -> None:
-    refused(errors, ValueError, r"errors must be a matrix \(individuals × cases\), got " + found)
+    expected = r"errors must be a matrix \(individuals × cases\) or one number per individual, got "
+    refused(errors, ValueError, expected + found)
+
+
+def test_one_number_per_individual_is_one_case() -> None:
+    scores = [3, 1, 2, 1]
+    s = fx.select(scores, 200, seed=1)
+    assert (s.indices == fx.select([[score] for score in scores], 200, seed=1).indices).all()
+    assert set(s.indices) == {1, 3}
+    for strided in (np.arange(10.0)[::-3], np.broadcast_to(1.0, 4)):
+        assert ErrorMatrix.from_array(strided).values.tolist() == [[x] for x in strided]
+    assert fx.probabilities(scores).tolist() == [0, 0.5, 0, 0.5]
+    refused([], ValueError, r"errors must have at least one individual, got shape \(0, 1\)")
 
 
 def test_no_individuals_are_refused() -> None:

@@ -37,7 +37,8 @@ class Lexicase:
         max_cases: Cases used, at most: truncated lexicase selection (Spector, La Cava, Shanabrook, Helmuth and
             Pantridge, GPTP XV, 2018); ``"random"`` draws the number from 1 … n_cases for every event.
         slippage: Probability, before each case, of ending with a random member of the pool.
-        elitism: This many first events return the individuals with the lowest total error.
+        elitism: This many first events return the individuals with the lowest total error; at most as many as there are
+            events and individuals.
 
     Example:
         >>> import flexicase as fx
@@ -219,8 +220,10 @@ class Elitist:
 
     def __init__(self, matrix: ErrorMatrix, key: Key, k: int, kernel: Kernel) -> None:
         n = matrix.n_individuals
+        if k > n:
+            raise ValueError(f"elitism must be at most the number of individuals, {n}, got {k}")
         ties = case_keys(Stream.of(key, 1, Lane.SAMPLE).word(), n)
-        self.elite = np.lexsort((ties, matrix.total_errors))[: min(k, n)]
+        self.elite = np.lexsort((ties, matrix.total_errors))[:k]
         self.kernel = kernel
 
     def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:

@@ -110,13 +110,19 @@ class ErrorMatrix:
 
     @classmethod
     def from_array(cls, errors: ArrayLike, nan: NanPolicy = "raise") -> ErrorMatrix:
-        """Check and wrap (n_individuals, n_cases) numbers: any array, list of lists, data frame or CPU tensor."""
+        """Check and wrap (n_individuals, n_cases) numbers: any array, list of lists, data frame or CPU tensor.
+
+        One number per individual is a matrix of one case.
+        """
         if type(nan) is not str or nan != "raise":
             check_choice(nan, "nan", ("raise", "worst"))
         values = _as_numeric(errors)
+        if values.ndim == 1:
+            values = values.reshape(-1, 1)
         if values.ndim != 2:
             raise ValueError(
-                f"errors must be a matrix (individuals × cases), got {values.ndim} dimension(s), shape {values.shape}"
+                "errors must be a matrix (individuals × cases) or one number per individual, "
+                f"got {values.ndim} dimension(s), shape {values.shape}"
             )
         if values.shape[0] == 0:
             raise ValueError(f"errors must have at least one individual, got shape {values.shape}")

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexicase._checks import check_shape, check_threads
 from flexicase.rng import Seed, key_from_seed
+from flexicase.selection.lexicase import Elitist
 from flexicase.selection.matrix import ErrorMatrix, NanPolicy
 from flexicase.selection.methods import resolve_method
 from flexicase.selection.protocol import Backend, Kernel, Method, Selection, resolve_backend
@@ -27,7 +28,8 @@ class Selector:
     distribution and the counts are undefined; make a new selector for new errors.
 
     Args:
-        errors: (n_individuals, n_cases) numbers, lower is better. With no cases the choice is uniformly random.
+        errors: (n_individuals, n_cases) numbers, or one number per individual; lower is better. With no cases the
+            choice is uniformly random.
         method: A method's name (`flexicase.methods` lists them) or object.
         seed: An int, a generator of NumPy, Python or torch, a `SeedSequence`, a `flexicase.rng.Key`, or None for fresh
             randomness.
@@ -69,6 +71,14 @@ class Selector:
         """Select ``n`` parents, the same as `draw`, (n,) int64, without counting, which is faster."""
         return self._draw(n, False, threads).indices
 
+    def _draw_all(self, size: int | tuple[int, ...], counts: bool, threads: int) -> Selection:
+        """The only draw of a selector, which returns every elite; with or without counts."""
+        if isinstance(self._kernel, Elitist):
+            n, elitism = check_shape(size, "n", MAX_EVENTS)[0], len(self._kernel.elite)
+            if n < elitism:
+                raise ValueError(f"n must be at least elitism, {elitism}, got {n}")
+        return self._draw(size, counts, threads)
+
     def _draw(self, size: int | tuple[int, ...], counts: bool, threads: int) -> Selection:
         n, shape = check_shape(size, "n", MAX_EVENTS)
         threads = check_threads(threads)
@@ -103,7 +113,8 @@ def select(
     """Select ``n`` parents from an error matrix, with replacement.
 
     Args:
-        errors: (n_individuals, n_cases) numbers, lower is better. With no cases the choice is uniformly random.
+        errors: (n_individuals, n_cases) numbers, or one number per individual; lower is better. With no cases the
+            choice is uniformly random.
         n: Number of parents, or a shape, such as (children, 2).
         method: A method's name (`flexicase.methods` lists them) or object.
         seed: An int, a generator of NumPy, Python or torch, a `SeedSequence`, a `flexicase.rng.Key`, or None for fresh
@@ -119,7 +130,7 @@ def select(
         >>> len(s.indices), bool((s.evaluations >= 3).all())
         (4, True)
     """
-    return Selector(errors, method, seed=seed, nan=nan, backend=backend).draw(n, threads=threads)
+    return Selector(errors, method, seed=seed, nan=nan, backend=backend)._draw_all(n, True, threads)
 
 
 def select_indices(
@@ -139,4 +150,4 @@ def select_indices(
         >>> fx.select_indices([[0, 0], [1, 2]], 3, seed=1).tolist()
         [0, 0, 0]
     """
-    return Selector(errors, method, seed=seed, nan=nan, backend=backend).draw_indices(n, threads=threads)
+    return Selector(errors, method, seed=seed, nan=nan, backend=backend)._draw_all(n, False, threads).indices
