@@ -342,3 +342,92 @@ def test_long_doubles_are_read_if_none_is_rounded() -> None:
             fx.select(errors, 1)
     errors[1, 1] = np.nan
     assert len(fx.select(errors, 2, nan="worst")) == 2
+
+
+SCORES = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [1, 0, 1, 0], [0, 0, 0, 0]])
+SCORE_KINDS = {
+    "bool": SCORES.astype(bool),
+    "uint8": SCORES.astype(np.uint8),
+    "int8-extremes": np.where(SCORES, 127, -128).astype(np.int8),
+    "int64-extremes": np.where(SCORES, 2**63 - 1, -(2**63)),
+    "uint64-extremes": np.where(SCORES, np.uint64(2**64 - 1), np.uint64(0)),
+    "float32": SCORES.astype(np.float32),
+    "float64-tiny": SCORES * 5e-324,
+    "infinite": np.where(SCORES, 1.0, -np.inf),
+    "strided": np.repeat(SCORES.astype(np.int16), 2, axis=1)[:, ::2],
+}
+
+
+@pytest.mark.parametrize("kind", SCORE_KINDS)
+@pytest.mark.parametrize("backend", ["native", "reference"])
+def test_scores_are_maximized_whatever_their_type(kind: str, backend: Any) -> None:
+    """Negating would wrap unsigned and smallest integers, and pick wrong parents."""
+    errors = 1 - SCORES
+    for method in ("lexicase", fx.Lexicase(max_cases=1), fx.Lexicase(order=fx.Ranked([1, 2, 3, 4]))):
+        expected = fx.select(errors, 300, method, seed=1, backend=backend)
+        found = fx.select(SCORE_KINDS[kind], 300, method, seed=1, maximize=True, backend=backend)
+        assert (found.indices == expected.indices).all()
+        assert (found.evaluations == expected.evaluations).all()
+        assert (found.evaluations_distinct == expected.evaluations_distinct).all()
+    assert fx.probabilities(SCORE_KINDS[kind], maximize=True).tolist() == fx.probabilities(errors).tolist()
+
+
+COMPUTING = [
+    "weighted-num-nonzeros", "ranked-num-zeros", "weighted-average", "ranked-split", "fitness-proportionate",
+    fx.Lexicase(sampling=fx.InformedDownSample(2, parent_rate=1.0)),
+    fx.Lexicase(sampling=fx.InformedDownSample(2, parent_rate=1.0, solved_by=0.5)),
+    fx.Lexicase(order=fx.Weighted("num_nonzeros"), sampling=fx.DownSample(2)),
+    fx.Lexicase(order=fx.Weighted(lambda s: s.errors.sum(axis=0))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("method", COMPUTING, ids=str)
+def test_methods_that_compute_with_errors_need_to_know_what_is_solved(method: Any) -> None:
+    """A score of 0 taken for solved would turn hard cases into easy ones, silently."""
+    kinds = [SCORES.astype(np.uint8), SCORES.astype(np.float32), SCORES * 10 - 7]
+    expected = fx.select(1.0 - SCORES, 200, method, seed=3)
+    for scores, solved in zip(kinds, (1, [1.0] * 4, 3), strict=True):
+        scale = 10.0 if solved == 3 else 1.0
+        if scale > 1 and method in COMPUTING[4:]:
+            continue  # computes with the size of errors
+        found = fx.select(scores, 200, method, seed=3, maximize=True, solved=solved)
+        assert (found.indices == expected.indices).all()
+    with pytest.raises(ValueError, match=r"^solved must be the score that solves a case if maximize=True"):
+        fx.select(SCORES, 1, method, seed=3, maximize=True)
+
+
+def test_a_threshold_counts_as_solved() -> None:
+    """Above the threshold selection still prefers the higher score; only the weights see solved and unsolved."""
+    scores = np.array([[0.9, 0.2, 0.95], [0.95, 0.1, 0.3], [0.2, 0.3, 0.2]], dtype=np.float32)
+    matrix = ErrorMatrix.from_array(scores, "raise", True, 0.9)
+    assert matrix.statistics.zeros.tolist() == [2, 0, 1]
+    assert matrix.submatrix(None, np.array([2, 0])).statistics.zeros.tolist() == [1, 2]
+    assert ErrorMatrix.from_array(scores, "raise", True, [0.9, 0.2, 1]).statistics.zeros.tolist() == [2, 2, 0]
+    assert ErrorMatrix.from_array(1 - scores, solved=0.5).statistics.zeros.tolist() == [2, 0, 1]
+    assert fx.probabilities(scores, fx.Lexicase(order=fx.Weighted([1, 0, 0])), maximize=True).tolist() == [0, 1, 0]
+    worst = np.where(scores > 0.92, np.nan, scores)
+    assert ErrorMatrix.from_array(worst, "worst", True, 0.9).statistics.zeros.tolist() == [1, 0, 0]
+    refused(scores, ValueError, r"solved must have one number per case: .* \(3,\), got \(2,\)", solved=[1, 2])
+    refused(scores, ValueError, r"solved must be a number or one number per case, got NaN", solved=np.nan)
+    refused(scores, TypeError, r"solved must be real numbers", solved="1")
+    refused(scores, TypeError, r"maximize must be True or False, got 'yes'", maximize="yes")
+    refused([[2**60]], ValueError, r"errors must not have integers beyond 2\*\*53", maximize=True, solved=1)
+
+
+def test_every_entry_point_maximizes() -> None:
+    errors, scores = 1 - SCORES, SCORES + 6
+    options: Any = {"maximize": True, "solved": 7}
+    method = "ranked-num-nonzeros"
+    assert (
+        fx.select_indices(scores, 50, method, seed=1, **options) == fx.select_indices(errors, 50, method, seed=1)
+    ).all()
+    assert (
+        fx.trace(scores, 50, method, seed=1, **options).indices == fx.trace(errors, 50, method, seed=1).indices
+    ).all()
+    assert fx.probabilities(scores, method, **options).tolist() == fx.probabilities(errors, method).tolist()
+    a, b = (
+        fx.estimate_probabilities(e, method, 500, seed=1, **o).probabilities
+        for e, o in ((scores, options), (errors, {}))
+    )
+    assert a.tolist() == b.tolist()
+    assert fx.advise(4, 4, 1, errors=scores, **options).share == fx.advise(4, 4, 1, errors=errors).share

@@ -149,10 +149,12 @@ class Lexicase:
         if isinstance(self.order, Uniform) or matrix.n_cases == 0:
             return None
         bias = self.order.bias
-        if cases is not None and is_explicit(bias):
-            weights = per_case(_part(bias, cases), len(cases), "bias")
-        else:
+        if not is_explicit(bias):
             weights = resolve_weights(bias, matrix.statistics)
+        elif cases is None:
+            weights = check_explicit_weights(bias, matrix.n_cases)
+        else:
+            weights = per_case(_part(bias, cases), len(cases), "bias")
         return weights if isinstance(self.order, Ranked) else normalize_weights(weights)
 
 

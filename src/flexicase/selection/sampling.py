@@ -228,9 +228,10 @@ class InformedDownSample:
         solved = np.empty((len(asked), matrix.n_cases), dtype=np.bool_)
         if self.solved_by == "zero":
             for block in row_blocks(*solved.shape):
-                solved[block] = matrix.values[asked[block]] == 0
+                solved[block] = matrix.above_solved.values[asked[block]] == 0
         else:
-            solved[:] = self.solved(matrix.values[asked])
+            compared = self.solved_by in ("elite", "median")  # with others, not with what counts as solved
+            solved[:] = self.solved((matrix if compared else matrix.above_solved).values[asked])
         return [Partition(None, np.sort(self.choose(solved, stream, backend)))]
 
     def informants(self, n_individuals: int, stream: Stream) -> NDArray[np.int64]:

@@ -34,6 +34,9 @@ class Selector:
         seed: An int, a generator of NumPy, Python or torch, a `SeedSequence`, a `flexicase.rng.Key`, or None for fresh
             randomness.
         nan: ``"raise"`` refuses NaN, ``"worst"`` counts it as the worst error.
+        maximize: Whether ``errors`` are scores, of which higher is better.
+        solved: The error at or below which a case counts as solved, or the score at or above which it does; one number
+            or one per case. Biases and samplings use it. By default an error of exactly 0; a score has no default.
         backend: ``"native"`` or ``"reference"``, which give the same draws; by default the environment variable
             ``FLEXICASE_BACKEND``, else native.
 
@@ -53,12 +56,15 @@ class Selector:
         *,
         seed: Seed = None,
         nan: NanPolicy = "raise",
+        maximize: bool = False,
+        solved: ArrayLike | None = None,
         backend: Backend | None = None,
     ) -> None:
         chosen = resolve_method(method)
         resolved = resolve_backend(backend)
         self._key = key_from_seed(seed)
-        self._kernel: Kernel = chosen.prepare(ErrorMatrix.from_array(errors, nan), self._key, resolved)
+        matrix = ErrorMatrix.from_array(errors, nan, maximize, solved)
+        self._kernel: Kernel = chosen.prepare(matrix, self._key, resolved)
         self._row_labels = _row_labels(errors)
         self._next_event = 0
         self._lock = threading.Lock()
@@ -108,6 +114,8 @@ def select(
     seed: Seed = None,
     threads: int = 1,
     nan: NanPolicy = "raise",
+    maximize: bool = False,
+    solved: ArrayLike | None = None,
     backend: Backend | None = None,
 ) -> Selection:
     """Select ``n`` parents from an error matrix, with replacement.
@@ -121,6 +129,9 @@ def select(
             randomness.
         threads: Number of threads; the outcome does not depend on it.
         nan: ``"raise"`` refuses NaN, ``"worst"`` counts it as the worst error.
+        maximize: Whether ``errors`` are scores, of which higher is better.
+        solved: The error at or below which a case counts as solved, or the score at or above which it does; one number
+            or one per case. Biases and samplings use it. By default an error of exactly 0; a score has no default.
         backend: ``"native"`` or ``"reference"``; see `Selector`.
 
     Example:
@@ -130,7 +141,8 @@ def select(
         >>> len(s.indices), bool((s.evaluations >= 3).all())
         (4, True)
     """
-    return Selector(errors, method, seed=seed, nan=nan, backend=backend)._draw_all(n, True, threads)
+    selector = Selector(errors, method, seed=seed, nan=nan, maximize=maximize, solved=solved, backend=backend)
+    return selector._draw_all(n, True, threads)
 
 
 def select_indices(
@@ -141,6 +153,8 @@ def select_indices(
     seed: Seed = None,
     threads: int = 1,
     nan: NanPolicy = "raise",
+    maximize: bool = False,
+    solved: ArrayLike | None = None,
     backend: Backend | None = None,
 ) -> NDArray[np.int64]:
     """Select the same parents as `select` with the same arguments, (n,) int64, without counting, which is faster.
@@ -150,4 +164,5 @@ def select_indices(
         >>> fx.select_indices([[0, 0], [1, 2]], 3, seed=1).tolist()
         [0, 0, 0]
     """
-    return Selector(errors, method, seed=seed, nan=nan, backend=backend)._draw_all(n, False, threads).indices
+    selector = Selector(errors, method, seed=seed, nan=nan, maximize=maximize, solved=solved, backend=backend)
+    return selector._draw_all(n, False, threads).indices

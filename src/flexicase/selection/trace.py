@@ -56,8 +56,10 @@ def trace(
     *,
     seed: Seed = None,
     nan: NanPolicy = "raise",
+    maximize: bool = False,
+    solved: ArrayLike | None = None,
 ) -> Trace:
-    """Replay the events of ``select(errors, n, method, seed=seed)`` and record every pool size.
+    """Replay the events of `select` with the same arguments and record every pool size.
 
     It is slower than `select`. ``n`` is at most a million; ``method`` must be a lexicase method.
 
@@ -71,7 +73,7 @@ def trace(
         raise TypeError(f"method must be a lexicase method, which uses one case after another, got {shown(method)}")
     n = check_count(n, "n", 0, MAX_TRACED_EVENTS)
     key = key_from_seed(seed)
-    matrix = ErrorMatrix.from_array(errors, nan)
+    matrix = ErrorMatrix.from_array(errors, nan, maximize, solved)
     whole = Partition(None, None)
     parts = [whole] if chosen.sampling is None else chosen.sampling.parts(matrix, key, "reference")
     kernels = [_RecordingKernel(chosen, matrix, part) for part in parts]
