@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from flexicase.selection.epsilon import Epsilon, EpsilonKind, MadEpsilon, median
 from flexicase.selection.matrix import ErrorMatrix
 from flexicase.selection.orders import Order, OrderKind, Ranked, Uniform, Weighted
 from flexicase.selection.protocol import Backend, Ended, Kernel, Selection
-from flexicase.selection.sampling import PartitionKernel, Sample, check_sampling
+from flexicase.selection.sampling import DownSample, PartitionKernel, Sample, check_sampling, sample_size
 from flexicase.selection.weights import check_explicit_weights, is_explicit, resolve_weights
 
 MIN_RELATIVE_WEIGHT = 1e-305  # relative to the largest; exponential clocks of this rate stay finite
@@ -67,8 +67,28 @@ class Lexicase:
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+        if self.samples_each_event and not (isinstance(self.order, Uniform) and self.max_cases != "random"):
+            raise ValueError(
+                'sampling must have per="generation" unless order is Uniform() and max_cases is a number or None, '
+                f"got {shown(self.sampling)}"
+            )
+
+    @property
+    def samples_each_event(self) -> bool:
+        """Whether every event draws its own sample of the cases."""
+        return isinstance(self.sampling, DownSample) and self.sampling.per == "event"
+
+    def without_event_samples(self, n_cases: int) -> Lexicase:
+        """The same events, as first cases of an order: those of a uniformly random order are a random sample."""
+        if not self.samples_each_event:
+            return self
+        size = sample_size(self.sampling.size, n_cases)  # type: ignore[union-attr]
+        limit = size if self.max_cases is None else min(size, self.max_cases)
+        return replace(self, sampling=None, max_cases=limit)
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
+        if self.samples_each_event:
+            return self.without_event_samples(matrix.n_cases).prepare(matrix, key, backend)
         self._check_lengths(matrix.n_cases)
         make = NativeKernel if backend == "native" else ReferenceKernel
         if self.sampling is None:

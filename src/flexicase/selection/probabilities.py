@@ -124,6 +124,7 @@ def probabilities(
         return _own_probabilities(chosen, matrix)
     if not isinstance(chosen, Lexicase):
         raise TypeError(f"{type(chosen).__name__} has no exact probabilities; {INSTEAD}")
+    chosen = chosen.without_event_samples(matrix.n_cases)
     if chosen.sampling is None:
         return budget.solve(*chosen.resolve(matrix))
     return _mean_over_samples(chosen, matrix, budget)
@@ -155,7 +156,7 @@ def estimate_probabilities(
     n_draws = check_count(n_draws, "n_draws", 1, MAX_EVENTS)
     matrix = ErrorMatrix.from_array(errors, nan, maximize, solved)
     if isinstance(chosen, Lexicase):
-        chosen = dataclasses.replace(chosen, elitism=0)
+        chosen = dataclasses.replace(chosen, elitism=0).without_event_samples(matrix.n_cases)
     key = key_from_seed(seed)
     if getattr(chosen, "sampling", None) is None:
         drawn = chosen.prepare(matrix, key, resolve_backend(None)).draw(key, range(n_draws), False, threads).indices

@@ -76,7 +76,8 @@ DownSampleKind: TypeAlias = Literal["random", "static", "disjoint", "rolling"]
 class DownSample:
     """A random subset of the cases (Hernandez, Lalejini, Dolson and Ofria, GECCO 2019).
 
-    A selector has one sample, whatever the kind. In `flexicase.gp.evolve` the kind says what follows it:
+    A selector has one sample, whatever the kind, unless it draws one per event. In `flexicase.gp.evolve` the kind says
+    what follows it:
 
     - ``"random"``: each generation draws a fresh sample.
     - ``"static"``: all generations use the sample of the first.
@@ -86,6 +87,8 @@ class DownSample:
     Attributes:
         size: A fraction of the cases (0 < size ≤ 1, a float), or how many (an integer).
         kind: How the sample changes from one generation to the next.
+        per: ``"generation"``: one sample per selector or generation; ``"event"``: one for every selection event, for a
+            `Lexicase` in uniform order.
 
     Example:
         >>> import flexicase as fx
@@ -96,10 +99,12 @@ class DownSample:
 
     size: float | int = 0.1
     kind: DownSampleKind = "random"
+    per: Literal["generation", "event"] = "generation"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", check_sample_size(self.size, "size"))
         check_choice(self.kind, "kind", get_args(DownSampleKind))
+        check_choice(self.per, "per", ("generation", "event"))
 
     def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Partition]:
         """One part: every individual, some cases."""

@@ -74,6 +74,7 @@ def trace(
     n = check_count(n, "n", 0, MAX_TRACED_EVENTS)
     key = key_from_seed(seed)
     matrix = ErrorMatrix.from_array(errors, nan, maximize, solved)
+    chosen = chosen.without_event_samples(matrix.n_cases)
     whole = Partition(None, None)
     parts = [whole] if chosen.sampling is None else chosen.sampling.parts(matrix, key, "reference")
     kernels = [_RecordingKernel(chosen, matrix, part) for part in parts]
