@@ -309,21 +309,19 @@ def _place(position: int, shape: tuple[int, ...]) -> str:
 
 
 def first_invalid(values: NDArray[Any]) -> tuple[int, int] | None:
-    """Row and column of the first NaN or -inf of a matrix, or None."""
+    """Row and column of the first NaN of a matrix, or None."""
     if values.dtype.kind != "f":
         return None
-    fine = values > -np.inf
-    if fine.all():
+    missing = np.isnan(values)
+    if not missing.any():
         return None
-    row, column = np.argwhere(~fine)[0]
+    row, column = np.argwhere(missing)[0]
     return int(row), int(column)
 
 
 def refusal(found: Any, individual: int, case: int, hint: str = "") -> str:
-    """The rest of a message about an error that is missing, NaN or -inf; the hint is for NaN."""
-    return f"must be numbers above -inf, but individual {individual}, case {case} has {found}" + (
-        f" ({hint})" if hint and math.isnan(found) else ""
-    )
+    """The rest of a message about an error that is missing or NaN."""
+    return f"must be numbers, but individual {individual}, case {case} has {found}" + (f" ({hint})" if hint else "")
 
 
 def require_package(purpose: str, *packages: str, extra: str = "report") -> None:

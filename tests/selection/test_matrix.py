@@ -47,6 +47,9 @@ class NeedsDetaching(DLPackOnly):
         return DLPackOnly(self.array)
 
 
+BACKENDS = ("native", "reference")
+
+
 def refused(errors: Any, error: type[Exception], message: str, **options: Any) -> None:
     with pytest.raises(error, match=message):
         fx.select(errors, 1, seed=1, **options)
@@ -72,20 +75,61 @@ def test_nan_can_count_as_the_worst() -> None:
     assert (fx.select(errors, 60, nan="worst", seed=1).indices == fx.select(as_inf, 60, seed=1).indices).all()
 
 
-def test_nan_as_worst_still_refuses_minus_infinity() -> None:
-    refused([[np.nan, -np.inf]], ValueError, r"individual 0, case 1 has -inf$", nan="worst")
-
-
 def test_an_unknown_nan_policy_is_refused() -> None:
     refused(GRID, ValueError, r"nan must be one of 'raise', 'worst', got 'ignore'", nan="ignore")
 
 
-def test_minus_infinity_is_refused() -> None:
-    refused([[0.0, 1.0], [-np.inf, 1.0]], ValueError, r"errors must be numbers above -inf, but individual 1, case 0")
-
-
 def test_plus_infinity_is_an_error_like_others() -> None:
     assert (fx.select([[np.inf, 0.0], [np.inf, 1.0]], 30, seed=1).indices == 0).all()
+
+
+INFINITE = np.array([[-np.inf, 2.0, 0.0], [0.0, np.inf, -np.inf], [np.inf, 1.0, 1.0], [-np.inf, 3.0, np.inf]])
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        "lexicase", "weighted-num-nonzeros", "ranked-num-zeros", "plexicase", fx.Lexicase(max_cases=2),
+        fx.Lexicase(epsilon=0.5), fx.Lexicase(epsilon=0.5, sampling=fx.DownSample(2)),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_infinite_errors_are_the_best_and_the_worst(method: Any) -> None:
+    """One rule: -inf is better than every number, inf is worse; so the same as with numbers beyond all others."""
+    finite = np.nan_to_num(INFINITE, posinf=1e6, neginf=-1e6)
+    for errors in (INFINITE, INFINITE.astype(np.float32), np.asfortranarray(INFINITE)):
+        for backend in ("native", "reference"):
+            found = fx.select(errors, 200, method, seed=1, backend=backend)
+            assert (found.indices == fx.select(finite, 200, method, seed=1).indices).all()
+    np.testing.assert_allclose(fx.probabilities(INFINITE, method), fx.probabilities(finite, method), atol=1e-12)
+    scores = fx.select(-INFINITE, 200, method, seed=1, maximize=True, solved=0)
+    if not isinstance(method, str):
+        assert (scores.indices == found.indices).all()
+
+
+@pytest.mark.parametrize("method", ["dalex", "lexicase", fx.Lexicase(batch_size=2)], ids=str)
+def test_the_best_of_all_wins_also_in_sums(method: Any) -> None:
+    errors = [[-np.inf, -np.inf], [-np.inf, 0.0], [0.0, -1e300], [np.inf, np.inf]]
+    for backend in BACKENDS:
+        assert set(fx.select(errors[::2], 50, method, seed=1, backend=backend)) == {0}
+        assert 3 not in fx.select(errors, 50, method, seed=1, backend=backend)
+
+
+def test_infinite_errors_of_both_signs_do_not_part_the_kernels() -> None:
+    """Sums of both are inf; a distance from -inf that is no number keeps the pool. No warning, no empty pool."""
+    rng = np.random.default_rng(1)
+    errors = rng.choice([-np.inf, -1.0, 0.0, 0.5, 2.0, np.inf], (30, 12))
+    for options in (
+        {"epsilon": "mad"}, {"epsilon": "mad-dynamic"}, {"epsilon": "mad-static"}, {"batch_size": 3}, {"elitism": 2},
+        {"epsilon": np.inf}, {"epsilon": 1.0, "batch_size": 2},
+    ):  # fmt: skip
+        native, reference = (fx.select(errors, 60, fx.Lexicase(**options), seed=1, backend=b) for b in BACKENDS)
+        assert (native.indices == reference.indices).all(), options
+        assert (native.evaluations == reference.evaluations).all()
+    small = errors[:6, :4]
+    assert fx.probabilities(small, fx.Lexicase(batch_size=2)).sum() == pytest.approx(1)
+    fast = [fx.FastLexicase(12, seed=1, backend=b).select(lambda i, c: errors[np.ix_(i, c)], 30, 40) for b in BACKENDS]
+    assert (fast[0].indices == fast[1].indices).all()
 
 
 def test_ragged_rows_are_refused() -> None:

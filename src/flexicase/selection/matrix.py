@@ -145,7 +145,7 @@ class ErrorMatrix:
         if bad is None:
             return cls(values, matrix, limit)
         row, case = bad
-        if nan == "worst" and np.isnan(values).any():
+        if nan == "worst":
             found = cls.from_array(np.where(np.isnan(values), np.inf, values))
             found.solved = limit
             return found
