@@ -49,6 +49,9 @@ def select(
     solved: Annotated[
         float | None, typer.Option(help="Error or score from which on a case counts as solved. Errors: exactly 0.")
     ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace/--no-replace", help="Whether an individual may be selected again.")
+    ] = True,
     epsilon: Annotated[
         str | None, typer.Option(help="Distance from the best that survives a case: a number, or 'mad'.")
     ] = None,
@@ -66,8 +69,8 @@ def select(
     matrix = _read(errors, header)
     if nan == "raise":
         _refuse_nan(matrix, errors)
-    direction: Any = {"nan": nan, "maximize": maximize, "solved": solved}
-    outcome = flexicase.select(matrix, n, chosen, seed=seed, threads=threads, **direction)
+    options: Any = {"nan": nan, "maximize": maximize, "solved": solved, "replace": replace}
+    outcome = flexicase.select(matrix, n, chosen, seed=seed, threads=threads, **options)
     if as_json:
         emit_json(_as_dict(outcome, method, seed))
     elif counts:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Backend: TypeAlias = Literal["native", "reference"]
 Counts: TypeAlias = NDArray[np.int64]
+Taken: TypeAlias = NDArray[np.uint8]
 
 
 def resolve_backend(backend: Backend | None) -> Backend:
@@ -204,6 +205,18 @@ class Kernel(Protocol):
 
     def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
         """Run the events with these numbers; ``counts`` says whether to count."""
+        ...
+
+
+class DistinctKernel(Kernel, Protocol):
+    """A kernel that can also draw without replacement."""
+
+    def draw(self, key: Key, events: range, counts: bool, threads: int, taken: Taken | None = None) -> Selection:
+        """Run the events with these numbers.
+
+        ``taken`` has 1 for each individual that no event may select. If given, events run one after another, each on
+        the individuals left, and add theirs.
+        """
         ...
 
 

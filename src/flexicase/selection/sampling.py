@@ -13,7 +13,7 @@ from flexicase import _native
 from flexicase._checks import check_choice, check_count, check_fraction, check_not_negative, shown
 from flexicase.rng import Key, Lane, Stream, case_keys
 from flexicase.selection.matrix import ErrorMatrix, row_blocks
-from flexicase.selection.protocol import Backend, Kernel, Selection
+from flexicase.selection.protocol import Backend, Kernel, Selection, Taken
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,11 +44,20 @@ class PartitionKernel:
         self.parts = parts
         self.kernels = kernels
 
-    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
+    def draw(self, key: Key, events: range, counts: bool, threads: int, taken: Taken | None = None) -> Selection:
         """Run the events with these numbers."""
         n = len(self.parts)
         which = [event % n for event in events[:n]]
-        draws = [self.kernels[k].draw(key, events[i::n], counts, threads) for i, k in enumerate(which)]
+        draws = []
+        for i, k in enumerate(which):
+            if taken is None:
+                draws.append(self.kernels[k].draw(key, events[i::n], counts, threads))
+                continue
+            members = self.parts[k].individuals
+            own = taken if members is None else taken[members]
+            draws.append(self.kernels[k].draw(key, events[i::n], counts, threads, own))  # type: ignore[call-arg]
+            if members is not None:
+                taken[members] = own
         counts = counts and all(mine.counted for mine in draws)
         out = Selection.empty(len(events), counts)
         for i, mine in enumerate(draws):

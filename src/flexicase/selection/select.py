@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase._checks import check_shape, check_threads
+from flexicase._checks import check_flag, check_shape, check_threads
 from flexicase.rng import Seed, key_from_seed
-from flexicase.selection.lexicase import Elitist
+from flexicase.selection.lexicase import without_replacement
 from flexicase.selection.matrix import ErrorMatrix, NanPolicy
 from flexicase.selection.methods import resolve_method
-from flexicase.selection.protocol import Backend, Kernel, Method, Selection, resolve_backend
+from flexicase.selection.protocol import Backend, Method, Selection, resolve_backend
 
 MAX_EVENTS = 2**40
 
@@ -37,6 +37,8 @@ class Selector:
         maximize: Whether ``errors`` are scores, of which higher is better.
         solved: The error at or below which a case counts as solved, or the score at or above which it does; one number
             or one per case. Biases and samplings use it. By default an error of exactly 0; a score has no default.
+        replace: Whether an individual may be selected again. If not, each event of a lexicase method selects from the
+            individuals that are left; weights, MAD epsilons and samples stay those of all individuals.
         backend: ``"native"`` or ``"reference"``, which give the same draws; by default the environment variable
             ``FLEXICASE_BACKEND``, else native.
 
@@ -47,7 +49,7 @@ class Selector:
         [0, 1]
     """
 
-    __slots__ = ("_kernel", "_key", "_lock", "_next_event", "_row_labels")
+    __slots__ = ("_elitism", "_kernel", "_key", "_lock", "_next_event", "_row_labels")
 
     def __init__(
         self,
@@ -58,19 +60,22 @@ class Selector:
         nan: NanPolicy = "raise",
         maximize: bool = False,
         solved: ArrayLike | None = None,
+        replace: bool = True,
         backend: Backend | None = None,
     ) -> None:
         chosen = resolve_method(method)
         resolved = resolve_backend(backend)
         self._key = key_from_seed(seed)
         matrix = ErrorMatrix.from_array(errors, nan, maximize, solved)
-        self._kernel: Kernel = chosen.prepare(matrix, self._key, resolved)
+        kernel = chosen.prepare(matrix, self._key, resolved)
+        self._kernel = kernel if check_flag(replace, "replace") else without_replacement(chosen, kernel, matrix)
+        self._elitism = getattr(chosen, "elitism", 0)
         self._row_labels = _row_labels(errors)
         self._next_event = 0
         self._lock = threading.Lock()
 
     def draw(self, n: int | tuple[int, ...] = 1, *, threads: int = 1) -> Selection:
-        """Select ``n`` parents, with replacement, and count; the outcome does not depend on ``threads``."""
+        """Select ``n`` parents and count; the outcome does not depend on ``threads``."""
         return self._draw(n, True, threads)
 
     def draw_indices(self, n: int | tuple[int, ...] = 1, *, threads: int = 1) -> NDArray[np.int64]:
@@ -79,10 +84,10 @@ class Selector:
 
     def _draw_all(self, size: int | tuple[int, ...], counts: bool, threads: int) -> Selection:
         """The only draw of a selector, which returns every elite; with or without counts."""
-        if isinstance(self._kernel, Elitist):
-            n, elitism = check_shape(size, "n", MAX_EVENTS)[0], len(self._kernel.elite)
-            if n < elitism:
-                raise ValueError(f"n must be at least elitism, {elitism}, got {n}")
+        if self._elitism:
+            n = check_shape(size, "n", MAX_EVENTS)[0]
+            if n < self._elitism:
+                raise ValueError(f"n must be at least elitism, {self._elitism}, got {n}")
         return self._draw(size, counts, threads)
 
     def _draw(self, size: int | tuple[int, ...], counts: bool, threads: int) -> Selection:
@@ -116,9 +121,10 @@ def select(
     nan: NanPolicy = "raise",
     maximize: bool = False,
     solved: ArrayLike | None = None,
+    replace: bool = True,
     backend: Backend | None = None,
 ) -> Selection:
-    """Select ``n`` parents from an error matrix, with replacement.
+    """Select ``n`` parents from an error matrix.
 
     Args:
         errors: (n_individuals, n_cases) numbers, or one number per individual; lower is better. With no cases the
@@ -132,6 +138,8 @@ def select(
         maximize: Whether ``errors`` are scores, of which higher is better.
         solved: The error at or below which a case counts as solved, or the score at or above which it does; one number
             or one per case. Biases and samplings use it. By default an error of exactly 0; a score has no default.
+        replace: Whether an individual may be selected again. If not, each event of a lexicase method selects from the
+            individuals that are left; weights, MAD epsilons and samples stay those of all individuals.
         backend: ``"native"`` or ``"reference"``; see `Selector`.
 
     Example:
@@ -141,7 +149,8 @@ def select(
         >>> len(s.indices), bool((s.evaluations >= 3).all())
         (4, True)
     """
-    selector = Selector(errors, method, seed=seed, nan=nan, maximize=maximize, solved=solved, backend=backend)
+    options: Any = {"nan": nan, "maximize": maximize, "solved": solved, "replace": replace, "backend": backend}
+    selector = Selector(errors, method, seed=seed, **options)
     return selector._draw_all(n, True, threads)
 
 
@@ -155,6 +164,7 @@ def select_indices(
     nan: NanPolicy = "raise",
     maximize: bool = False,
     solved: ArrayLike | None = None,
+    replace: bool = True,
     backend: Backend | None = None,
 ) -> NDArray[np.int64]:
     """Select the same parents as `select` with the same arguments, (n,) int64, without counting, which is faster.
@@ -164,5 +174,6 @@ def select_indices(
         >>> fx.select_indices([[0, 0], [1, 2]], 3, seed=1).tolist()
         [0, 0, 0]
     """
-    selector = Selector(errors, method, seed=seed, nan=nan, maximize=maximize, solved=solved, backend=backend)
+    options: Any = {"nan": nan, "maximize": maximize, "solved": solved, "replace": replace, "backend": backend}
+    selector = Selector(errors, method, seed=seed, **options)
     return selector._draw_all(n, False, threads).indices

@@ -108,7 +108,7 @@ class _RecordingKernel(ReferenceKernel):
         everyone = np.arange(len(self.errors))
         self._pool = [len(everyone)]
         self._distinct = [self._count_distinct(everyone)]
-        parent = self.run_event(key, event)[0]
+        parent = self.run_event(key, event, everyone)[0]
         return parent, self._pool, self._distinct
 
     def filter(self, pool: NDArray[np.int64], batch: list[int]) -> NDArray[np.int64]:
