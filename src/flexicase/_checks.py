@@ -66,14 +66,15 @@ def check_count(value: Any, name: str, minimum: int = 0, maximum: int = MAX_COUN
     return count
 
 
-def check_shape(value: Any, name: str, maximum: int) -> tuple[int, tuple[int, ...] | None]:
-    """A number, or the shape of an array: how many entries it has, at most ``maximum``, and the shape, if it is one."""
+def check_size(value: Any, name: str, maximum: int) -> int:
+    """The number of entries, at most ``maximum``, from a number or a shape."""
+    if type(value) is int and 0 <= value <= maximum:
+        return value
     if not isinstance(value, tuple):
-        return check_count(value, name, 0, maximum), None
+        return check_count(value, name, 0, maximum)
     if not value:
         raise ValueError(f"{name} must be an integer or a tuple of at least one, got ()")
-    shape = tuple(check_count(length, name, 0, maximum) for length in value)
-    return check_count(math.prod(shape), name, 0, maximum), shape
+    return check_count(math.prod(check_count(length, name, 0, maximum) for length in value), name, 0, maximum)
 
 
 def check_threads(value: Any) -> int:

@@ -425,7 +425,7 @@ COMPUTING = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("method", COMPUTING, ids=str)
+@pytest.mark.parametrize("method", COMPUTING, ids=lambda m: m if isinstance(m, str) else m.describe())
 def test_methods_that_compute_with_errors_need_to_know_what_is_solved(method: Any) -> None:
     """A score of 0 taken for solved would turn hard cases into easy ones, silently."""
     kinds = [SCORES.astype(np.uint8), SCORES.astype(np.float32), SCORES * 10 - 7]
@@ -475,3 +475,11 @@ def test_every_entry_point_maximizes() -> None:
     )
     assert a.tolist() == b.tolist()
     assert fx.advise(4, 4, 1, errors=scores, **options).share == fx.advise(4, 4, 1, errors=errors).share
+
+
+def test_a_matrix_is_freed_without_the_garbage_collector() -> None:
+    """A cached reference to itself would keep its memory, and slow down every next selection."""
+    matrix = ErrorMatrix.from_array(GRID)
+    assert matrix.statistics.zeros.sum() == (GRID == 0).sum()
+    assert matrix.above_solved is matrix
+    assert all(value is not matrix for value in vars(matrix).values())

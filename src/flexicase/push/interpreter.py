@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flexicase import _native
 from flexicase._checks import check_choice, check_count, check_flag, shown
 from flexicase.push.instructions import SLOTS, STACKS
-from flexicase.push.program import Program, Value, as_program, check_sequence, to_text
+from flexicase.push.program import Program, Value, as_program, check_sequence, parse, to_text
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -156,7 +156,10 @@ def execute(
     >>> execute("integer_add", {"integer": [2, 3, 4]}).stacks
     {'integer': [5, 4], 'output': ['']}
     """
-    code = (item if isinstance(item, Program) else Program(item)).native
+    if isinstance(item, Program):
+        code = item.native
+    else:
+        code = _native.push_code(parse(item) if type(item) is str else item, "item")
     values = check_sequence(inputs, "inputs", "values")
     return RunState._make(_native.push_execute(code, _start(stacks, values), check_limits(limits).native))
 

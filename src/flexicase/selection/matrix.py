@@ -164,11 +164,14 @@ class ErrorMatrix:
         """Per-case summaries, for biases."""
         return CaseStatistics(self.above_solved.values, self.above_solved.native.zeros())
 
-    @cached_property
+    @property
     def above_solved(self) -> ErrorMatrix:
         """The errors as distances from what counts as solved, for methods that compute with them: 0 is solved."""
-        if self.solved is None:
-            return self
+        return self if self.solved is None else self._above_solved  # no cached cycle, which would keep memory
+
+    @cached_property
+    def _above_solved(self) -> ErrorMatrix:
+        assert self.solved is not None
         if np.isnan(self.solved).any():
             raise ValueError(
                 "solved must be the score that solves a case if maximize=True and the method computes with errors, "

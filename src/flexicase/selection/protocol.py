@@ -93,7 +93,6 @@ class Selection:
         self._evaluations_distinct = evaluations_distinct
         self._cases_used = cases_used
         self._ended = ended
-        self._row_labels: NDArray[Any] | None = None
 
     @classmethod
     def empty(cls, n: int, counts: bool) -> Selection:
@@ -138,18 +137,17 @@ class Selection:
     @property
     def labels(self) -> NDArray[Any]:
         """(n,) labels of the selected rows, if the errors were a data frame or series of pandas."""
-        if self._row_labels is None:
+        row_labels: NDArray[Any] | None = getattr(self, "_row_labels", None)
+        if row_labels is None:
             raise ValueError("labels exist only if errors are a data frame or a series with an index; use indices")
-        return self._row_labels[self.indices]
+        return row_labels[self.indices]
 
-    def arrange(self, shape: tuple[int, ...] | None, row_labels: NDArray[Any] | None) -> Selection:
-        """Give the events a shape and the rows of the matrix labels; returns the selection itself."""
+    def arrange(self, shape: int | tuple[int, ...], row_labels: NDArray[Any] | None) -> None:
+        """Give the events a shape, and the rows of the matrix labels."""
         self._row_labels = row_labels
-        if shape is not None:
-            for name in ("indices", "_evaluations", "_evaluations_distinct", "_cases_used", "_ended"):
-                array = getattr(self, name)
-                setattr(self, name, None if array is None else array.reshape(shape))
-        return self
+        for name in ("indices", "_evaluations", "_evaluations_distinct", "_cases_used", "_ended"):
+            array = getattr(self, name)
+            setattr(self, name, None if array is None else array.reshape(shape))
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -192,7 +190,7 @@ class FastSelection(Selection):
     def __init__(self, counts: Counts, ended: NDArray[np.uint8]) -> None:
         """From (5, n) parents, evaluations, cases used, pairs, unused pairs, and (n,) why each event ended."""
         self.indices, self._evaluations, self._cases_used = counts[0], counts[1], counts[2]
-        self._evaluations_distinct, self._ended, self._row_labels = None, ended, None
+        self._evaluations_distinct, self._ended = None, ended
         self.pairs: Counts = counts[3]
         self.pairs_unused: Counts = counts[4]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase._checks import check_flag, check_shape, check_threads
+from flexicase._checks import check_flag, check_size, check_threads
 from flexicase.rng import Seed, key_from_seed
 from flexicase.selection.lexicase import without_replacement
 from flexicase.selection.matrix import ErrorMatrix, NanPolicy
@@ -85,25 +85,26 @@ class Selector:
     def _draw_all(self, size: int | tuple[int, ...], counts: bool, threads: int) -> Selection:
         """The only draw of a selector, which returns every elite; with or without counts."""
         if self._elitism:
-            n = check_shape(size, "n", MAX_EVENTS)[0]
+            n = check_size(size, "n", MAX_EVENTS)
             if n < self._elitism:
                 raise ValueError(f"n must be at least elitism, {self._elitism}, got {n}")
         return self._draw(size, counts, threads)
 
     def _draw(self, size: int | tuple[int, ...], counts: bool, threads: int) -> Selection:
-        n, shape = check_shape(size, "n", MAX_EVENTS)
-        threads = check_threads(threads)
+        n, threads = check_size(size, "n", MAX_EVENTS), check_threads(threads)
         with self._lock:
             start = self._next_event
-            self._next_event = start + n
+            self._next_event = end = start + n
         try:
-            drawn = self._kernel.draw(self._key, range(start, start + n), counts, threads)
+            drawn = self._kernel.draw(self._key, range(start, end), counts, threads)
         except BaseException:
             with self._lock:
-                if self._next_event == start + n:
+                if self._next_event == end:
                     self._next_event = start
             raise
-        return drawn if shape is None and self._row_labels is None else drawn.arrange(shape, self._row_labels)
+        if n is not size or self._row_labels is not None:
+            drawn.arrange(size, self._row_labels)
+        return drawn
 
 
 def _row_labels(errors: Any) -> NDArray[Any] | None:
