@@ -26,6 +26,8 @@ SECONDS_BETWEEN_LINES = 60.0
 MAX_LINE = 10_000
 #: Successes on more problems than this are summed up.
 MAX_LISTED_PROBLEMS = 4
+#: Runs whose steps are listed.
+MAX_LISTED_RUNS = 4
 
 
 def monitor_for(workers: int, stream: IO[str] | None = None, *, quiet: bool = False) -> Monitor:
@@ -77,6 +79,13 @@ def _success_line(status: StudyStatus) -> str:
     )
 
 
+def _step_line(running: dict[str, Progress]) -> str:
+    """The steps of some runs, so that a log shows progress while no run ends."""
+    steps = [f"{progress.step}/{progress.steps or '?'}" for progress in running.values()]
+    shown = ", ".join(steps[:MAX_LISTED_RUNS]) + (", …" if len(steps) > MAX_LISTED_RUNS else "")
+    return f"; at step {shown}" if steps else ""
+
+
 class _SafeStream:
     """A stream that drops what cannot be written, so that a closed terminal does not stop a study."""
 
@@ -113,7 +122,7 @@ class PlainMonitor(Monitor):
         if running and time.monotonic() < self._next:
             return
         status = study_status(ledger.entries(), self.workers)
-        self.on_message(f"{headline(status)}; successes: {_success_line(status)}")
+        self.on_message(f"{headline(status)}{_step_line(running)}; successes: {_success_line(status)}")
         self._next = time.monotonic() + SECONDS_BETWEEN_LINES
 
 
