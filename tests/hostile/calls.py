@@ -196,7 +196,7 @@ def _selection() -> Iterator[Call]:
     yield Call("verify", fx.verify, verify)
     yield Call("register", _register, {"name": "hostile", "method": fx.Lexicase()})
     advise = {"n_individuals": 4, "n_cases": 3, "n": 2, "errors": ERRORS, "method": "ranked-split"}
-    yield Call("advise", fx.advise, advise | {"default_weight": "min", "seed": 1})
+    yield Call("advise", fx.advise, advise | {"default_weight": "min", "seed": 1, "known": 0.5, "same_as": True})
     start = {"stacks": {"integer": [1, 2]}, "inputs": [1]}
     execute = {**start, "limits": push.Limits()}
     yield Call("push.execute", lambda **a: push.execute("integer_add", **a), execute)
