@@ -109,8 +109,7 @@ def test_the_cpp_example_and_snippet_build_against_an_installed_library(
     subprocess.run(["cmake", "-S", project, "-B", build, *settings], check=True)
     subprocess.run(["cmake", "--build", build, "-j", "2"], check=True)
     done = subprocess.run([build / "snippet"], capture_output=True, text=True, check=True)
-    errors = [[0, 0, 9], [9, 9, 0], [3, 3, 3]]
-    same = flexicase.select_indices(errors, 1000, seed=Key(7, 0))
+    same = flexicase.select_indices([[0, 0, 9], [9, 9, 0], [3, 3, 3]], 1000, seed=Key(7, 0))
     assert [int(n) for n in done.stdout.split()] == [(same == i).sum() for i in range(3)]
     done = subprocess.run([build / "lexicase_example"], capture_output=True, text=True, check=True)
     assert [float(c) for c in done.stdout.split()] == pytest.approx([1, 0, -0.5, 0.25], abs=0.1)

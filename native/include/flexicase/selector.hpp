@@ -5,7 +5,6 @@
 #include <concepts>
 #include <cstdint>
 #include <memory>
-#include <random>
 #include <type_traits>
 #include <vector>
 
@@ -27,15 +26,20 @@ MatrixView matrix_view(const T* errors, std::int64_t individuals, std::int64_t c
   return {errors, type, individuals, cases, cases, 1};
 }
 
-// 128 bits from any generator of random numbers.
-template <std::uniform_random_bit_generator Rng>
+// A generator of 32 or 64 random bits, such as std::mt19937 or std::mt19937_64.
+template <class Rng>
+concept BitGenerator = requires(Rng& rng) {
+  { rng() } -> std::unsigned_integral;
+} && Rng::min() == 0 && (Rng::max() == 0xFFFFFFFFu || Rng::max() == ~std::uint64_t{0});
+
+// 128 of its bits.
+template <BitGenerator Rng>
 Key draw_key(Rng& rng) {
-  if constexpr (Rng::min() == 0 && Rng::max() == ~std::uint64_t{0}) {
-    return Key{rng(), rng()};
-  } else {
-    std::uniform_int_distribution<std::uint64_t> words;
-    return Key{words(rng), words(rng)};
-  }
+  const auto word = [&]() -> std::uint64_t {
+    const std::uint64_t high = rng();
+    return Rng::max() == 0xFFFFFFFFu ? high << 32 | rng() : high;
+  };
+  return Key{word(), word()};
 }
 
 // Prepared once per generation, then asked for parents. Safe to share between threads. The errors must outlive it.
@@ -48,7 +52,7 @@ class Selector {
   std::vector<std::int64_t> draw(std::int64_t n, Key key, int threads = 1, std::uint64_t first_event = 0) const;
 
   // One parent.
-  template <std::uniform_random_bit_generator Rng>
+  template <BitGenerator Rng>
   std::int64_t operator()(Rng& rng) const {
     std::int64_t parent = 0;
     Request request{draw_key(rng)};
