@@ -34,8 +34,8 @@ std::shared_ptr<Matrix> checked(const MatrixView& errors) {
   require(errors.data != nullptr || errors.cols == 0, "errors must not be a null pointer");
   auto matrix = std::make_shared<Matrix>(errors);
   if (const auto bad = matrix->bad_entry()) {
-    throw std::invalid_argument("errors must be numbers above -inf, got another in row " + std::to_string(bad->first) +
-                                ", column " + std::to_string(bad->second));
+    throw std::invalid_argument("errors must not be NaN, got NaN in row " + std::to_string(bad->first) + ", column " +
+                                std::to_string(bad->second));
   }
   return matrix;
 }
