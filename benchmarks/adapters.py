@@ -1,8 +1,8 @@
 """What an adapter costs and changes, against the selection that the host has itself.
 
 ``python benchmarks/adapters.py [HOST ...]`` measures the hosts of this environment. Those whose pins collide with ours
-are in ``build/adapters/NAME``: run this with its ``bin/python`` after ``make test-adapters``. Before and after take turns
-in one process; times are processor seconds. ``python benchmarks/adapters.py --best-candidate`` computes how often gepa's
+are in ``build/adapters/NAME``: run this with its ``bin/python`` after ``make test-adapters``. Before and after take
+turns in one process; times are processor seconds. ``--best-candidate`` computes how often gepa's
 Pareto sampler gives the best candidate no chance.
 """
 
