@@ -64,14 +64,15 @@ def own_selection(host: Any, population: Any) -> tuple[str, Callable[[int], Any]
     return "tournament", lambda n: population.ga.tournament_selection(fitness, n)
 
 
-def seconds(call: Callable[[], Any]) -> float:
+def timed(call: Callable[[], Any]) -> tuple[float, Any]:
+    """Processor seconds of a call, and what it returned."""
     start = time.process_time()
-    call()
-    return time.process_time() - start
+    result = call()
+    return time.process_time() - start, result
 
 
 def compare(host: Any, rounds: int) -> str:
-    """A row of the table: milliseconds for one generation of parents, and the whole example, before and after."""
+    """A row of the table: one generation of parents, the whole example and its result, before and after."""
     errors = np.abs(np.random.default_rng(1).normal(size=(100, 200)))
     n, method = 100, "epsilon-lexicase-dynamic"
     if host.package == "gepa":  # it selects one candidate a step
@@ -80,18 +81,20 @@ def compare(host: Any, rounds: int) -> str:
     name, own = own_selection(host, population)
     run = host.example().run
     size = {"deap": 5, "gepa": 1500, "geneticengine": 1500}.get(host.package, 20)
-    selection, whole = np.empty((rounds, 2)), np.empty((rounds, 2))
+    selection, whole, results = np.empty((3, rounds, 2))
     for i in range(-1, rounds):  # the first round warms up
         selection[i] = (
-            seconds(lambda: own(n)),
-            seconds(lambda i=i: host.select(population, n, i + 1, method=method)),
+            timed(lambda: own(n))[0],
+            timed(lambda i=i: host.select(population, n, i + 1, method=method))[0],
         )
-        whole[i] = [seconds(lambda ours=ours, i=i: run(ours, i + 1, size)) for ours in (False, True)]
+        for ours in (False, True):
+            whole[i, ours * 1], results[i, ours * 1] = timed(lambda ours=ours, i=i: run(ours, i + 1, size))
     before, after = np.median(selection, axis=0) * 1e3
-    program = np.median(whole, axis=0)
+    program, result = np.median(whole, axis=0), np.median(results, axis=0)
     return (
         f"| {host.package} {version(host.package)} | {name} | {before:.2f} ms | {after:.2f} ms | {after / before:.3f} "
-        f"| {program[0]:.2f} s | {program[1]:.2f} s | {np.median(whole[:, 1] / whole[:, 0]):.2f} |"
+        f"| {program[0]:.2f} s | {program[1]:.2f} s | {np.median(whole[:, 1] / whole[:, 0]):.2f} "
+        f"| {result[0]:.3f} | {result[1]:.3f} |"
     )
 
 
@@ -160,8 +163,10 @@ def main() -> None:
     if options.best_candidate:
         show_best_candidate()
         return
-    print("| host | own selection | own | flexicase | ratio | program, own | program, flexicase | ratio |")
-    print("|---|---|--:|--:|--:|--:|--:|--:|")
+    print(
+        "| host | own selection | own | flexicase | ratio | program, own | program, flexicase | ratio | result, own | flexicase |"
+    )
+    print("|---|---|" + "--:|" * 8)
     for kind in HOSTS:
         if find_spec(kind.package) and (not options.hosts or kind.package in options.hosts):
             print(compare(kind(), options.rounds), flush=True)

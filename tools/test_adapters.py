@@ -91,7 +91,7 @@ def main() -> None:
             try:
                 counts, output = job.result()
             except FailedError as failure:
-                broken.append(f"{', '.join(ENVIRONMENTS[name])}: {failure}")
+                broken.append(str(failure))
                 continue
             if output:
                 broken.append(output)
