@@ -163,9 +163,18 @@ def main() -> None:
     if options.best_candidate:
         show_best_candidate()
         return
-    print(
-        "| host | own selection | own | flexicase | ratio | program, own | program, flexicase | ratio | result, own | flexicase |"
+    titles = (
+        "own selection",
+        "own",
+        "flexicase",
+        "ratio",
+        "program, own",
+        "flexicase",
+        "ratio",
+        "result, own",
+        "flexicase",
     )
+    print("| host | " + " | ".join(titles) + " |")
     print("|---|---|" + "--:|" * 8)
     for kind in HOSTS:
         if find_spec(kind.package) and (not options.hosts or kind.package in options.hosts):

@@ -86,8 +86,7 @@ def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     started, broken = time.monotonic(), []
     with ThreadPoolExecutor(min(len(wanted), os.cpu_count() or 1)) as pool:
-        jobs = {name: pool.submit(test, name, ENVIRONMENTS[name]) for name in wanted}
-        for name, job in jobs.items():
+        for job in [pool.submit(test, name, ENVIRONMENTS[name]) for name in wanted]:
             try:
                 counts, output = job.result()
             except FailedError as failure:
