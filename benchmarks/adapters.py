@@ -80,7 +80,7 @@ def compare(host: Any, rounds: int) -> str:
     population = host.population(errors)
     name, own = own_selection(host, population)
     run = host.example().run
-    size = {"deap": 5, "gepa": 1500, "geneticengine": 1500}.get(host.package, 20)
+    size = {"deap": 10, "gepa": 1500, "geneticengine": 1500}.get(host.package, 20)
     selection, whole, results = np.empty((3, rounds, 2))
     for i in range(-1, rounds):  # the first round warms up
         selection[i] = (

@@ -34,9 +34,9 @@ def run(lexicase: bool, seed: int, generations: int = 40) -> float:
         toolbox.register("select", selLexicase, method="epsilon-lexicase-dynamic")
     else:
         toolbox.register("select", tools.selAutomaticEpsilonLexicase)
-    population, _ = algorithms.eaSimple(toolbox.population(n=100), toolbox, 0.5, 0.5, generations, verbose=False)
+    population, _ = algorithms.eaSimple(toolbox.population(n=50), toolbox, 0.5, 0.5, generations, verbose=False)
     return min(float(np.mean(individual.fitness.values)) for individual in population)
 
 
 if __name__ == "__main__":
-    print(f"mean error: DEAP's own selection {run(False, 1, 5):.4f}, flexicase's {run(True, 1, 5):.4f}")
+    print(f"mean error: DEAP's own selection {run(False, 1, 10):.4f}, flexicase's {run(True, 1, 10):.4f}")

@@ -51,6 +51,7 @@ def environment(name: str) -> str:
     python, stamp = folder / "bin/python", folder / "installed"
     key = hashlib.sha256(wanted.read_bytes() + sys.version.encode() + sys.prefix.encode()).hexdigest()
     if not (stamp.exists() and stamp.read_text(encoding="utf-8") == key):
+        print(f"installing {wanted} into {folder}", flush=True)
         run([sys.executable, "-m", "venv", "--clear", str(folder)], f"{name}: making {folder}", INSTALL_SECONDS)
         site = next(folder.glob("lib/python*/site-packages"))
         # A line of a .pth file that starts with "import" is run; addsitedir also follows the editable installation.
