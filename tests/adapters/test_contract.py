@@ -80,6 +80,15 @@ def test_solved_says_what_a_solved_case_is(host):
     assert not possible.all(), "the test can fail"
 
 
+@pytest.mark.parametrize("package", ["geneticengine", "leap_ec", "pygad"])
+def test_a_bias_on_maximised_cases_needs_solved(package):
+    """No score solves a case by itself, so the two biases could change places unseen."""
+    host = next(kind for kind in HOSTS if kind.package == package)()
+    with pytest.raises(ValueError, match="solved must be the score"):
+        host.select(host.population(errors_of()), 1, 1, method="weighted-num-zeros")
+    host.select(host.population(errors_of()), 1, 1, method="weighted-num-zeros", solved=0.0)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -265,7 +265,7 @@ def _other_hosts() -> Iterator[Call]:
     population = {"F": np.zeros((2, 2)), "feas": np.ones(2, bool)}
     mating = {"pop": population, "n_select": 2, "n_parents": 2}
     yield Call("LexicaseSelection.do", _mating, mating)
-    generator = SimpleNamespace(population=np.zeros((2, 1)), numpy_random_generator=SimpleNamespace(bytes=bytes))
+    generator = SimpleNamespace(population=np.zeros((2, 1)), numpy_random_generator=np.random.default_rng(1))
     yield Call(
         "lexicase_parents()", pygad.lexicase_parents(), {"fitness": [[1], [2]], "num_parents": 2, "ga": generator}
     )

@@ -16,15 +16,16 @@ from flexicase.selection.select import Selector
 
 
 class ValueSelector:
-    """Selects from fitness values that a host maximises or minimises; arguments as for `flexicase.select`.
+    """Selects from fitness values, of which a host maximises some and minimises others, case by case.
 
-    Biases such as Num-Zeros count the individuals whose value on a case is ``solved``, so an error is the distance
-    from it, not the negated score.
+    Arguments as for `flexicase.select`; a value that is as good as ``solved``, or better, solves a case. By default an
+    error of 0 does if all cases are minimised; otherwise methods that need to know refuse.
     """
 
-    def __init__(self, method: str | Method, *, solved: ArrayLike, nan: NanPolicy, threads: int = 1) -> None:
+    def __init__(self, method: str | Method, *, solved: ArrayLike | None, nan: NanPolicy, threads: int = 1) -> None:
         self.method = resolve_method(method)
-        check_solved(solved, max(np.size(as_number_array(solved, "solved")), 1))
+        if solved is not None:
+            check_solved(solved, max(np.size(as_number_array(solved, "solved")), 1))
         self.solved = solved
         self.nan: NanPolicy = "raise" if check_choice(nan, "nan", ("raise", "worst")) == "raise" else "worst"
         self.threads = check_threads(threads)
@@ -47,27 +48,31 @@ class ValueSelector:
             solved: Replaces the value given before.
             worst: (n_individuals,) which individuals are the worst on every case, whatever their values.
         """
-        errors = errors_from(values, maximize, self.solved if solved is None else solved)
+        array = as_number_array(values, "fitness values")
+        if array.ndim == 1:
+            array = array[:, None]
+        if array.ndim != 2:
+            raise ValueError(f"fitness values must have one row per individual, got an array of shape {array.shape}")
+        n_cases = array.shape[1]
+        sign = np.where(np.broadcast_to(np.asarray(maximize, dtype=bool), (n_cases,)), -1.0, 1.0)
+        errors = array * sign + 0.0  # float64; no error is -0.0
         if worst is not None:
             if worst.shape != errors.shape[:1]:
                 raise ValueError(f"fitness values must have one row per individual, {worst.size}, got {len(errors)}")
             errors[worst] = np.inf
-        return Selector(errors, self.method, seed=seed, nan=self.nan)
+        solved = self.solved if solved is None else solved
+        if solved is not None:
+            limit = check_solved(solved, n_cases) * sign
+            return Selector(errors, self.method, seed=seed, nan=self.nan, solved=limit)
+        if (sign > 0).all():
+            return Selector(errors, self.method, seed=seed, nan=self.nan)
+        return Selector(-errors, self.method, seed=seed, nan=self.nan, maximize=True)
 
-    def draw(self, values: Any, maximize: ArrayLike, n: int, seed: Seed, **options: Any) -> NDArray[np.int64]:
+    def draw(
+        self, values: Any, maximize: ArrayLike, n: int | tuple[int, int], seed: Seed, **options: Any
+    ) -> NDArray[np.int64]:
         """The indices of ``n`` parents; arguments as for `prepare`."""
         return self.prepare(values, maximize, seed, **options).draw_indices(n, threads=self.threads)
-
-
-def errors_from(values: Any, maximize: ArrayLike, solved: ArrayLike) -> NDArray[np.float64]:
-    """(n_individuals, n_cases) errors: how much worse than ``solved`` each value is; missing values become NaN."""
-    array = as_number_array(values, "fitness values")
-    if array.ndim != 2:
-        raise ValueError(f"fitness values must have one row per individual, got an array of shape {array.shape}")
-    numbers, n_cases = array.astype(np.float64), array.shape[1]
-    sign = np.where(np.broadcast_to(np.asarray(maximize, dtype=bool), (n_cases,)), 1.0, -1.0)
-    with np.errstate(invalid="ignore"):
-        return (check_solved(solved, n_cases) - numbers) * sign + 0.0  # no error is -0.0
 
 
 def check_solved(solved: ArrayLike, n_cases: int) -> NDArray[np.float64]:

@@ -28,8 +28,8 @@ class LexicaseStep:
 
     Args:
         method: A method's name (`flexicase.methods` lists them) or object.
-        solved: The value of a solved objective, one for all or one per objective; None takes the problem's target, or 0
-            if it has none.
+        solved: The value of a solved objective, one for all or one per objective; None takes the problem's target.
+            Without one, 0 is solved if all objectives are minimised; otherwise methods with a bias need it.
         nan: ``"worst"`` counts NaN as the worst value, ``"raise"`` refuses it.
         threads: Number of threads; the outcome does not depend on it.
 
@@ -47,7 +47,7 @@ class LexicaseStep:
         nan: NanPolicy = "worst",
         threads: int = 1,
     ) -> None:
-        self._select = ValueSelector(method, solved=0.0 if solved is None else solved, nan=nan, threads=threads)
+        self._select = ValueSelector(method, solved=solved, nan=nan, threads=threads)
         self._use_target = solved is None
         self._name = method
 

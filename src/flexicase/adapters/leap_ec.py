@@ -27,7 +27,7 @@ def lexicase_selection(
     population: list[Any] | None = None,
     *,
     method: str | Method = "lexicase",
-    solved: ArrayLike = 0.0,
+    solved: ArrayLike | None = None,
     nan: NanPolicy = "worst",
     threads: int = 1,
 ) -> Any:
@@ -39,7 +39,8 @@ def lexicase_selection(
     Args:
         population: Evaluated individuals. Those whose evaluation failed, with NaN as their fitness, are the worst.
         method: A method's name (`flexicase.methods` lists them) or object.
-        solved: The fitness value of a solved case: one for all or one per case.
+        solved: The fitness value of a solved case, one for all or one per case. None is 0 if all cases are minimised;
+            otherwise methods with a bias need it.
         nan: ``"worst"`` counts NaN as the worst value, ``"raise"`` refuses it.
         threads: Number of threads; the outcome does not depend on it.
 

@@ -26,7 +26,7 @@ def lexicase_parents(
     scores: Callable[[NDArray[Any]], ArrayLike] | None = None,
     *,
     method: str | Method = "lexicase",
-    solved: ArrayLike = 0.0,
+    solved: ArrayLike | None = None,
     nan: NanPolicy = "worst",
     threads: int = 1,
 ) -> ParentSelection:
@@ -39,7 +39,7 @@ def lexicase_parents(
             negate errors. None takes the fitness itself, if it has one value per case. PyGAD then sorts non-dominated
             fronts in every generation, which takes minutes on hundreds of cases: keep the fitness a number instead.
         method: A method's name (`flexicase.methods` lists them) or object.
-        solved: The score of a solved case: one for all or one per case.
+        solved: The score of a solved case, one for all or one per case; methods with a bias need it.
         nan: ``"worst"`` counts NaN as the worst score, ``"raise"`` refuses it.
         threads: Number of threads; the outcome does not depend on it.
 
@@ -59,13 +59,13 @@ def lexicase_parents(
     def parents(fitness: Any, num_parents: int, ga: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
         n = check_count(num_parents, "num_parents", 0, MAX_EVENTS)
         try:
-            population, seed = np.asarray(ga.population), int.from_bytes(ga.numpy_random_generator.bytes(8), "little")
+            population, seed = np.asarray(ga.population), ga.numpy_random_generator
         except Exception:
             raise TypeError(f"ga must be a pygad.GA, got {shown(ga)}") from None
         values = as_number_array(fitness if scores is None else scores(population.copy()), "fitness")
         if len(population) != (len(values) if values.ndim else -1):
             raise ValueError(f"fitness must have {len(population)} rows, one per solution, got {shown(values)}")
-        indices = select.draw(values[:, None] if values.ndim == 1 else values, True, n, seed)
+        indices = select.draw(values, True, n, seed)
         return population[indices], indices
 
     return parents

@@ -14,7 +14,6 @@ from flexicase._checks import check_count, check_text, shown
 from flexicase.adapters._common import ValueSelector
 from flexicase.selection.matrix import NanPolicy
 from flexicase.selection.protocol import Method
-from flexicase.selection.select import MAX_EVENTS
 
 __all__ = ["LexicaseSelection"]
 
@@ -29,7 +28,7 @@ class LexicaseSelection:
         method: A method's name (`flexicase.methods` lists them) or object.
         key: What to read the errors from: ``"F"``, the objectives, or a name that ``_evaluate`` puts into ``out``, such
             as ``out["cases"] = errors``.
-        solved: The value of a solved case: one for all or one per case.
+        solved: The value of a solved case, one for all or one per case; None is 0.
         nan: ``"worst"`` counts NaN as the worst error, ``"raise"`` refuses it.
         threads: Number of threads; the outcome does not depend on it.
 
@@ -48,7 +47,7 @@ class LexicaseSelection:
         method: str | Method = "lexicase",
         *,
         key: str = "F",
-        solved: ArrayLike = 0.0,
+        solved: ArrayLike | None = None,
         nan: NanPolicy = "worst",
         threads: int = 1,
     ) -> None:
@@ -68,12 +67,11 @@ class LexicaseSelection:
     ) -> Any:
         """(n_select, n_parents) individuals, or their indices if ``to_pop`` is False."""
         n_select, n_parents = check_count(n_select, "n_select"), check_count(n_parents, "n_parents")
-        n = check_count(n_select * n_parents, "n_select times n_parents", 0, MAX_EVENTS)
         try:
             values, feasible = pop.get(self._key), np.asarray(pop.get("feas"), dtype=bool).reshape(-1)
         except Exception:
             raise TypeError(f"pop must be a population with {self._key!r} and 'feas', got {shown(pop)}") from None
-        indices = self._select.draw(values, False, n, random_state, worst=~feasible).reshape(n_select, n_parents)
+        indices = self._select.draw(values, False, (n_select, n_parents), random_state, worst=~feasible)
         return pop[indices] if to_pop else indices
 
     __call__ = do
