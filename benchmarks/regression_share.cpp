@@ -1,7 +1,8 @@
 // The share of selection in symbolic regression: 1000 trees × 1000 rows, one thread, processor time.
 //
 // Trees are evaluated in blocks of rows that fit into vector registers, so that evaluation is fast. docs/cpp.md has the
-// commands. Arguments: rows that trees are evaluated on and cases that selection reads, drawn anew each generation.
+// commands. Arguments: rows that trees are evaluated on, cases that selection reads (both drawn anew each generation),
+// generations.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -103,7 +104,7 @@ void evaluate(const Tree& tree, const std::vector<std::vector<float>>& columns, 
 int main(int argc, char** argv) {
   const int used = argc > 1 ? std::clamp(std::atoi(argv[1]), 1, rows) : rows;
   const int read = argc > 2 ? std::clamp(std::atoi(argv[2]), 1, used) : used;
-  constexpr int generations = 20;
+  const int generations = argc > 3 ? std::max(1, std::atoi(argv[3])) : 20;
   Rng rng(1);
   std::vector<std::vector<float>> data(variables + 1, std::vector<float>(rows)), sample = data;
   for (int r = 0; r < rows; ++r) {
