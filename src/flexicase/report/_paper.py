@@ -44,7 +44,10 @@ SPLIT_MAX = "weighted-split default_weight=max"
 TITLES = {
     "cifar10": "CIFAR-10",
     "last-index-of-zero": "Last Index of Zero",
+    "number-io": "Number IO",
     "replace-space-with-newline": "Replace Space with Newline",
+    "small-or-large": "Small or Large",
+    "x-word-lines": "X-Word Lines",
 }
 
 

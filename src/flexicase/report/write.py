@@ -26,6 +26,7 @@ from flexicase.report import _paper as paper
 from flexicase.report._curves import COUNTS, MAX_DRAWN, mean_curve
 from flexicase.report._images import image_sections
 from flexicase.report._programs import program_sections
+from flexicase.report._same_populations import same_population_sections, same_population_verdict
 from flexicase.report._sections import Section, View, charts_of, curve_lines, each, unique_name
 from flexicase.report._successes import success_section, success_table
 from flexicase.report._variants import WORK, variant_sections, variant_verdict
@@ -79,6 +80,12 @@ VARIANTS = Layout(
     columns=("events", "pairs", "evaluations", *WORK),
     summary={"success": bool},
 )
+SAME_POPULATIONS = Layout(
+    "methods on the same populations",
+    same_population_sections,
+    verdict=same_population_verdict,
+    columns=("generation",),
+)
 GENERIC = Layout("runs of their own kind", generic_sections)
 
 
@@ -89,7 +96,7 @@ def layout_of(results: StudyResults) -> Layout:
         ValueError: A run lacks what the layout shows.
     """
     programs = VARIANTS if len(results.variants) > 1 else PROGRAMS
-    layout = {"image": IMAGES, "gp": programs}.get(results.spec.kind, GENERIC)
+    layout = {"image": IMAGES, "gp": programs, "same-populations": SAME_POPULATIONS}.get(results.spec.kind, GENERIC)
     for run in results.runs:
         _check(run, layout)
     return layout
