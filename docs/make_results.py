@@ -24,6 +24,7 @@ from flexicase.report.write import PROGRAMS, layout_of, sections_of, write_table
 ROOT = Path(__file__).resolve().parent.parent
 sys.path += [str(ROOT / "benchmarks"), str(ROOT / "docs")]
 
+from good_for import fill_page  # noqa: E402
 from study_figures import draw_ratios  # noqa: E402
 
 from fragments import markdown_table, replace_fragment  # noqa: E402
@@ -75,7 +76,7 @@ def refresh(root: Path) -> list[Path]:
     overview = (root / LIST).read_text(encoding="utf-8")
     (root / LIST).write_text(replace_fragment(overview, list_of(studies), "studies"), encoding="utf-8")
     (root / PAGE).write_text(page, encoding="utf-8")
-    return files
+    return files + fill_page(studies, root)
 
 
 def finding(studies: list[StudyResults]) -> str:

@@ -78,3 +78,15 @@ def test_every_study_of_the_project_has_its_place() -> None:
     assert folders
     pages = [(PROJECT / "docs" / name).read_text(encoding="utf-8") for name in ("results.md", "image-results.md")]
     assert {f for f in folders if f"<!-- {f}:begin -->" in pages[0] or f"<!-- {f} " in pages[1]} == folders
+
+
+def test_the_page_of_what_the_idea_is_good_for_says_what_the_results_say(script: ModuleType, tmp_path: Path) -> None:
+    """Not so? Run ``make results``."""
+    page = PROJECT / "docs" / "good-for.md"
+    (tmp_path / "docs").mkdir()
+    stale = page.read_text(encoding="utf-8").replace("97–100 %", "50 %")
+    (tmp_path / "docs" / "good-for.md").write_text(stale, encoding="utf-8")
+    studies = [script.read_results(manifest.parent) for manifest in (PROJECT / "results").glob("*/manifest.json")]
+    files = script.fill_page(studies, tmp_path)
+    assert len(files) == 4
+    assert (tmp_path / "docs" / "good-for.md").read_text(encoding="utf-8") == page.read_text(encoding="utf-8") != stale
