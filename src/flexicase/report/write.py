@@ -24,7 +24,7 @@ from flexicase.experiments._tables import is_timing
 from flexicase.experiments.results import FinishedRun, StudyResults, read_results
 from flexicase.report import _paper as paper
 from flexicase.report._curves import COUNTS, MAX_DRAWN, mean_curve
-from flexicase.report._images import image_sections
+from flexicase.report._images import image_sections, is_tail
 from flexicase.report._programs import program_sections
 from flexicase.report._same_populations import same_population_sections, same_population_verdict
 from flexicase.report._sections import Section, View, charts_of, curve_lines, each, unique_name
@@ -114,7 +114,7 @@ def _check(run: FinishedRun, layout: Layout) -> None:
 def sections_of(results: StudyResults) -> list[Section]:
     """All sections of a study's report: the claims of the paper first."""
     layout = layout_of(results)
-    table = claims_section(layout.claims(results))
+    table = claims_section(layout.claims(results), planned=is_tail(results))
     return [*([table] if table else []), *layout.sections(results)]
 
 
