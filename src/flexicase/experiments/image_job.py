@@ -188,7 +188,7 @@ def pretrain(
     def train(folder: Path) -> GradientLexicase:
         search = make_search("lexicase", ordinary, seed, plain, optimizer_state="inherit")
         search.callbacks.append(lambda record: tell(record.generation, f"pre-training, loss {record.loss:.3g}"))
-        search.fit(epochs, save=folder, resume=True)
+        search.fit(epochs, save=folder, save_every=SAVE_SECONDS, resume=True)
         return search
 
     while True:
