@@ -105,8 +105,8 @@ def _training(results: StudyResults, path: Path) -> str:
     }
     plain, hard = whole[BASELINE], whole[HARD_MAX]
     return (
-        f"One parent is selected at a time. Over a whole training on the digits, plain gradient lexicase computes "
+        "Over a whole training on the digits, plain gradient lexicase computes "
         f"{100 * plain:.0f} % of the errors of all candidates on all cases, and hard cases first {100 * hard:.0f} % "
         f"(ratio of evaluations {compare(results, 'digits', HARD_MAX)}, 10 seeds). "
-        "Most of it comes at the end, when the candidates are nearly alike:"
+        "Most of it comes at the end, when candidates are alike:"
     )

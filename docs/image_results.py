@@ -28,11 +28,11 @@ The paper's savings come late, when candidates are nearly alike. Each seed train
 parameters) by ordinary SGD and then runs the paper's last generations from it, with its learning rates, a population of
 4 and batches of 64, once per method (`results/plans/cifar-tail.toml`).
 
-![Evaluations per generation at the end of training on CIFAR-10](images/evaluations-cifar10.png)
+![Evaluations per generation at the end of training on CIFAR-10](images/last-generations-cifar10.png)
 
-*Means over the runs; bands are 95 % intervals. Generation 0 is the first that was run, late in the schedule.*"""
+*Moving averages of 20 generations, means over the runs; bands are 95 % intervals.*"""
 PAGE = DOCS / "image-results.md"
-FIGURES = ("last-generations-digits", "evaluations-cifar10")
+FIGURE = "last-generations"
 BLOCK = re.compile(r"<!-- (?P<study>[\w-]+) (?P<table>\w+) -->\n.*?<!-- end -->", re.DOTALL)
 
 
@@ -77,7 +77,7 @@ def draw() -> None:
     for name in (name for name in names if (DOCS.parent / "results" / name / "manifest.json").exists()):
         with tempfile.TemporaryDirectory() as folder:
             for file in draw_figures(sections_of(study(name)), Path(folder)):
-                if file.suffix == ".png" and file.stem in FIGURES:
+                if file.suffix == ".png" and file.name.startswith(FIGURE):
                     (DOCS / "images" / file.name).write_bytes(file.read_bytes())
 
 

@@ -19,9 +19,11 @@ from flexicase.report._same_populations import savings
 from flexicase.report._variants import Share
 
 INCHES_PER_PROBLEM = 0.24
-RATIO_TICKS = (0.1, 0.2, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.5, 2.0, 3.0, 5.0, 10.0)
+#: For a narrow range and for a wide one.
+DENSE_TICKS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.5)
+TICKS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 #: Width and height of a figure of which three fit on a screen.
-FLAT = (7.5, 2.1)
+FLAT = (7.5, 1.7)
 
 
 def draw_ratios(results: StudyResults, path: Path) -> None:
@@ -45,6 +47,7 @@ def draw_ratios(results: StudyResults, path: Path) -> None:
                 axes.plot(saving.ratio, y, "os"[i], color=colour, markersize=3.5, label=title)
         axes.axvline(1.0, color="#555555", linewidth=0.8)
         axes.set_title(label, fontsize=10)
+        axes.tick_params(labelsize=8)
         axes.spines[["top", "right"]].set_visible(False)
     _ratio_axis(panels[0])
     panels[0].set_yticks(range(len(problems)), [paper.title(problem) for problem in problems], fontsize=8)
@@ -62,9 +65,7 @@ def _ratio_axis(axes: Axes) -> None:
         np.clip(bound, *limits) for bound, limits in zip(axes.get_xlim(), ((0.1, 0.9), (1.1, 10)), strict=True)
     )
     axes.set_xlim(low, high)
-    ticks = [
-        tick for tick in RATIO_TICKS if low <= tick <= high
-    ]
+    ticks = [tick for tick in (DENSE_TICKS if high < 2.5 * low else TICKS) if low <= tick <= high]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks], fontsize=8)
     axes.xaxis.set_minor_locator(NullLocator())
 
@@ -107,7 +108,7 @@ def draw_selections(shares: Mapping[tuple[str, str], Sequence[Share]], path: Pat
     axes.set_ylim(0, 103)
     axes.yaxis.set_major_formatter(PercentFormatter())
     axes.set_xlabel("parents selected per generation (population 500)", fontsize=9)
-    axes.set_ylabel("of the matrix computed", fontsize=9)
+    axes.set_ylabel("of the matrix", fontsize=9)
     figure.legend(loc="outside right center", frameon=False, fontsize=7)
     _save(figure, axes, path)
 
@@ -123,7 +124,7 @@ def draw_training(shares: Mapping[str, NDArray[np.float64]], path: Path) -> None
     axes.set_ylim(0, 103)
     axes.yaxis.set_major_formatter(PercentFormatter())
     axes.set_xlabel("generation of a training on the digits (mean of the runs)", fontsize=9)
-    axes.set_ylabel("of the matrix computed", fontsize=9)
+    axes.set_ylabel("of the matrix", fontsize=9)
     figure.legend(loc="outside right center", frameon=False, fontsize=7)
     _save(figure, axes, path)
 

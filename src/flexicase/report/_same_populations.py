@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -170,7 +170,7 @@ def _by_problem(results: StudyResults) -> Section:
 
 
 def _over_generations(results: StudyResults) -> Section:
-    views = {
+    views: dict[str, dict[str, Any]] = {
         count: {"label": label, "lines": [_line(results, m, i, count) for i, m in enumerate(compared_methods(results))]}
         for count, label in COUNTS.items()
     }
