@@ -9,28 +9,28 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 
 import flexicase as fx
-from flexicase import adapters, data, evaluation, plot
+from flexicase import adapters, data, evaluation, experiments, plot
 from flexicase.adapters import deap
 
 
-def test_every_public_name_is_there() -> None:
-    for name in fx.__all__:
-        assert getattr(fx, name) is not None
-    assert set(fx.__all__) <= set(dir(fx))
-    assert sorted(fx._MODULE_OF) == sorted(fx.__all__)
-
-
-def test_type_checkers_see_the_same_names() -> None:
-    """They are listed twice: for type checkers, and for the import at first use."""
-    tree = ast.parse(Path(fx.__file__).read_text(encoding="utf-8"))
+@pytest.mark.parametrize("package", [fx, experiments], ids=["flexicase", "experiments"])
+def test_every_public_name_is_there_also_for_type_checkers(package: ModuleType) -> None:
+    """Names are listed twice: for type checkers, and for the import at first use."""
+    for name in package.__all__:
+        assert not isinstance(getattr(package, name), ModuleType | None)
+    assert set(package.__all__) <= set(dir(package))
+    imported = {name: module for module, names in package._MODULES.items() for name in names.split()}
+    tree = ast.parse(Path(package.__file__).read_text(encoding="utf-8"))
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    listed = {name.name: node.module for node in imports for name in node.names if name.name in fx.__all__}
-    assert listed == fx._MODULE_OF
+    listed = {name.name: node.module for node in imports for name in node.names if name.name in package.__all__}
+    assert listed == {name: f"{package.__name__}.{module}" for name, module in imported.items()}
+    assert sorted(listed) == sorted(package.__all__)
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

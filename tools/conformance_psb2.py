@@ -25,7 +25,7 @@ from flexicase.push import (
     Symbol,
     to_text,
 )
-from flexicase.push.genome import RANDOM_DRAWS
+from flexicase.push.draws import RANDOM_DRAWS
 from flexicase.push.program import Value
 
 #: Problems whose inputs Clojush numbers from the last one.

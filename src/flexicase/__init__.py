@@ -5,8 +5,9 @@ Names are imported when they are first used: importing the package is quick, and
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from flexicase._lazy import lazy_names
 
 if TYPE_CHECKING:
     from flexicase.evaluation._cache import CacheInfo
@@ -109,18 +110,5 @@ _MODULES = {
     "selection.sampling": "Cohorts DownSample InformedDownSample",
     "gp.sampling": "PhylogenyInformed",
 }
-_MODULE_OF = {name: f"flexicase.{module}" for module, names in _MODULES.items() for name in names.split()}
-
 if not TYPE_CHECKING:  # which would make every name a known one
-
-    def __getattr__(name: str) -> Any:
-        """Import a public name."""
-        if name not in _MODULE_OF:
-            raise AttributeError(f"module 'flexicase' has no attribute {name!r}")
-        value = globals()[name] = getattr(importlib.import_module(_MODULE_OF[name]), name)
-        return value
-
-
-def __dir__() -> list[str]:
-    """The public names, imported or not."""
-    return sorted({*globals(), *__all__})
+    __getattr__, __dir__ = lazy_names(__name__, _MODULES)

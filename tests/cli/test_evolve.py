@@ -130,6 +130,8 @@ def test_no_sampling_overrides_that_of_a_profile_and_is_resumed(run, tmp_path):
         (["mirror-image", "--default-weight", "mean"], "default_weight must be one of 'max', 'min'"),
         (["mirror-image", "--instruction-set", "1999"], "instruction_set must be one of"),
         (["--save", "nowhere", "--resume"], "no checkpoint in nowhere"),
+        (["mirror-image", "--initial", "nowhere.txt"], "--initial: nowhere.txt: No such file"),
+        (["mirror-image", "--time-limit", "-1"], "--time-limit"),
         (["mirror-image", "--resume"], "needs the folder of the checkpoint as --save"),
     ],
 )
@@ -331,3 +333,13 @@ def test_cases_from_a_file(run, tmp_path, monkeypatch):
         assert refused.exit_code == 2
         assert name in refused.stderr, reason
         assert refused.stderr.count("\n") == 1
+
+
+def test_programs_to_start_with_from_a_file(run, tmp_path):
+    file = tmp_path / "programs.txt"
+    file.write_text("; found by hand\n\n(in1 in2 vector_integer_reverse vector_integer_eq)\n")
+    done = run("evolve", "mirror-image", *SMALL, "--initial", file)
+    assert "vector_integer_eq" in done.stdout
+    assert "0 generations" in done.stdout
+    file.write_bytes(b"\xff\xfe")
+    assert "--initial: " in run("evolve", "mirror-image", *SMALL, "--initial", file).stderr

@@ -82,13 +82,12 @@ def test_counts_are_an_aligned_table_on_a_terminal(errors_csv):
     assert len(lines) == 4
 
 
-def test_a_terminal_without_unicode_is_no_reason_to_fail(tmp_path):
+def test_a_terminal_without_unicode_is_no_reason_to_fail():
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    command = [*FLEXICASE, "demo", "-n", "5", "--out", str(tmp_path)]
-    done = subprocess.run(command, env=environment, capture_output=True, check=True)
-    assert b"\\xb5s/selection" in done.stdout
-    progress = (b"drawing", b"generation ", b"simulating", b"writing the report")
-    assert all(line.startswith(progress) for line in done.stderr.splitlines())
+    done = subprocess.run(
+        [*FLEXICASE, "problems", "show", "wallis-pi"], env=environment, capture_output=True, check=True
+    )
+    assert b"\\u2026" in done.stdout
 
 
 def test_starting_up_imports_nothing_heavy():

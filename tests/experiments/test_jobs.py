@@ -8,7 +8,7 @@ import pytest
 
 from flexicase.experiments import SpecError, export_study, load_spec
 from flexicase.experiments.jobs import load_job
-from flexicase.experiments.rerun import rerun
+from flexicase.experiments.reruns import rerun
 
 from ._helpers import KIND, study_text
 

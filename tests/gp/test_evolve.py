@@ -12,7 +12,7 @@ import flexicase as fx
 from flexicase import problems
 from flexicase.gp import Variation, evolve
 from flexicase.gp.evolve import Evolution, evolve_settings
-from flexicase.push import Evaluator
+from flexicase.push import Evaluator, Program
 from flexicase.selection.methods import PAPER_METHODS
 from tests.gp._helpers import MIXED, fingerprint, small_run
 
@@ -238,11 +238,40 @@ def test_steps_are_those_of_the_programs():
         ({"simplification_steps": -1}, "simplification_steps"),
         ({"resume": True}, "needs the folder"),
         ({"save_every": -1.0, "save": "x"}, "save_every"),
+        ({"time_limit": -1}, "time_limit must not be negative, got -1"),
+        ({"time_limit": "1"}, "time_limit must be a number"),
+        ({"initial": 5}, "initial must be a sequence of genomes or programs, got 5"),
+        ({"initial": ["(in1", "(in1)"]}, r"initial\[0\]: text: 1 '\(' not closed"),
+        ({"initial": ["(in1)", None]}, r"initial\[1\]: program must be a string, got None"),
+        ({"initial": ["(1)"] * 61}, "initial must have at most 60 individuals, the size of the population, got more"),
+        ({"initial": ["(" + "1 " * 2000 + ")"]}, r"initial\[0\] must have at most"),
     ],
 )
 def test_arguments_that_make_no_sense_are_refused(changes, message):
     with pytest.raises((ValueError, TypeError), match=message):
         small_run(**changes)
+
+
+def test_individuals_to_start_with_are_in_generation_0(tmp_path):
+    """They replace the first random individuals; the others are those of any run with this seed."""
+    solution = Program("(in1 in2 vector_integer_reverse vector_integer_eq)")
+    run = small_run(initial=["(in1)", solution])
+    assert (run.generation, run.solved, str(run.best)) == (0, True, str(solution))
+    evolutions = [
+        Evolution(evolve_settings("mirror-image", population=20, seed=3, initial=i)) for i in (None, [run.genome])
+    ]
+    random, given = (list(evolution.state().population) for evolution in evolutions)
+    assert given[0].genes == run.genome.genes
+    assert [genome.genes for genome in given[1:]] == [genome.genes for genome in random[1:]]
+    small_run(initial=["(in1)"], save=tmp_path)
+    with pytest.raises(ValueError, match="initial"):
+        small_run(initial=["(in2)"], save=tmp_path, resume=True)
+
+
+def test_a_run_that_ends_at_its_time_limit_is_resumed_as_if_it_had_not_ended(tmp_path):
+    short = small_run(time_limit=0, save=tmp_path)
+    assert (len(short.records), short.solved, short.records[0].events) == (1, False, 0)
+    assert fingerprint(small_run(save=tmp_path, resume=True)) == fingerprint(small_run())
 
 
 def test_a_population_of_one():

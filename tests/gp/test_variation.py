@@ -25,7 +25,7 @@ from flexicase.push import (
     RandomWords,
     Symbol,
 )
-from flexicase.push.genome import VISIBLE
+from flexicase.push.draws import VISIBLE
 from flexicase.rng import key_from_seed
 from tests.gp._helpers import FRESH, children, is_rate, items, numbered, offspring
 

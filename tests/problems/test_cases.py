@@ -10,7 +10,7 @@ import pytest
 
 from flexicase import problems
 from flexicase.problems.random_inputs import generator
-from flexicase.push.genome import VISIBLE
+from flexicase.push.draws import VISIBLE
 
 LOWER = set(string.ascii_lowercase)
 

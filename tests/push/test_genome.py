@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from flexicase.push import Gene, Genome, Marker, Symbol
+from flexicase import problems
+from flexicase.gp.variation import OffspringGenerator
+from flexicase.push import Gene, Genome, Marker, Program, Symbol
+from flexicase.rng import Key
 
 
 def gene(text: str) -> Gene:
@@ -51,3 +54,33 @@ def test_translated_code_outlives_its_genome() -> None:
     """The program shares the strings of the genes; they must not be freed before it."""
     programs = [Genome([Gene(f"text {i}"), Gene([i, i])]).translate() for i in range(200)]
     assert [str(p) for p in programs] == [f'("text {i}" [{i} {i}])' for i in range(200)]
+
+
+@pytest.mark.parametrize(
+    ("program", "translated"),
+    [
+        ("(1 exec_if (2 (3)) () 4)", None),
+        ("((1) exec_dup (exec_when (exec_if (1) ())) 2)", None),
+        ('(tag_exec_5 (1) [1 2] "text")', None),
+        ("()", None),
+        ("(exec_dup 5 6)", "(exec_dup (5) 6)"),
+        ("(exec_dup exec_if (1) (2) 3)", "(exec_dup (exec_if (1) (2)) 3)"),
+        ("(exec_if (exec_if (1)) (2) 4)", "(exec_if (exec_if (1) ()) (2) 4)"),
+        ("5", "(5)"),
+    ],
+)
+def test_a_program_becomes_a_genome_that_translates_to_it(program: str, translated: str | None) -> None:
+    """Individuals that a run starts with would mean something else."""
+    assert str(Genome.from_program(Program(program)).translate()) == (translated or program)
+
+
+def test_every_program_of_a_genome_comes_back() -> None:
+    problem = problems.load("word-stats")
+    genes = OffspringGenerator(problem.genes("2021"), problem.settings.variation)
+    for program in genes.random(50, Key(1, 2)).translate(1200)[0]:
+        assert str(Genome.from_program(program).translate()) == str(program)
+
+
+def test_code_nested_deeper_than_the_stack_of_python_becomes_a_genome() -> None:
+    deep = Program("(0 " + "(" * 5000 + "1" + ")" * 5001)
+    assert Genome.from_program(deep).translate(10**6) == deep

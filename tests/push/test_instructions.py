@@ -25,7 +25,7 @@ from flexicase.push import (
     run,
     trace_program,
 )
-from flexicase.push.genome import VISIBLE
+from flexicase.push.draws import VISIBLE
 from flexicase.push.instructions import STACKS, descriptions
 
 # The instruction table and sets.

@@ -44,10 +44,12 @@ class Progress(StatusLine):
         super().__init__(quiet)
         self._settings = settings
         self._seconds: deque[float] = deque(maxlen=RECENT_GENERATIONS)
+        self._total = 0.0
 
     def update(self, record: GenerationRecord) -> None:
         """Show a generation."""
         self._seconds.append(record.seconds)
+        self._total += record.seconds
         self.show(self.line(record), always=record.solved)
 
     def line(self, record: GenerationRecord) -> str:
@@ -61,6 +63,7 @@ class Progress(StatusLine):
         generations = self._settings.generations_left(record)
         if record.events and generations:
             left = generations * sum(self._seconds) / len(self._seconds)
+            left = max(min(left, self._settings.time_limit - self._total), 0.0)
             text += f", {'about' if self._settings.generations is None else 'at most'} {_duration(left)} left"
         return text
 
@@ -139,6 +142,13 @@ def evolve(
     instruction_set: Annotated[
         str | None, typer.Option(help="Instruction list: 2019, 2021, 2023 or psb2. [default: the problem's]")
     ] = None,
+    initial: Annotated[
+        Path | None,
+        typer.Option(help="File with a program per line: individuals of generation 0, filled up with random ones."),
+    ] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(min=0, metavar="SECONDS", help="Seconds after which no further generation is bred.")
+    ] = None,
     threads: Annotated[
         int | None, typer.Option(min=1, help="Threads to use; the run does not depend on it. All by default.")
     ] = None,
@@ -156,6 +166,8 @@ def evolve(
     """
     options = locals()
     arguments = {name: options[name] for name in SETTINGS if options[name] is not None}
+    if initial is not None:
+        arguments["initial"] = _programs(initial)
     own = _from_file(problem)
     if resume:
         problem, arguments = _resumed(save, problem if own is None else own.name, arguments)
@@ -265,6 +277,16 @@ def _from_file(problem: str | None) -> Problem | None:
         raise typer.BadParameter(f"{problem}: {error.strerror or error}", param_hint="PROBLEM") from None
     except (TypeError, ValueError) as error:
         raise typer.BadParameter(str(error), param_hint="PROBLEM") from None
+
+
+def _programs(path: Path) -> list[str]:
+    """The programs in a file, one per line; empty lines and those that start with ; are left out."""
+    try:
+        lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not a text file"
+        raise typer.BadParameter(f"{path}: {reason}", param_hint="--initial") from None
+    return [line for line in lines if line and not line.startswith(";")]
 
 
 def _check(problem: str | Problem | None, arguments: dict[str, Any], save: Path | None, resume: bool) -> EvolveSettings:

@@ -12,7 +12,7 @@ from flexicase import problems
 from flexicase.cli._output import FAILED, aligned, emit_json, standard_input, write_stdout
 from flexicase.problems import Cases, ErrorMeasure, Problem, ProgramScore
 from flexicase.push import Program, Symbol, to_text
-from flexicase.push.genome import Generator
+from flexicase.push.draws import Generator
 from flexicase.push.program import Value
 
 SAMPLES = 5

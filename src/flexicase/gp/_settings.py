@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from flexicase._checks import MAX_COUNT, check_choice, check_count, check_flag, check_threads, did_you_mean, shown
+from flexicase._checks import (
+    MAX_COUNT,
+    check_choice,
+    check_count,
+    check_flag,
+    check_number,
+    check_text,
+    check_threads,
+    did_you_mean,
+    shown,
+)
 from flexicase._provenance import usable_cores
 from flexicase.gp.records import GenerationRecord
 from flexicase.gp.sampling import CaseSampling, Check, PhylogenyInformed
 from flexicase.problems import Problem, load
 from flexicase.problems.settings import MAX_POINTS, MAX_POPULATION, Variation, check_variation
+from flexicase.push.genome import Genome
 from flexicase.push.instructions import InstructionSetName, check_instruction_set
+from flexicase.push.program import Program
 from flexicase.rng import Seed, key_from_seed
 from flexicase.selection.methods import resolve_method
 from flexicase.selection.protocol import Method
@@ -84,6 +96,8 @@ class EvolveSettings:
     steps: int
     simplification_steps: int
     instruction_set: InstructionSetName
+    initial: tuple[Genome, ...]
+    time_limit: float
     threads: int
 
     @classmethod
@@ -120,8 +134,13 @@ class EvolveSettings:
         settings = replace(own, steps=given["steps"], variation=replace(own.variation, max_points=points))
         given["problem"] = problem if settings == own else replace(problem, settings=settings)
         given["seed"] = _seed_number(given["seed"])
-        for name in ("partial", "record_samples"):
-            given[name] = check_flag(given[name], name)
+        given |= {name: check_flag(given[name], name) for name in ("partial", "record_samples")}
+        given["initial"] = check_initial(given["initial"], given["population"], given["variation"].max_points)
+        given["time_limit"] = (
+            math.inf if given["time_limit"] is None else check_number(given["time_limit"], "time_limit")
+        )
+        if not given["time_limit"] >= 0:
+            raise ValueError(f"time_limit must not be negative, got {shown(given['time_limit'])}")
         given["threads"] = usable_cores() if given["threads"] is None else check_threads(given["threads"])
         if given["partial"] and given["sampling"] is not None:
             raise ValueError("sampling must be None with partial=True, which chooses the cases itself")
@@ -172,6 +191,39 @@ class EvolveSettings:
             "steps": self.steps,
             "error_threshold": self.error_threshold,
         }
+
+
+def check_initial(initial: Any, population: int, max_points: int) -> tuple[Genome, ...]:
+    """Genomes to start with, also if they are given as programs or their text."""
+    if initial is None:
+        return ()
+    if isinstance(initial, str) or not isinstance(initial, Iterable):
+        raise TypeError(f"initial must be a sequence of genomes or programs, got {shown(initial)}")
+    genomes = []
+    for i, item in enumerate(initial):
+        if i == population:
+            raise ValueError(
+                f"initial must have at most {population} individuals, the size of the population, got more"
+            )
+        try:
+            genome = item if isinstance(item, Genome) else Genome.from_program(_as_program(item))
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"initial[{i}]: {error}") from None
+        if len(genome) and genome.translate(max_points).points <= 1:
+            raise ValueError(f"initial[{i}] must have at most {max_points} points, the limit of the variation")
+        genomes.append(genome)
+    return tuple(genomes)
+
+
+def _as_program(item: Any) -> Program:
+    return item if isinstance(item, Program) else Program(check_text(item, "program"))
+
+
+def _check_time_limit(seconds: Any) -> float:
+    limit = math.inf if seconds is None else check_number(seconds, "time_limit")
+    if not limit >= 0:
+        raise ValueError(f"time_limit must not be negative, got {shown(seconds)}")
+    return limit
 
 
 def stable_repr(value: object) -> str:

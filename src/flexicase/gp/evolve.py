@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from flexicase.gp.simplify import simplify
 from flexicase.gp.variation import OffspringGenerator, OffspringPlan
 from flexicase.problems import Problem
 from flexicase.problems.settings import Variation
+from flexicase.push.genome import Genome
 from flexicase.push.instructions import InstructionSetName
 from flexicase.push.program import Program
 from flexicase.rng import Key, Lane, Seed, Stream, derived_key, key_from_seed
@@ -63,6 +64,8 @@ def evolve(
     steps: int | None = None,
     simplification_steps: int = 5000,
     instruction_set: InstructionSetName | None = None,
+    initial: Iterable[Genome | Program | str] | None = None,
+    time_limit: float | None = None,
     threads: int | None = None,
     callback: Callback | None = None,
     save: str | Path | None = None,
@@ -71,9 +74,9 @@ def evolve(
 ) -> EvolutionResult:
     """Evolve programs that solve a problem.
 
-    A run ends when an individual has no error on the training cases, after ``generations``, or when ``budget`` is
-    spent. The best program is then simplified and run on the test cases. The result depends on the seed and the
-    settings only.
+    A run ends when an individual has no error on the training cases, after ``generations``, or when ``budget`` or
+    ``time_limit`` is spent. The best program is then simplified and run on the test cases. The result depends on the
+    seed and the settings only, and where it ends also on ``time_limit``.
 
     Args:
         problem: A problem or its name.
@@ -101,6 +104,9 @@ def evolve(
         steps: Largest number of steps of one execution; the problem's setting if None.
         simplification_steps: Number of attempts to make the program of a solution smaller.
         instruction_set: The instruction list that genes are drawn from; the problem's setting if None.
+        initial: Individuals of generation 0, as genomes, programs or their text; random ones fill the population.
+        time_limit: Seconds of this call after which no further generation is bred. With ``save``, a call with
+            ``resume`` continues the run.
         threads: Threads to use; all processors if None.
         callback: Called with the record of each generation.
         save: Folder for checkpoints. They are written every ``save_every`` seconds, on Ctrl-C or another exception, and
@@ -189,14 +195,19 @@ class Evolution:
         genes = problem.genes(instruction_set)
         self.train = problem.evaluator(train, instruction_set)
         self.test = problem.evaluator(test, instruction_set) if len(test) else None
+        self._deadline = clock() + settings.time_limit
         self._digests = {
             "cases": _digest((train, test)),
             "measures": _digest((problem.measures or problem.evaluate, self.train.targets)),
             "genes": _digest(genes),
         }
+        if settings.initial:
+            self._digests["initial"] = _digest([genome.genes for genome in settings.initial])
         self._offspring = OffspringGenerator(genes, settings.variation)
         self._parents = self._parent_selection()
         first = self._offspring.random(settings.population, self._key(Lane.GENESIS, 0), settings.threads)
+        if settings.initial:
+            first = Population.from_genomes([*settings.initial, *list(first)[len(settings.initial) :]])
         inherited = InheritedErrors.none(self.train.n_errors)
         self._state = EvolutionState(0, first, inherited, self._parents.state_dict(), ())
         self._last: _LastGeneration | None = None
@@ -256,8 +267,8 @@ class Evolution:
         summary = self._parents.evaluate(programs, state.inherited, key, state.generation)
         timer.end("evaluate")
         spent = state.records[-1].executions_so_far if state.records else 0
-        is_last = settings.generations is not None and state.generation >= settings.generations
-        finished = summary.solved or is_last or (settings.budget is not None and spent >= settings.budget)
+        ends = [(settings.generations, state.generation), (settings.budget, spent), (self._deadline, timer.now)]
+        finished = summary.solved or any(limit is not None and used >= limit for limit, used in ends)
 
         cost, children, inherited = summary.cost, state.population, state.inherited
         if not finished:
@@ -368,15 +379,15 @@ class PhaseTimer:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._mark = clock()
+        self.now = clock()
         self.seconds: dict[str, Any] = {}
 
     def end(self, phase: str) -> None:
         """Add the time since the last phase ended to this phase."""
         now = self._clock()
         name = f"seconds_{phase}"
-        self.seconds[name] = self.seconds.get(name, 0.0) + now - self._mark
-        self._mark = now
+        self.seconds[name] = self.seconds.get(name, 0.0) + now - self.now
+        self.now = now
 
 
 def draw_parents(n: int, n_winners: int, key: Key) -> NDArray[np.int64]:

@@ -14,7 +14,7 @@ from flexicase._checks import check_count, check_threads, shown
 from flexicase.gp.population import Population, check_key, check_population
 from flexicase.problems.cases import as_tuple
 from flexicase.problems.settings import MAX_POPULATION, RATES, Variation, check_variation
-from flexicase.push.genome import (
+from flexicase.push.draws import (
     Generator,
     RandomBoolean,
     RandomChar,

@@ -17,7 +17,7 @@ from flexicase._checks import check_flag, check_fraction, check_text, shown
 from flexicase.problems.cases import FixedCases, Inputs, SplitCases, as_tuple
 from flexicase.problems.problem import Problem
 from flexicase.problems.settings import ProblemSettings
-from flexicase.push.genome import (
+from flexicase.push.draws import (
     Generator,
     RandomBoolean,
     RandomFloat,

@@ -14,9 +14,9 @@ from flexicase._checks import check_choice, check_count, check_fraction, check_f
 from flexicase.problems.cases import MAX_CASES, Cases, CaseSource, Inputs, as_tuple
 from flexicase.problems.random_inputs import generator
 from flexicase.problems.settings import ProblemSettings
+from flexicase.push.draws import RANDOM_DRAWS, Generator, RandomTag, RandomTagged
 from flexicase.push.evaluator import Evaluator
 from flexicase.push.function import FunctionEvaluator, ProgramFunction, check_outputs
-from flexicase.push.genome import RANDOM_DRAWS, Generator, RandomTag, RandomTagged
 from flexicase.push.instructions import (
     INPUT,
     INSTRUCTION_SETS,

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from flexicase.push.genome import RandomString, RandomWords
+from flexicase.push.draws import RandomString, RandomWords
 from flexicase.rng import Seed, key_from_seed
 
 T = TypeVar("T")

@@ -1,11 +1,6 @@
 """The Push language: programs, genomes and a native engine that runs them."""
 
-from flexicase.push.evaluator import Evaluator, Failure
-from flexicase.push.function import FunctionEvaluator, ProgramFunction
-from flexicase.push.genome import (
-    Gene,
-    Genome,
-    Marker,
+from flexicase.push.draws import (
     RandomBoolean,
     RandomChar,
     RandomFloat,
@@ -16,6 +11,9 @@ from flexicase.push.genome import (
     RandomVector,
     RandomWords,
 )
+from flexicase.push.evaluator import Evaluator, Failure
+from flexicase.push.function import FunctionEvaluator, ProgramFunction
+from flexicase.push.genome import Gene, Genome, Marker
 from flexicase.push.instructions import Instruction, InstructionSet, instruction, instruction_table, remove_instruction
 from flexicase.push.interpreter import Limits, ProgramTrace, RunState, Step, run, trace_program
 from flexicase.push.measures import ErrorMeasure

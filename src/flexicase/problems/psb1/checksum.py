@@ -4,7 +4,7 @@ from flexicase.problems import ErrorMeasure, Problem, RandomCases
 from flexicase.problems.psb1._suite import carried, fixed, inputs, suite_settings, tags
 from flexicase.problems.random_inputs import string, text
 from flexicase.push import Char, RandomChar, RandomInteger, RandomString
-from flexicase.push.genome import VISIBLE
+from flexicase.push.draws import VISIBLE
 
 
 def answer(given: str) -> str:

@@ -4,7 +4,7 @@ from flexicase.problems import ErrorMeasure, FixedCases, Problem, RandomCases
 from flexicase.problems.psb1._suite import carried, fixed, inputs, suite_settings, tags
 from flexicase.problems.random_inputs import integer
 from flexicase.push import RandomInteger
-from flexicase.push.genome import Generator
+from flexicase.push.draws import Generator
 
 
 def answer(n: int) -> str:

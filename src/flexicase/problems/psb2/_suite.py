@@ -17,7 +17,7 @@ from flexicase.problems.psb1._suite import inputs, tags
 from flexicase.problems.random_inputs import Rng
 from flexicase.problems.settings import ProblemSettings, Variation
 from flexicase.push import ErrorMeasure
-from flexicase.push.genome import Generator
+from flexicase.push.draws import Generator
 from flexicase.push.measures import ErrorName
 
 __all__ = ["Inputs", "Rng", "fixed", "rounded", "single", "slots", "suite_problem"]

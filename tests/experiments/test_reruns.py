@@ -4,7 +4,7 @@ import pytest
 from flexicase.experiments import Study, parse_spec
 from flexicase.experiments._tables import write_rows
 from flexicase.experiments.ledger import Ledger
-from flexicase.experiments.rerun import differences_of, find_run, rerun
+from flexicase.experiments.reruns import differences_of, find_run, rerun
 
 from ._helpers import study_text
 
