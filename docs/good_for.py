@@ -36,10 +36,12 @@ def fill_page(studies: Iterable[StudyResults], root: Path) -> list[Path]:
     found = {results.spec.name: results for results in studies}
     if not {"gp-paper", "fast-laptop", "image-laptop"} <= set(found):
         return []
+    same = found.get("same-populations")
+    same = same if same and len(same.runs) == same.planned else None
     folder = root / IMAGES
     folder.mkdir(parents=True, exist_ok=True)
     parts = {
-        "savings": _savings(found.get("same-populations"), found["gp-paper"], folder / "savings.png"),
+        "savings": _savings(same, found["gp-paper"], folder / "savings.png"),
         "selections": _selections(found["fast-laptop"], folder / "selections.png"),
         "training": _training(found["image-laptop"], folder / "training.png"),
     }
@@ -52,7 +54,7 @@ def fill_page(studies: Iterable[StudyResults], root: Path) -> list[Path]:
 
 
 def _savings(same: StudyResults | None, runs: StudyResults, path: Path) -> str:
-    """Ratios of evaluations per selection; of the same populations if that study has results."""
+    """Ratios of evaluations per selection; of the same populations if that study is complete."""
     ratios: dict[tuple[str, str], list[float]] = {}
     for method in paper.HARD_FIRST:
         for count in COUNTS:
