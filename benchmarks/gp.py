@@ -71,13 +71,9 @@ class Stopwatch:
         return result
 
 
-def measure(
-    problem: str, method: str, generations: int, seed: int, *, partial: bool, n_selections: int | None
-) -> tuple[list[GenerationRecord], float]:
+def measure(problem: str, method: str, **arguments: Any) -> tuple[list[GenerationRecord], float]:
     """The records of a run in CPU seconds, and the seconds spent in running programs."""
-    settings = evolve_settings(
-        problem, method, generations=generations, seed=seed, partial=partial, n_selections=n_selections, threads=1
-    )
+    settings = evolve_settings(problem, method, threads=1, **arguments)
     evolution = Evolution(settings, clock=time.process_time)
     running = Stopwatch(evolution.train.errors)
     evolution.train.errors = running  # type: ignore[method-assign]
@@ -90,7 +86,8 @@ def measure(
         seconds = running.seconds
 
 
-def report(problem: str, records: list[GenerationRecord], running: float, partial: bool) -> None:
+def report(problem: str, records: list[GenerationRecord], running: float, *, all_pairs: bool) -> float:
+    """Print the phases of a generation. Returns its CPU seconds."""
     n = len(records)
     total = sum(record.seconds for record in records) / n
     steps, pairs = sum(r.push_steps for r in records) / n, sum(r.pairs for r in records) / n
@@ -102,10 +99,11 @@ def report(problem: str, records: list[GenerationRecord], running: float, partia
     for name in PHASES:
         seconds = sum(getattr(record, f"seconds_{name}") for record in records) / n
         print(f"    {name:<10} {1e3 * seconds:8.2f} ms  {100 * seconds / total:5.1f} %")
-    if not partial:
+    if all_pairs:
         print(f"  running Push programs  {100 * running / n / total:.1f} % of the CPU time")
-    if problem in CLOJUSH and not partial:
-        beside_clojush(CLOJUSH[problem], total, steps / pairs, events)
+        if problem in CLOJUSH:
+            beside_clojush(CLOJUSH[problem], total, steps / pairs, events)
+    return total
 
 
 def beside_clojush(clojush: Clojush, seconds: float, instructions: float, events: float) -> None:
@@ -126,21 +124,25 @@ def main() -> None:
     parser.add_argument(
         "--selections", type=int, help="selections per generation, as many as there are parents if left out"
     )
+    parser.add_argument(
+        "--sampling", nargs="*", default=["none"], help="samplings such as down:0.1; measured in turn, beside the first"
+    )
     arguments = parser.parse_args()
+    options = {"generations": arguments.generations, "seed": arguments.seed}
+    options |= {"partial": arguments.partial, "n_selections": arguments.selections}
     for problem in arguments.problems:
-        runs = [
-            measure(
-                problem,
-                arguments.method,
-                arguments.generations,
-                arguments.seed,
-                partial=arguments.partial,
-                n_selections=arguments.selections,
-            )
-            for _ in range(arguments.repeats)
-        ]
-        records, running = min(runs, key=lambda run: sum(record.seconds for record in run[0]))
-        report(problem, records, running, arguments.partial)
+        runs: dict[str, list[tuple[list[GenerationRecord], float]]] = {text: [] for text in arguments.sampling}
+        for _ in range(arguments.repeats):
+            for text, measured in runs.items():
+                measured.append(measure(problem, arguments.method, sampling=text, **options))
+        seconds = {}
+        for text, measured in runs.items():
+            records, running = min(measured, key=lambda run: sum(record.seconds for record in run[0]))
+            name = problem if text == "none" else f"{problem} on {text}"
+            seconds[text] = report(name, records, running, all_pairs=text == "none" and not arguments.partial)
+        first, *others = seconds
+        for text in others:
+            print(f"{problem}: a generation on {text} costs {seconds[text] / seconds[first]:.2f} of one on {first}")
     print(f"memory  {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB at most")
 
 

@@ -1,10 +1,10 @@
-"""Bring the page of results, its figures, the tables and the list of results up to date with what lies in results/.
+"""Bring the pages with results, their figures, the tables and the list of results up to date with results/.
 
     python docs/make_results.py                    # or: make results
 
-Every number, table and verdict between the marks of docs/results.md and results/README.md comes from the exported
-studies; the words around them do not depend on how the studies come out. Image studies have a page of their own
-(docs/image_results.py).
+Every number, table and verdict between the marks of docs/results.md, docs/gp.md and results/README.md comes from the
+exported studies; the words around them do not depend on how the studies come out. Image studies have a page of their
+own (docs/image_results.py).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from study_figures import draw_ratios  # noqa: E402
 
 from fragments import markdown_table, replace_fragment  # noqa: E402
 
-PAGE = Path("docs/results.md")
+PAGE, GP_PAGE = Path("docs/results.md"), Path("docs/gp.md")
 LIST = Path("results/README.md")
 IMAGES = Path("docs/images/results")
 TABLES = "tables"
@@ -62,20 +62,23 @@ def refresh(root: Path) -> list[Path]:
         The files.
     """
     studies = [read_results(manifest.parent) for manifest in sorted((root / "results").glob("*/manifest.json"))]
-    page = (root / PAGE).read_text(encoding="utf-8")
-    files = [root / PAGE, root / LIST]
+    pages = {path: path.read_text(encoding="utf-8") for path in (root / PAGE, root / GP_PAGE)}
+    files = [*pages, root / LIST]
     for results in studies:
         sections = sections_of(results)
         files += write_tables(results, sections, root / "results" / results.spec.name / TABLES)
         if results.spec.kind != "image":
             pictures = draw(results, sections, root / IMAGES / results.spec.name)
             files += pictures
-            page = replace_fragment(page, fragment(results, sections, pictures), results.spec.name)
-    if "<!-- finding:begin -->" in page:
-        page = replace_fragment(page, finding(studies), "finding")
+            name = results.spec.name
+            path = root / GP_PAGE if f"<!-- {name}:begin -->" in pages[root / GP_PAGE] else root / PAGE
+            pages[path] = replace_fragment(pages[path], fragment(results, sections, pictures), name)
+    if "<!-- finding:begin -->" in pages[root / PAGE]:
+        pages[root / PAGE] = replace_fragment(pages[root / PAGE], finding(studies), "finding")
     overview = (root / LIST).read_text(encoding="utf-8")
     (root / LIST).write_text(replace_fragment(overview, list_of(studies), "studies"), encoding="utf-8")
-    (root / PAGE).write_text(page, encoding="utf-8")
+    for path, text in pages.items():
+        path.write_text(text, encoding="utf-8")
     return files + fill_page(studies, root)
 
 

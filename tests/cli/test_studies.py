@@ -15,10 +15,17 @@ from flexicase import experiments
 from flexicase._provenance import Provenance
 from flexicase.cli import studies as commands
 from flexicase.cli._output import StatusLine
-from flexicase.cli._study_display import LiveMonitor, PlainMonitor, format_duration, monitor_for, picture
+from flexicase.cli._study_display import (
+    LiveMonitor,
+    PlainMonitor,
+    _success_line,
+    format_duration,
+    monitor_for,
+    picture,
+)
 from flexicase.experiments import Progress, RunSpec, parse_spec, presets
 from flexicase.experiments.ledger import Ledger, LedgerEntry, RunResult
-from flexicase.experiments.study import study_status
+from flexicase.experiments.study import CellStatus, StudyStatus, study_status
 
 STUDY = """
 name = "tiny"
@@ -217,8 +224,27 @@ def test_plain_lines_say_how_far_it_is_and_not_too_often(half_done):
     monitor.on_message("something")
     line, note = stream.getvalue().splitlines()
     assert "1 of 2 runs done, 1 running, time left " in line
+    assert "; at step 1/2; successes" in line
     assert "successes: simple-regression: lexicase 1/1, random 0/0" in line
     assert note.endswith("something")
+
+
+def test_plain_lines_go_on_while_no_run_ends(half_done, monkeypatch):
+    """A log was silent for half an hour."""
+    ledger, running = half_done
+    monkeypatch.setattr("flexicase.cli._study_display.SECONDS_BETWEEN_LINES", 0.0)
+    monitor = PlainMonitor(1, io.StringIO())
+    for step in (1, 2):
+        monitor.on_tick(ledger, {run_id: Progress(step, 50) for run_id in [*running, "b", "c", "d", "e"]})
+    first, second = monitor.stream.getvalue().splitlines()
+    assert "; at step 1/50, 1/50, 1/50, 1/50, …; successes" in first
+    assert "; at step 2/50" in second
+
+
+def test_the_line_of_a_study_of_many_problems_sums_up():
+    """29 problems in one line could not be read."""
+    cells = [CellStatus(f"p{i}", method, "base", i % 2, 3, 3) for i in range(29) for method in ("a", "b")]
+    assert _success_line(StudyStatus({}, cells, None)) == "29 problems: a 14/87, b 14/87"
 
 
 def test_the_live_display_shows_the_bar_the_running_runs_and_the_successes(half_done):

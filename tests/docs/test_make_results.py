@@ -34,8 +34,17 @@ def root(tmp_path: Path) -> Path:
     write_known_export(tmp_path / "results" / "known")
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "results.md").write_text(PAGE)
+    (tmp_path / "docs" / "gp.md").write_text("# Genetic programming\n")
     (tmp_path / "results" / "README.md").write_text(LIST)
     return tmp_path
+
+
+def test_a_study_goes_to_the_page_with_its_marks(script: ModuleType, root: Path) -> None:
+    (root / "docs" / "results.md").write_text("# Results\n")
+    (root / "docs" / "gp.md").write_text(PAGE)
+    script.refresh(root)
+    assert (root / "docs" / "results.md").read_text() == "# Results\n"
+    assert "48 of 54 runs so far" in (root / "docs" / "gp.md").read_text()
 
 
 def test_numbers_verdicts_and_figures_are_made_anew(script: ModuleType, root: Path) -> None:

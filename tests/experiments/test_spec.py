@@ -3,6 +3,7 @@ import pytest
 from flexicase.experiments import SpecError, load_spec, parse_spec, preset_path
 from flexicase.experiments.presets import PRESETS
 from flexicase.experiments.spec import diff_specs, plan, run_id
+from flexicase.problems import names
 from flexicase.selection.methods import PAPER_METHODS
 
 from ._helpers import KIND, study_text
@@ -38,6 +39,39 @@ def test_a_mistake_is_refused_with_the_key_and_the_reason(before, after, message
     assert before in GOOD
     with pytest.raises(SpecError) as caught:
         parse_spec(GOOD.replace(before, after), allow_code=True)
+    assert message in str(caught.value)
+
+
+SUITE = 'name = "s"\nmethods = ["lexicase"]\nseeds = 1\n'
+
+
+def test_a_suite_is_the_same_study_as_its_problems():
+    spec = parse_spec(SUITE + 'suite = "psb2"\nexclude = ["gcd"]')
+    assert spec.problems == [name for name in names("psb2") if name != "gcd"]
+    assert spec.content() == parse_spec(SUITE + f"problems = {spec.problems}").content()
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ('suite = "psb3"', "study: suite: should be 'psb1' or 'psb2', got 'psb3'"),
+        (
+            'suite = "psb1"\nexclude = ["mirror_image"]',
+            "exclude: should be problems of the suite; did you mean 'mirror-i",
+        ),
+        ('suite = "psb1"\nexclude = "digits"', "exclude: should be a valid list, got 'digits'"),
+        ('problems = ["digits"]\nexclude = ["digits"]', "exclude: should be problems of the suite, got ['digits']"),
+        (
+            'suite = "psb1"\nproblems = ["digits"]',
+            "problems: should be a list of problems, or left out for the problems",
+        ),
+        (f"suite = 'psb1'\nexclude = {names('psb1')}", "problems: should be a list of problems, or left out"),
+        ("", "problems: should be a list of problems, or left out for the problems of a suite, got []"),
+    ],
+)
+def test_a_suite_that_gives_no_problems_is_refused(lines, message):
+    with pytest.raises(SpecError) as caught:
+        parse_spec(SUITE + lines)
     assert message in str(caught.value)
 
 

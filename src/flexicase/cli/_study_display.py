@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 SECONDS_BETWEEN_LINES = 60.0
 MAX_LINE = 10_000
+#: Successes on more problems than this are summed up.
+MAX_LISTED_PROBLEMS = 4
+#: Runs whose steps are listed.
+MAX_LISTED_RUNS = 4
 
 
 def monitor_for(workers: int, stream: IO[str] | None = None, *, quiet: bool = False) -> Monitor:
@@ -61,16 +65,25 @@ def headline(status: StudyStatus) -> str:
 
 
 def _success_line(status: StudyStatus) -> str:
-    """Successes so far, with all variants of a method together."""
+    """Successes so far, with all variants of a method together, and all problems too if they are many."""
+    n_problems = len({cell.problem for cell in status.cells})
+    together = f"{n_problems} problems" if n_problems > MAX_LISTED_PROBLEMS else ""
     counted: dict[str, dict[str, list[int]]] = {}
     for cell in status.cells:
-        counts = counted.setdefault(cell.problem, {}).setdefault(cell.method, [0, 0])
+        counts = counted.setdefault(together or cell.problem, {}).setdefault(cell.method, [0, 0])
         counts[0] += cell.successes
         counts[1] += cell.done
     return "; ".join(
         f"{problem}: {', '.join(f'{method} {successes}/{done}' for method, (successes, done) in methods.items())}"
         for problem, methods in counted.items()
     )
+
+
+def _step_line(running: dict[str, Progress]) -> str:
+    """The steps of some runs, so that a log shows progress while no run ends."""
+    steps = [f"{progress.step}/{progress.steps or '?'}" for progress in running.values()]
+    shown = ", ".join(steps[:MAX_LISTED_RUNS]) + (", …" if len(steps) > MAX_LISTED_RUNS else "")
+    return f"; at step {shown}" if steps else ""
 
 
 class _SafeStream:
@@ -109,7 +122,7 @@ class PlainMonitor(Monitor):
         if running and time.monotonic() < self._next:
             return
         status = study_status(ledger.entries(), self.workers)
-        self.on_message(f"{headline(status)}; successes: {_success_line(status)}")
+        self.on_message(f"{headline(status)}{_step_line(running)}; successes: {_success_line(status)}")
         self._next = time.monotonic() + SECONDS_BETWEEN_LINES
 
 

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, ValidationInfo, field_validator
 
 from flexicase._checks import MAX_COUNT, did_you_mean, shown
 from flexicase.experiments.jobs import RunSpec, load_job
+from flexicase.problems import Suite, names
 
 MAX_NAME = 200
 Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME)]
@@ -36,7 +37,9 @@ class StudySpec(BaseModel):
         name: Its name and the name of its folder.
         description: A line for readers; changing it does not change the study.
         kind: The kind of runs: a known name (``"gp"``), or ``"package.module:Class"`` of your own job.
-        problems: Names of problems.
+        problems: Names of problems; those of the suite if left out.
+        suite: A benchmark suite, ``"psb1"`` or ``"psb2"``, instead of ``problems``.
+        exclude: Problems of the suite that are not run.
         methods: Names of selection methods, or tables with ``method`` and settings of that method's runs.
         seeds: The seeds, or their number, counted from 0.
         settings: Settings of every run, with the defaults of the kind.
@@ -48,7 +51,9 @@ class StudySpec(BaseModel):
     name: str = Field(pattern=FILE_NAME, max_length=MAX_NAME)
     description: str = ""
     kind: str = Field(default="gp", max_length=MAX_NAME)
-    problems: Annotated[list[Name], Field(min_length=1)]
+    suite: Suite | None = None
+    exclude: list[Name] = []
+    problems: list[Name] = Field(default=[], validate_default=True)
     methods: Annotated[list[Name | dict[str, Any]], Field(min_length=1)]
     seeds: Annotated[list[Seed], Field(min_length=1)]
     settings: dict[str, Any] = {}
@@ -59,6 +64,24 @@ class StudySpec(BaseModel):
     def text(self) -> str:
         """The TOML text of the study."""
         return self._text
+
+    @field_validator("exclude")
+    @classmethod
+    def _in_suite(cls, exclude: list[str], info: ValidationInfo) -> list[str]:
+        known = names(info.data["suite"]) if info.data.get("suite") else []
+        for name in exclude:
+            if name not in known:
+                raise ValueError(f"should be problems of the suite{did_you_mean(name, known) if known else ''}")
+        return exclude
+
+    @field_validator("problems")
+    @classmethod
+    def _of_suite(cls, problems: list[str], info: ValidationInfo) -> list[str]:
+        suite, exclude = info.data.get("suite"), info.data.get("exclude", [])
+        found = [name for name in names(suite) if name not in exclude] if suite else problems
+        if "suite" in info.data and (not found or (suite and problems)):
+            raise ValueError("should be a list of problems, or left out for the problems of a suite")
+        return found
 
     @field_validator("seeds", mode="before")
     @classmethod
@@ -78,7 +101,7 @@ class StudySpec(BaseModel):
                 raise ValueError("a table must have a 'method', the name of the method")
         return methods
 
-    @field_validator("problems", "methods", "seeds")
+    @field_validator("problems", "exclude", "methods", "seeds")
     @classmethod
     def _without_repetition(cls, values: list[Any]) -> list[Any]:
         for value, times in Counter(map(repr, values)).items():
@@ -100,8 +123,8 @@ class StudySpec(BaseModel):
         return list(self.variants) or [BASE_VARIANT]
 
     def content(self) -> dict[str, Any]:
-        """Everything but the description and the formatting: two studies are the same if this is equal."""
-        return self.model_dump(exclude={"description"})
+        """Everything that decides the runs: two studies are the same if this is equal."""
+        return self.model_dump(exclude={"description", "suite", "exclude"})
 
 
 def load_spec(path: str | Path, *, allow_code: bool = False) -> StudySpec:

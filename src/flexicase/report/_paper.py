@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from flexicase.problems import NAMES, load
+
 PROBLEMS = ("mirror-image", "last-index-of-zero")
 RUNS = 50
 #: Settings of the paper's studies by kind; a program-synthesis study has them by default.
@@ -41,14 +43,7 @@ ACCURACIES: dict[str, tuple[float, float | None]] = dict(
     zip(IMAGE_ROWS, ((93.34, None), (93.19, 0.276), (92.99, 0.085), (93.29, 0.421), (93.17, 0.25)), strict=True)
 )
 SPLIT_MAX = "weighted-split default_weight=max"
-TITLES = {
-    "cifar10": "CIFAR-10",
-    "last-index-of-zero": "Last Index of Zero",
-    "number-io": "Number IO",
-    "replace-space-with-newline": "Replace Space with Newline",
-    "small-or-large": "Small or Large",
-    "x-word-lines": "X-Word Lines",
-}
+TITLES = {"cifar10": "CIFAR-10"}
 
 
 def title(name: str) -> str:
@@ -58,14 +53,18 @@ def title(name: str) -> str:
     ('Ranked – Num-Zeros', 'String Lengths Backwards')
     >>> title("weighted-num-nonzeros default_weight=max")
     'Fast – Num-Nonzeros, Default-Max'
+    >>> title("lexicase sampling=down:0.1")
+    'Lexicase, sampling down:0.1'
     """
-    method, _, weight = name.partition(" default_weight=")
+    method, _, own = name.partition(" ")
     order, _, bias = method.partition("-")
-    if weight:
-        return f"Fast – {bias.title()}, Default-{weight.title()}"
+    if own.startswith("default_weight="):
+        return f"Fast – {bias.title()}, Default-{own.removeprefix('default_weight=').title()}"
+    if "=" in own:
+        return f"{title(method)}, {own.replace('=', ' ')}"
     if name in ROWS and bias:
         return f"{order.title()} – {bias.title()}"
-    return TITLES.get(name, name.replace("-", " ").title())
+    return load(name).title if name in NAMES else TITLES.get(name, name.replace("-", " ").title())
 
 
 def paper_order(methods: tuple[str, ...]) -> list[str]:

@@ -29,6 +29,7 @@ from flexicase.report._programs import program_sections
 from flexicase.report._same_populations import same_population_sections, same_population_verdict
 from flexicase.report._sections import Section, View, charts_of, curve_lines, each, unique_name
 from flexicase.report._successes import success_section, success_table
+from flexicase.report._suite import FEW_PROBLEMS, MEASURES, suite_sections, suite_verdict
 from flexicase.report._variants import WORK, variant_sections, variant_verdict
 from flexicase.report.claims import Claim, claims, claims_section, image_claims, verdict_line
 from flexicase.report.figures import SUFFIXES, draw_figures, figures_of
@@ -86,6 +87,12 @@ SAME_POPULATIONS = Layout(
     verdict=same_population_verdict,
     columns=("generation",),
 )
+SUITE = Layout(
+    "program-synthesis benchmarks",
+    suite_sections,
+    verdict=suite_verdict,
+    summary={**dict.fromkeys(MEASURES, bool), "executions": int},
+)
 GENERIC = Layout("runs of their own kind", generic_sections)
 
 
@@ -95,7 +102,11 @@ def layout_of(results: StudyResults) -> Layout:
     Raises:
         ValueError: A run lacks what the layout shows.
     """
-    programs = VARIANTS if len(results.variants) > 1 else PROGRAMS
+    many = len(results.problems) > FEW_PROBLEMS and all(
+        run.summary.get("executions") is not None for run in results.runs
+    )
+    of_suite = results.spec.suite is not None or many
+    programs = VARIANTS if len(results.variants) > 1 else SUITE if of_suite else PROGRAMS
     layout = {"image": IMAGES, "gp": programs, "same-populations": SAME_POPULATIONS}.get(results.spec.kind, GENERIC)
     for run in results.runs:
         _check(run, layout)
@@ -204,7 +215,9 @@ def render(results: StudyResults, sections: list[Section], files: Collection[str
         planned=results.planned,
         from_paper=any(run.method in (*paper.ROWS, *paper.IMAGE_ROWS) for run in results.runs),
         verdict=verdict or f"{len(results.runs)} finished runs; none of the paper's claims is about them.",
-        different=paper.differences(results.spec.kind, results.spec.settings, results.problems),
+        different=""
+        if layout is SUITE
+        else paper.differences(results.spec.kind, results.spec.settings, results.problems),
         sections=parts,
         files=_links(parts, files),
         spec=results.spec.text.strip(),

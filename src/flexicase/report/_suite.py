@@ -1,0 +1,298 @@
+"""Sections of a study of many problems: one row per problem beside published counts, and the settings that differ."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from flexicase.experiments.results import FinishedRun, StudyResults
+from flexicase.problems import Suite
+from flexicase.report import _paper as paper
+from flexicase.report._sections import Chart, Line, Section, Table, each, format_si, lines_of
+from flexicase.report._successes import BASELINE, LEVEL, format_p, success_section
+from flexicase.report.statistics import fisher_exact, holm, kaplan_meier, mcnemar, paired_difference
+
+#: A study of more problems than this has the page of a suite.
+FEW_PROBLEMS = 3
+#: What is counted of each run, and its name on the page.
+MEASURES = {
+    "solved": "solved",
+    "success_unsimplified": "generalised",
+    "success": "generalised simplified",
+}
+MEANING = "A success is a program that solves all training cases and, simplified, all test cases."
+#: Parts of a run's settings that no published setting is compared with.
+NOT_COMPARED = ("problem", "seed", "profile", "record_samples", "default_weight", "check", "error_threshold")
+
+
+@dataclass(frozen=True)
+class PublishedCounts:
+    """Published counts of a suite's runs.
+
+    Attributes:
+        name: Suite and method.
+        suite: The suite.
+        runs: Runs per problem.
+        settings: Arguments of `evolve` that repeat these runs.
+        source: Where the counts were read.
+        notes: Differences that are not settings.
+        columns: The names of the counts, keys of `MEASURES`.
+        counts: By problem, one count for each column; None where it is not known.
+    """
+
+    name: str
+    suite: Suite
+    runs: int
+    settings: dict[str, Any]
+    source: str
+    notes: str
+    columns: list[str]
+    counts: dict[str, list[float | None]]
+
+    def count(self, problem: str, measure: str) -> float | None:
+        """A published count, or None."""
+        row = dict(zip(self.columns, self.counts.get(problem, ()), strict=False))
+        return row.get(measure)
+
+
+@cache
+def published_counts() -> tuple[PublishedCounts, ...]:
+    """All published counts that the package has."""
+    text = Path(__file__).with_name("published.json").read_text(encoding="utf-8")
+    return tuple(PublishedCounts(**entry) for entry in json.loads(text))
+
+
+@dataclass(frozen=True)
+class SuiteCell:
+    """How many runs of a method on a problem have a property, compared with the published count.
+
+    Attributes:
+        measure: The property, a key of `MEASURES`.
+        published: The published count, rounded to whole runs in the test; None if there is none.
+        p_value: Of Fisher's exact test, two-sided.
+        adjusted: The same, Holm-adjusted for the problems of the method.
+    """
+
+    problem: str
+    method: str
+    measure: str
+    count: int
+    runs: int
+    published: float | None = None
+    published_runs: int = 0
+    p_value: float | None = None
+    adjusted: float | None = None
+
+
+def settings_by_method(results: StudyResults) -> dict[str, dict[str, Any]]:
+    """The settings of the runs of each method of a study."""
+    spec = results.spec
+    return {
+        " ".join([name, *(f"{key}={value}" for key, value in own.items())]): {**spec.settings, **own}
+        for name, own in spec.method_settings()
+    }
+
+
+def published_for(results: StudyResults, problem: str, method: str) -> PublishedCounts | None:
+    """Published counts of the same suite and the same sampling of cases; None for a method other than lexicase."""
+    settings = settings_by_method(results).get(method, {})
+    if method.partition(" ")[0] != BASELINE or settings.get("partial"):
+        return None
+    sampling = settings.get("sampling", "none")
+    found = (t for t in published_counts() if t.settings.get("sampling", "none") == sampling and problem in t.counts)
+    return next(found, None)
+
+
+def suite_cells(results: StudyResults) -> list[SuiteCell]:
+    """A cell for each problem, method and measure."""
+    families: dict[tuple[str, str], list[SuiteCell]] = defaultdict(list)
+    for problem, method, runs in each(results):
+        table = published_for(results, problem, method)
+        for measure in MEASURES:
+            count = sum(bool(run.summary.get(measure)) for run in runs)
+            cell = SuiteCell(problem, method, measure, count, len(runs))
+            published = table.count(problem, measure) if table else None
+            if table and published is not None:
+                p = fisher_exact(count, len(runs), round(published), table.runs)
+                cell = replace(cell, published=published, published_runs=table.runs, p_value=p)
+            families[method, measure].append(cell)
+    return [cell for family in families.values() for cell in _adjusted(family)]
+
+
+def _adjusted(cells: list[SuiteCell]) -> list[SuiteCell]:
+    adjusted = iter(holm([cell.p_value for cell in cells if cell.p_value is not None]))
+    return [cell if cell.p_value is None else replace(cell, adjusted=next(adjusted)) for cell in cells]
+
+
+def suite_sections(results: StudyResults) -> list[Section]:
+    """All sections of the page that have something to show."""
+    parts = [_problems(results), _methods(results), _settings(results), _executions(results)]
+    if len(_methods_of(results)) > 1:
+        parts.append(success_section(results, MEANING))
+    return [part for part in parts if part]
+
+
+def _methods_of(results: StudyResults) -> list[str]:
+    return paper.paper_order(tuple(dict.fromkeys(run.method for run in results.runs)))
+
+
+def suite_verdict(results: StudyResults) -> str:
+    """Runs that solved and generalised, and how many counts agree with the published ones."""
+    runs = results.runs
+    counted = ", ".join(f"{sum(bool(r.summary.get(m)) for r in runs)} {name}" for m, name in MEASURES.items())
+    text = f"{len(runs)} runs on {len(results.problems)} problems: {counted}."
+    tested = [cell for cell in suite_cells(results) if cell.adjusted is not None]
+    agree = sum((cell.adjusted or 0.0) >= LEVEL for cell in tested)
+    return f"{text} {agree} of {len(tested)} counts agree with the published ones." if tested else text
+
+
+def _problems(results: StudyResults) -> Section:
+    cells = {(cell.method, cell.problem, cell.measure): cell for cell in suite_cells(results)}
+    compared = {measure for (_, _, measure), cell in cells.items() if cell.published is not None}
+    header = ["method", "problem"]
+    for measure, name in MEASURES.items():
+        header += [name, *(["published", "p (Holm)"] if measure in compared else [])]
+    methods = _methods_of(results)
+    rows = []
+    for problem, method, runs in sorted(each(results), key=lambda found: methods.index(found[1])):
+        row = [paper.title(method), paper.title(problem)]
+        for measure in MEASURES:
+            row += _formatted(cells[method, problem, measure])[: None if measure in compared else 1]
+        rows.append([*row, format_si(median_executions(runs))])
+    tests = (
+        " Published counts are out of 100 runs. p: Fisher's exact test of both counts, two-sided; in brackets "
+        "Holm-adjusted for the problems. Arrows: the adjusted p-value is below 0.05."
+    )
+    text = (
+        "Runs with a program that solves all training cases, and runs whose program also solves all test cases, as it "
+        f"evolved and simplified.{tests if compared else ''} Executions to success: the Kaplan–Meier median of the "
+        "executions of programs on cases until a run ends with a simplified program that generalises; – if fewer than "
+        "half of the runs do."
+    )
+    return Section("problems", "Problem by problem", text, table=Table([*header, "executions to success"], rows))
+
+
+def _formatted(cell: SuiteCell) -> list[str]:
+    here = f"{cell.count}/{cell.runs}"
+    if cell.published is None:
+        return [here, "–", ""]
+    mark = "" if (cell.adjusted or 0.0) >= LEVEL else " ↑" if cell.count / cell.runs > cell.published / 100 else " ↓"
+    return [f"{here}{mark}", f"{cell.published:g}", f"{format_p(cell.p_value)} ({format_p(cell.adjusted)})"]
+
+
+def _methods(results: StudyResults) -> Section | None:
+    """Each method against lexicase over all problems, paired by problem and seed."""
+    methods = _methods_of(results)
+    if BASELINE not in methods or len(methods) < 2:
+        return None
+    rows = []
+    for measure, name in MEASURES.items():
+        outcome = {(r.method, r.problem, r.seed): bool(r.summary.get(measure)) for r in results.runs}
+        lines: list[tuple[list[str], float]] = []
+        for method in methods:
+            mine = [(key, won) for key, won in outcome.items() if key[0] == method]
+            row = [name, paper.title(method), f"{sum(won for _, won in mine)}/{len(mine)}"]
+            pairs = [(won, base) for key, won in mine if (base := outcome.get((BASELINE, *key[1:]))) is not None]
+            if method == BASELINE or not pairs:
+                rows.append([*row, "", "", "", ""])
+                continue
+            gained, lost = sum(a and not b for a, b in pairs), sum(b and not a for a, b in pairs)
+            difference, (low, high) = paired_difference(gained, lost, len(pairs))
+            row += [f"{100 * difference:+.0f} ({100 * low:+.0f} to {100 * high:+.0f})", f"+{gained} −{lost}"]
+            lines.append((row, mcnemar(gained, lost)))
+        adjusted = holm([p for _, p in lines])
+        rows += [[*row, format_p(p), format_p(q)] for (row, p), q in zip(lines, adjusted, strict=True)]
+    header = ["measure", "method", "runs", "difference, points (95 %)", "gained and lost", "McNemar p", "Holm"]
+    text = (
+        "Runs of all problems together. The difference from lexicase is paired by problem and seed (Agresti and Min); "
+        "gained and lost are the pairs in which only this method, or only lexicase, has the property. McNemar's exact "
+        "test, two-sided, Holm-adjusted for the methods."
+    )
+    return Section("methods", "Methods over all problems", text, table=Table(header, rows))
+
+
+def median_executions(runs: list[FinishedRun]) -> float:
+    """The median number of executions until success (Kaplan–Meier); NaN if fewer than half of the runs succeed."""
+    curve = _to_success(runs)
+    return next((x for x, share in zip(curve["x"], curve["y"], strict=True) if share <= 0.5), math.nan)
+
+
+def _to_success(runs: list[FinishedRun]) -> Line:
+    """The share of runs without a success, by executions; a run that ends without one is never a success."""
+    spent = [int(run.summary["executions"]) for run in runs]
+    last = max(spent)
+    times = [n if run.success else last for n, run in zip(spent, runs, strict=True)]
+    moments, shares = kaplan_meier(times, [run.success for run in runs])
+    surviving = [1.0, *shares.tolist()]
+    return {"x": [0, *moments.tolist(), last], "y": [*surviving, surviving[-1]]}
+
+
+def _executions(results: StudyResults) -> Section:
+    views = {
+        problem: {"label": paper.title(problem), "lines": lines_of(results, problem, _to_success)}
+        for problem in results.problems
+    }
+    title = "Share of runs without a success (Kaplan–Meier), by problem."
+    chart = Chart(*("survival", "survival", "all", title, "executions", "share of runs", views), log=False, steps=True)
+    text = (
+        "Executions of a program on a case: of selection, of informing and of checks together. A run that ends without "
+        "a program that solves the test cases counts as unsuccessful to the end."
+    )
+    return Section("executions", "Executions to success", text, [chart])
+
+
+def _settings(results: StudyResults) -> Section | None:
+    """The sources of the published counts and the settings that differ; None without published counts."""
+    found: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    compared: dict[str, list[str]] = defaultdict(list)
+    sources = {}
+    for problem, method, _ in each(results):
+        published = published_for(results, problem, method)
+        if published:
+            sources[published.name] = f"{published.name}: {published.source}. {published.notes}".strip()
+            compared[paper.title(method)].append(paper.title(problem))
+            for difference in _differences(results, problem, method):
+                found[(paper.title(method), *difference)].append(paper.title(problem))
+    if not sources:
+        return None
+    rows = [[*key, "all" if where == compared[key[0]] else ", ".join(where)] for key, where in sorted(found.items())]
+    differ = "The table lists" if rows else "No setting differs from"
+    text = f"{' '.join(sources.values())} {differ} the settings of the published runs"
+    text += " that differ here; they may explain different counts." if rows else "."
+    header = ["method", "setting", "here", "published", "problems"]
+    table = Table(header, rows, names=len(header), prose=True) if rows else None
+    return Section("published", "Published runs and settings that differ", text, table=table)
+
+
+def _differences(results: StudyResults, problem: str, method: str) -> Iterator[tuple[str, str, str]]:
+    """The settings of runs, by name, that differ from the published ones: their values here and there."""
+    from flexicase.gp.evolve import evolve_settings
+
+    published = published_for(results, problem, method)
+    arguments = (settings_by_method(results)[method], published.settings if published else {})
+    try:
+        here, there = (_as_text(evolve_settings(problem, BASELINE, seed=0, **given).as_dict()) for given in arguments)
+    except TypeError as error:  # the export of another version
+        raise ValueError(f"settings of the study cannot be read: {error}") from error
+    for name, value in here.items():
+        if name not in NOT_COMPARED and value != there.get(name, "none"):
+            yield name.replace("_", " "), value, there.get(name, "none")
+
+
+def _as_text(settings: dict[str, Any]) -> dict[str, str]:
+    flat = {**settings, **settings["variation"]}
+    return {name: _format(value) for name, value in flat.items() if name != "variation"}
+
+
+def _format(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {share:g}" for name, share in value.items() if share)
+    if isinstance(value, list):
+        return ", ".join(map(_format, value))
+    return "none" if value is None else f"{value:,}" if type(value) is int else str(value)
