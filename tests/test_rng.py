@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import random
+import subprocess
+import sys
 from collections import Counter
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from scipy import stats
 
 from flexicase import rng
@@ -160,6 +166,36 @@ def test_a_generator_is_advanced_and_reproducible() -> None:
     assert first != second
     again = np.random.default_rng(1)
     assert (rng.key_from_seed(again), rng.key_from_seed(again)) == (first, second)
+
+
+GENERATORS = {
+    "Generator": lambda: np.random.default_rng(1),
+    "RandomState": lambda: np.random.RandomState(1),
+    "BitGenerator": lambda: np.random.PCG64(1),
+    "random.Random": lambda: random.Random(1),
+    "torch.Generator": lambda: torch.Generator().manual_seed(1),
+}
+
+
+@pytest.mark.parametrize("make", GENERATORS.values(), ids=GENERATORS)
+def test_a_host_s_generator_is_advanced_and_repeats(make: Callable[[], Any]) -> None:
+    """Otherwise every generation of a host would select alike, or its runs could not be repeated."""
+    one, other = make(), make()
+    keys = [key_from_seed(one) for _ in range(3)]
+    assert len(set(keys)) == 3
+    assert keys == [key_from_seed(other) for _ in range(3)]
+    words = np.array([key_from_seed(one) for _ in range(200)], dtype=np.uint64)
+    ones = np.bitwise_count(words).sum() / (words.size * 64)
+    assert abs(ones - 0.5) < 0.02, "the bits are not random"
+    numbers = [rng.generator_from_seed(make()).integers(2**62) for _ in range(2)]
+    assert numbers[0] == numbers[1]
+
+
+def test_seeds_do_not_import_torch() -> None:
+    code = (
+        "import sys, random, flexicase.rng as r; r.key_from_seed(random.Random(1)); assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_a_seed_sequence_is_reproducible_and_its_children_differ() -> None:

@@ -142,7 +142,8 @@ void load_stack(Machine& m, int stack, nb::list items, Arena& arena) {
   for (std::size_t i = items.size(); i-- > 0;) {
     const Item item = push_values::from_python(items[i], arena, {kStackNames[stack], static_cast<std::int64_t>(i)});
     if (!belongs(item, stack)) {
-      throw nb::type_error((std::string("an item of another kind on the stack ") + kStackNames[stack]).c_str());
+      const std::string expected = std::string("stack ") + kStackNames[stack] + " must have values of its own type";
+      throw nb::type_error((expected + ", got another at position " + std::to_string(i)).c_str());
     }
     m.stacks[stack].push(item);
   }

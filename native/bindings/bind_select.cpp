@@ -3,6 +3,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -37,6 +38,23 @@ std::vector<double> to_vector(const std::optional<In<double>>& array) {
   return {array->data(), array->data() + array->size()};
 }
 
+using ResultBlock = Out<std::int64_t, 2>;
+
+// One row of the block per result: indices, and with counts three more; why events ended is elsewhere.
+Request request_for(Key key, std::uint64_t first_event, std::uint64_t event_step, const ResultBlock& block,
+                    const Out<std::uint8_t>& ended) {
+  const std::int64_t n = length(block, 1);
+  std::int64_t* rows = block.data();
+  Request request{key, first_event, event_step, rows};
+  if (block.shape(0) == 4) {
+    request.evaluations = rows + n;
+    request.evaluations_distinct = rows + 2 * n;
+    request.cases_used = rows + 3 * n;
+    request.ended = ended.data();
+  }
+  return request;
+}
+
 }  // namespace
 
 void bind_select(nb::module_& m) {
@@ -52,7 +70,7 @@ void bind_select(nb::module_& m) {
           "errors"_a)
       .def(
           "bad_entry", [](const BoundMatrix& self) { return without_gil(self, [](auto& m) { return m.bad_entry(); }); },
-          "Row and column of the first NaN or -inf, or None.")
+          "Row and column of the first NaN, or None.")
       .def(
           "inexact_entry",
           [](const BoundMatrix& self) { return without_gil(self, [](auto& m) { return m.inexact_entry(); }); },
@@ -90,19 +108,25 @@ void bind_select(nb::module_& m) {
       .def(
           "draw",
           [](Kernel& self, std::uint64_t k0, std::uint64_t k1, std::uint64_t first_event, std::uint64_t event_step,
-             int threads, Out<std::int64_t, 2> block, Out<std::uint8_t> ended) {
-            const bool counts = block.shape(0) == 4;
-            const std::int64_t n = length(block, 1);
-            std::int64_t* rows = block.data();
-            Request request{{k0, k1}, first_event, event_step, rows};
-            if (counts) {
-              request.evaluations = rows + n;
-              request.evaluations_distinct = rows + 2 * n;
-              request.cases_used = rows + 3 * n;
-              request.ended = ended.data();
-            }
+             int threads, const ResultBlock& block, const Out<std::uint8_t>& ended) {
+            const Request request = request_for({k0, k1}, first_event, event_step, block, ended);
             const WithoutGil others_run;
-            self.draw(request, n, threads);
+            self.draw(request, length(block, 1), threads);
           },
-          "k0"_a, "k1"_a, "first_event"_a, "event_step"_a, "threads"_a, "block"_a, "ended"_a);
+          "k0"_a, "k1"_a, "first_event"_a, "event_step"_a, "threads"_a, "block"_a, "ended"_a)
+      .def(
+          "draw_distinct",
+          [](Kernel& self, std::uint64_t k0, std::uint64_t k1, std::uint64_t first_event, std::uint64_t event_step,
+             const Out<std::uint8_t>& taken, const ResultBlock& block, const Out<std::uint8_t>& ended) {
+            const std::uint8_t* end = taken.data() + taken.size();
+            if (length(taken, 0) != self.matrix().original().rows ||
+                std::count(static_cast<const std::uint8_t*>(taken.data()), end, 0) < length(block, 1)) {
+              throw nb::value_error("taken must leave an individual for every event");
+            }
+            Request request = request_for({k0, k1}, first_event, event_step, block, ended);
+            request.taken = taken.data();
+            const WithoutGil others_run;
+            self.draw(request, length(block, 1), 1);
+          },
+          "k0"_a, "k1"_a, "first_event"_a, "event_step"_a, "taken"_a, "block"_a, "ended"_a);
 }

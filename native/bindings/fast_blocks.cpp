@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <type_traits>
 
 namespace nb = nanobind;
@@ -14,7 +13,6 @@ namespace {
 
 constexpr std::size_t room_for = 1024;
 constexpr double most_exact = 0x1p53;
-constexpr double least = -std::numeric_limits<double>::infinity();  // errors are above it, and NaN is not
 
 // Names of NumPy's that are looked up once and live as long as the interpreter.
 struct Numpy {
@@ -33,7 +31,7 @@ struct Numpy {
   }
 };
 
-// Errors of type T as doubles; false if one of them is NaN, -inf or not exactly a double.
+// Errors of type T as doubles; false if one of them is NaN or not exactly a double.
 template <class T>
 bool converted(const Py_buffer& view, double* out) {
   bool plain = true;
@@ -43,7 +41,7 @@ bool converted(const Py_buffer& view, double* out) {
       T value;
       std::memcpy(&value, row + j * view.strides[1], sizeof(T));
       const auto error = static_cast<double>(value);
-      if constexpr (std::is_floating_point_v<T>) plain &= error > least;
+      if constexpr (std::is_floating_point_v<T>) plain &= error == error;
       if constexpr (std::is_integral_v<T> && sizeof(T) == 8) plain &= std::fabs(error) <= most_exact;
       *out++ = error;
     }
@@ -110,7 +108,7 @@ bool BlockReader::convert(std::int64_t rows, std::int64_t columns) {
       reinterpret_cast<std::uintptr_t>(view_.buf) % alignof(double) == 0) {
     data_ = static_cast<const double*>(view_.buf);
     bool plain = true;
-    for (std::int64_t k = 0; k < count; ++k) plain &= data_[k] > least;
+    for (std::int64_t k = 0; k < count; ++k) plain &= data_[k] == data_[k];
     return plain;
   }
   converted_.resize(static_cast<std::size_t>(count));

@@ -23,7 +23,7 @@ Kernel::Kernel(std::shared_ptr<Matrix> matrix, KernelOptions options)
       exact_(options_.tolerance == Tolerance::none && options_.batch == 1 && !options_.random_depth &&
              options_.depth >= matrix_->original().cols && options_.slippage == 0.0) {
   plan_order();
-  if (!exact_) plan_epsilon();
+  plan_epsilon();
 }
 
 void Kernel::plan_order() {
@@ -128,17 +128,17 @@ Scratch ScratchMemory::of_size(std::size_t size) {
 
 void Kernel::draw(const Request& request, std::int64_t n, int threads) {
   const bool counts = request.ended != nullptr;
-  const BestSets* sets = exact_ ? &matrix_->best_sets(counts) : nullptr;
+  const bool exact = exact_ && request.taken == nullptr;
+  const BestSets* sets = exact ? &matrix_->best_sets(counts) : nullptr;
   EpsilonPlan plan = epsilon_;
   const std::int64_t rows = matrix_->original().rows;
-  if (!exact_ && counts && matrix_->n_unique_rows() < rows) plan.first_equal = matrix_->unique_rows().data();
-  const std::size_t size =
-      exact_ ? isa().exact_scratch(order_, sets->unique_rows) : isa().epsilon_scratch(order_, rows);
+  if (!exact && counts && matrix_->n_unique_rows() < rows) plan.first_equal = matrix_->unique_rows().data();
+  const std::size_t size = exact ? isa().exact_scratch(order_, sets->unique_rows) : isa().epsilon_scratch(order_, rows);
   const std::unique_lock kept(scratch_mutex_, std::try_to_lock);
-  in_parallel(n, 1, threads, [&](std::int64_t begin, std::int64_t end, Watch& watch) {
+  in_parallel(n, 1, request.taken == nullptr ? threads : 1, [&](std::int64_t begin, std::int64_t end, Watch& watch) {
     ScratchMemory own;
     const Scratch scratch = (begin == 0 && kept.owns_lock() ? scratch_ : own).of_size(size);
-    if (exact_) {
+    if (exact) {
       isa().draw_exact(*sets, order_, request, begin, end, scratch, watch);
     } else {
       isa().draw_epsilon(plan, order_, request, begin, end, scratch, watch);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
+#include <cmath>
 #include <numeric>
 #include <type_traits>
 #include <utility>
@@ -83,8 +83,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> Matrix::first_entry(Test&& 
 std::optional<std::pair<std::int64_t, std::int64_t>> Matrix::bad_entry() const {
   if (usable_) return std::nullopt;
   return with_type(original_.type, [&](auto zero) {
-    return first_entry<decltype(zero)>(
-        [](auto v) { return !(static_cast<double>(v) > -std::numeric_limits<double>::infinity()); });
+    return first_entry<decltype(zero)>([](auto v) { return std::isnan(static_cast<double>(v)); });
   });
 }
 

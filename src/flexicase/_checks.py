@@ -66,6 +66,17 @@ def check_count(value: Any, name: str, minimum: int = 0, maximum: int = MAX_COUN
     return count
 
 
+def check_size(value: Any, name: str, maximum: int) -> int:
+    """The number of entries, at most ``maximum``, from a number or a shape."""
+    if type(value) is int and 0 <= value <= maximum:
+        return value
+    if not isinstance(value, tuple):
+        return check_count(value, name, 0, maximum)
+    if not value:
+        raise ValueError(f"{name} must be an integer or a tuple of at least one, got ()")
+    return check_count(math.prod(check_count(length, name, 0, maximum) for length in value), name, 0, maximum)
+
+
 def check_threads(value: Any) -> int:
     """A number of threads, at most `MAX_THREADS` of which are used."""
     if type(value) is int and 1 <= value <= MAX_THREADS:
@@ -299,21 +310,19 @@ def _place(position: int, shape: tuple[int, ...]) -> str:
 
 
 def first_invalid(values: NDArray[Any]) -> tuple[int, int] | None:
-    """Row and column of the first NaN or -inf of a matrix, or None."""
+    """Row and column of the first NaN of a matrix, or None."""
     if values.dtype.kind != "f":
         return None
-    fine = values > -np.inf
-    if fine.all():
+    missing = np.isnan(values)
+    if not missing.any():
         return None
-    row, column = np.argwhere(~fine)[0]
+    row, column = np.argwhere(missing)[0]
     return int(row), int(column)
 
 
 def refusal(found: Any, individual: int, case: int, hint: str = "") -> str:
-    """The rest of a message about an error that is missing, NaN or -inf; the hint is for NaN."""
-    return f"must be numbers above -inf, but individual {individual}, case {case} has {found}" + (
-        f" ({hint})" if hint and math.isnan(found) else ""
-    )
+    """The rest of a message about an error that is missing or NaN."""
+    return f"must be numbers, but individual {individual}, case {case} has {found}" + (f" ({hint})" if hint else "")
 
 
 def require_package(purpose: str, *packages: str, extra: str = "report") -> None:

@@ -37,6 +37,16 @@ class Kernel:
         block: NDArray[int64],
         ended: NDArray[uint8],
     ) -> None: ...
+    def draw_distinct(
+        self,
+        k0: int,
+        k1: int,
+        first_event: int,
+        event_step: int,
+        taken: NDArray[uint8],
+        block: NDArray[int64],
+        ended: NDArray[uint8],
+    ) -> None: ...
 
 def batch_sums(errors: NDArray[Any], cases: NDArray[int64], starts: NDArray[int64], sums: NDArray[float64]) -> None: ...
 def elite_shares(errors: NDArray[Any], kinds: NDArray[int64], shares: NDArray[float64]) -> None: ...

@@ -11,16 +11,21 @@ keyed bijection of the case number, so no two cases of an event share a key.
 from __future__ import annotations
 
 import math
+import random
 import re
 import secrets
+import sys
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flexicase._checks import shown
+
+if TYPE_CHECKING:
+    import torch
 
 MASK32 = (1 << 32) - 1
 MASK64 = (1 << 64) - 1
@@ -78,7 +83,10 @@ class Key(NamedTuple):
         return cls(int(digits[:16], 16), int(digits[16:], 16))
 
 
-Seed: TypeAlias = int | np.integer | np.random.Generator | np.random.SeedSequence | Key | None
+Seed: TypeAlias = (
+    "int | np.integer | np.random.Generator | np.random.RandomState | np.random.BitGenerator | np.random.SeedSequence"
+    " | random.Random | torch.Generator | Key | None"
+)
 
 
 def mix64(x: int) -> int:
@@ -96,28 +104,58 @@ def check_seed(seed: Seed) -> Seed:
     elif isinstance(seed, Key):
         if not all(type(word) is int and 0 <= word <= MASK64 for word in seed):
             raise ValueError(f"seed must be a Key of two 64-bit integers, got {shown(seed)}")
-    elif not (seed is None or isinstance(seed, np.random.Generator | np.random.SeedSequence)):
+    elif not (seed is None or isinstance(seed, np.random.SeedSequence) or _is_generator(seed)):
         raise TypeError(
-            "seed must be an int, a numpy.random.Generator, a numpy.random.SeedSequence, a Key or None, "
-            f"not {type(seed).__name__}"
+            "seed must be an int, a numpy.random.Generator, SeedSequence, BitGenerator or RandomState, "
+            f"a random.Random, a torch.Generator, a Key or None, not {type(seed).__name__}"
         )
     return seed
 
 
 def key_from_seed(seed: Seed) -> Key:
-    """Turn anything accepted as ``seed=`` into a key; a ``Generator`` is advanced, so two calls with it differ."""
+    """Turn anything accepted as ``seed=`` into a key; a generator is advanced, so two calls with it differ."""
     check_seed(seed)
     if isinstance(seed, Key):
         return seed
     if seed is None:
         return Key(secrets.randbits(64), secrets.randbits(64))
-    if isinstance(seed, np.random.Generator):
-        raw = seed.bytes(16)
-        return Key(int.from_bytes(raw[:8], "little"), int.from_bytes(raw[8:], "little"))
+    if type(seed) is int or isinstance(seed, np.integer):
+        return _key_from_int(int(seed))
     if isinstance(seed, np.random.SeedSequence):
         words = seed.generate_state(2, np.uint64)
         return Key(int(words[0]), int(words[1]))
-    return _key_from_int(int(seed))
+    raw = _sixteen_bytes(seed)
+    return Key(int.from_bytes(raw[:8], "little"), int.from_bytes(raw[8:], "little"))
+
+
+def generator_from_seed(seed: Seed) -> np.random.Generator:
+    """NumPy's generator for anything accepted as ``seed=``; a `numpy.random.Generator` is returned as it is."""
+    check_seed(seed)
+    foreign = _is_generator(seed) and not isinstance(seed, np.random.Generator | np.random.BitGenerator)
+    return np.random.default_rng(key_from_seed(seed) if foreign else seed)  # type: ignore[arg-type]
+
+
+def _is_generator(seed: Any) -> bool:
+    known = np.random.Generator | np.random.BitGenerator | np.random.RandomState | random.Random
+    return isinstance(seed, known) or _is_torch_generator(seed)
+
+
+def _is_torch_generator(seed: Any) -> bool:
+    """Whether it is a `torch.Generator`, which exists only if torch is imported."""
+    return isinstance(seed, getattr(sys.modules.get("torch"), "Generator", ()))
+
+
+def _sixteen_bytes(generator: Any) -> bytes:
+    """The next random bytes of a generator of NumPy, Python or torch."""
+    if isinstance(generator, np.random.BitGenerator):
+        generator = np.random.Generator(generator)
+    if isinstance(generator, random.Random):
+        return generator.randbytes(16)
+    if _is_torch_generator(generator):
+        randint = sys.modules["torch"].randint
+        return bytes(randint(256, (16,), generator=generator, device=generator.device).tolist())
+    drawn: bytes = generator.bytes(16)
+    return drawn
 
 
 def _key_from_int(seed: int) -> Key:

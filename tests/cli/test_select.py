@@ -98,7 +98,6 @@ def test_nan_is_refused_with_its_place_or_counted_as_worst(run, tmp_path):
         ("a,b\n", "a header but no individuals"),
         ("0,1\n2\n", "line 2, column 2: expected 2 columns"),
         ("0,1\n2,x\n", "line 2, column 2: expected a number, got 'x'"),
-        ("0,-inf\n2,1\n", "individual 0, case 1 has -inf"),
     ],
 )
 def test_bad_data_is_one_line_and_exit_code_1(run, tmp_path, content, message):
@@ -249,3 +248,15 @@ def test_verify_refuses_what_is_not_a_record(run, tmp_path, content):
     assert f"error: {file}: " in done.stderr
     assert run("verify").exit_code == 2
     assert run("verify", tmp_path / "none.json").exit_code == 1
+
+
+def test_scores_are_maximized(run, tmp_path):
+    file = tmp_path / "scores.csv"
+    file.write_text("1,1,0\n0,1,1\n1,0,0\n", encoding="utf-8")
+    given = ("-n", 30, "--seed", 1, "--method", "weighted-num-nonzeros", "--maximize")
+    expected = fx.select([[0, 0, 1], [1, 0, 0], [0, 1, 1]], 30, "weighted-num-nonzeros", seed=1).indices
+    assert run("select", file, *given, "--solved", 1).stdout.split() == [str(i) for i in expected]
+    assert sorted(run("select", file, "-n", 3, "--maximize", "--no-replace").stdout.split()) == ["0", "1", "2"]
+    failed = run("select", file, *given)
+    assert failed.exit_code == 1
+    assert "error: solved must be the score that solves a case" in failed.stderr

@@ -6,6 +6,7 @@ import dataclasses
 import os
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,6 +22,9 @@ def assert_same(a: fx.Selection, b: fx.Selection, context: object = "") -> None:
     for name in COUNTS:
         x, y = getattr(a, name), getattr(b, name)
         assert np.array_equal(x, y), f"{name} differ: {context}"
+
+
+BACKENDS: Any = ("native", "reference")
 
 
 def random_method(rng: np.random.Generator, n_cases: int, metrics: list[str]) -> fx.Lexicase:
@@ -51,6 +55,7 @@ def usable_metrics(errors: np.ndarray) -> list[str]:
 def method_for(rng: np.random.Generator, errors: np.ndarray) -> fx.Lexicase:
     """Any combination that these errors allow: integers that float64 would round can only be compared."""
     method = random_method(rng, errors.shape[1], usable_metrics(errors))
+    method = dataclasses.replace(method, elitism=min(method.elitism, len(errors)))
     if ErrorMatrix.from_array(errors).native.inexact_entry() is None:
         return method
     return dataclasses.replace(method, epsilon=None, batch_size=1, elitism=0)
@@ -75,6 +80,10 @@ def test_native_and_reference_draw_the_same(kind: str) -> None:
             assert_same(native, reference, (kind, layout, errors.shape, method))
             bare = fx.select_indices(view, 14, method, seed=seed, threads=2, backend="native")
             assert np.array_equal(bare, native.indices), ("counts off", kind, layout, errors.shape, method)
+            distinct = [
+                fx.select(view, min(n, 14), method, seed=seed, replace=False, backend=backend) for backend in BACKENDS
+            ]
+            assert_same(*distinct, ("without replacement", kind, layout, errors.shape, method))
         assert np.array_equal(view, before)
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import flexicase as fx
-from flexicase import data, evaluation, plot
+from flexicase import data, evaluation, plot, push
 from flexicase.adapters import deap
 from flexicase.cli import _error_files as files
 from flexicase.evaluation import _lookahead as lookahead
@@ -153,7 +153,8 @@ def _methods() -> Iterator[Call]:
     yield Call("Ranked", _use(lambda bias: fx.Lexicase(order=fx.Ranked(bias))), {"bias": [1, 2, 3]})
     yield Call("bias returns", _use(lambda bias: fx.Lexicase(order=fx.Ranked(lambda s: bias))), {"bias": [1, 2, 3]})
     yield Call("Mad", _use(lambda mode: fx.Lexicase(epsilon=fx.MadEpsilon(mode))), {"mode": "static"})
-    yield Call("DownSample", _use(lambda size: fx.Lexicase(sampling=fx.DownSample(size))), {"size": 0.5})
+    sample = {"size": 0.5, "kind": "random", "per": "event"}
+    yield Call("DownSample", _use(lambda **a: fx.Lexicase(sampling=fx.DownSample(**a))), sample)
     informed = {"size": 0.5, "parent_rate": 2}
     yield Call("InformedDownSample", _use(lambda **a: fx.Lexicase(sampling=fx.InformedDownSample(**a))), informed)
     yield Call("Cohorts", _use(lambda n_cohorts: fx.Lexicase(sampling=fx.Cohorts(n_cohorts))), {"n_cohorts": 2})
@@ -171,6 +172,8 @@ def _selection() -> Iterator[Call]:
         yield Call(f"select {method}", fx.select, select | {"method": method, "threads": 2})
     yield Call("select backend", fx.select, select | {"backend": "reference"})
     yield Call("select epsilon", fx.select, select | {"method": "epsilon-lexicase"})
+    scores = {"method": "ranked-average", "maximize": True, "solved": 3.0, "replace": False}
+    yield Call("select scores", fx.select, select | scores)
     yield Call("Selector", fx.Selector, {"errors": ERRORS, "method": "dalex", **options, "backend": "native"})
     draw = {"n": 2, "threads": 1}
     yield Call("Selector.draw", lambda **a: fx.Selector(ERRORS, seed=1).draw(**a), draw)
@@ -190,6 +193,10 @@ def _selection() -> Iterator[Call]:
     yield Call("register", _register, {"name": "hostile", "method": fx.Lexicase()})
     advise = {"n_individuals": 4, "n_cases": 3, "n": 2, "errors": ERRORS, "method": "ranked-split"}
     yield Call("advise", fx.advise, advise | {"default_weight": "min", "seed": 1})
+    start = {"stacks": {"integer": [1, 2]}, "inputs": [1]}
+    execute = {**start, "limits": push.Limits()}
+    yield Call("push.execute", lambda **a: push.execute("integer_add", **a), execute)
+    yield Call("push.run", push.run, start | {"program": "(in1 integer_add)"})
     yield Call("advise without errors", fx.advise, {"n_individuals": 4, "n_cases": 3, "n": 2, "seed": 1})
 
 

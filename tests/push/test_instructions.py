@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from flexicase import _native, problems
+from flexicase import _native, problems, push
 from flexicase.push import (
     Char,
     Evaluator,
@@ -117,10 +117,9 @@ INPUTS = ["line\nrest", "all of it"]
 
 def execute(name: str, stacks: dict[str, list[Any]]) -> dict[str, list[Any]]:
     """The stacks after an instruction."""
-    before = {**stacks, "input": INPUTS, "output": [""]}
-    after, termination, _, _ = _native.push_execute(_native.push_code(Symbol(name)), before, Limits().native)
-    assert termination == "normal"
-    return after
+    after = push.execute(Symbol(name), stacks, INPUTS)
+    assert after.termination == "normal"
+    return dict(after.stacks)
 
 
 def required(row: Instruction) -> Counter[str]:

@@ -7,11 +7,24 @@ import sys
 import time
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conformance_values import difference, genome_of, records, value_of
-from flexicase.push import BigInteger, Char, Float32, Limits, Program, Symbol, parse, run, to_text, trace_program
+from flexicase.push import (
+    BigInteger,
+    Char,
+    Float32,
+    Limits,
+    Program,
+    Symbol,
+    execute,
+    parse,
+    run,
+    to_text,
+    trace_program,
+)
 
 # Runs, their results and every way they end.
 
@@ -308,3 +321,78 @@ def test_code_that_is_too_deep_or_too_large_is_refused() -> None:
     with pytest.raises(ValueError, match="code must have at most"):
         Program(shared)
     assert run("(" * 9_000 + "7" + ")" * 9_000, limits=Limits(steps=10_000)).top("integer") == 7
+
+
+# Given stacks and single steps.
+
+STEPPED = [
+    "(in1 2 exec_do*times (3 integer_mult print_integer) tag_integer_7 tagged_3 output_integer1)",
+    '("ab" exec_string_iterate (print_char) [1.5 2.0] vector_float_first \\a code_quote (1 (true)) code_do)',
+]
+
+
+@pytest.mark.parametrize("program", STEPPED)
+def test_single_steps_lead_through_the_states_of_a_run(program: str) -> None:
+    """A state that lost a stack, a tag or an output on its way through Python would take another course."""
+    trace = trace_program(program, [5])
+    assert len(trace.steps) > 10
+    before: dict[str, list[Any]] = {"exec": [parse(program)]}
+    for number, step in enumerate(trace.steps):
+        item, *rest = before.pop("exec")
+        after = execute(
+            Program((item,)).code[0] if type(item) is not str else f'"{item}"', before | {"exec": rest}, [5]
+        )
+        assert (after.stacks, after.termination, after.steps) == (step.state.stacks, "normal", 1)
+        before = dict(after.stacks)
+        if number == 4:
+            resumed = run("()", [5], stacks=before)
+            assert resumed.stacks == run(program, [5]).stacks
+
+
+def test_given_stacks_are_not_changed() -> None:
+    stacks = {"integer": [1, 2], "vector_integer": [[3]]}
+    run("(integer_add vector_integer_first)", stacks=stacks)
+    execute("integer_add", stacks)
+    assert stacks == {"integer": [1, 2], "vector_integer": [[3]]}
+
+
+@pytest.mark.parametrize(
+    ("stacks", "error", "message"),
+    [
+        (None, TypeError, r"^stacks must be a mapping from names to values, got None$"),
+        ([("integer", [1])], TypeError, r"^stacks must be a mapping"),
+        ({"integers": [1]}, ValueError, r"^a name in stacks must be one of .* did you mean 'integer'\?$"),
+        ({3: [1]}, TypeError, r"^a name in stacks must be one of .*, got 3$"),
+        ({"input": [1]}, ValueError, r"^a name in stacks must be one of "),
+        ({"integer": 1}, TypeError, r"^stack integer must be a sequence of values, got 1$"),
+        ({"string": "abc"}, TypeError, r"^stack string must be a sequence of values, got 'abc'$"),
+        (
+            {"integer": [1, 1.5]},
+            TypeError,
+            r"^stack integer must have values of its own type, got another at position 1$",
+        ),
+        ({"vector_integer": [["a"]]}, TypeError, r"^stack vector_integer must have values of its own type"),
+        ({"integer": [None]}, TypeError, r"integer"),
+        ({"output": ["a", "b"]}, ValueError, r"^stack output must have at most one item, got 2$"),
+        ({"output": [1]}, TypeError, r"^the output must be a str$"),
+        ({"output1": [1, 2]}, ValueError, r"^stack output1 must have at most one item, got 2$"),
+        ({"tag": [5]}, TypeError, r"^stack tag must have pairs of number and item, got 5$"),
+        ({"tag": [(-1, 5)]}, ValueError, r"^the number of a tag must be at least 0, got -1$"),
+        ({"tag": [("a", 5)]}, TypeError, r"^the number of a tag must be an integer, got 'a'$"),
+    ],
+)
+def test_bad_stacks_are_refused(stacks: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        execute("integer_add", stacks)
+    if stacks is not None:
+        with pytest.raises(error, match=message):
+            run("(integer_add)", stacks=stacks)
+
+
+def test_limits_hold_for_given_stacks() -> None:
+    full = {"integer": [1] * 200}
+    assert run("(1)", limits=Limits(stack=100), stacks=full).termination == "stack_limit"
+    assert execute("integer_dup", full, limits=Limits(stack=100)).termination == "stack_limit"
+    assert run("exec_y", limits=Limits(steps=50), stacks={"exec": [1]}).termination == "step_limit"
+    assert execute("no_such_thing", {}).termination == "unknown_instruction"
+    assert execute("in2", {}, [1]).termination == "missing_input"

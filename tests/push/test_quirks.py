@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flexicase import _native
+from flexicase import push
 from flexicase.push import BigInteger, Char, Float32, Limits, Symbol, parse, run
 
 NAN, INF = math.nan, math.inf
@@ -15,10 +15,8 @@ NAN, INF = math.nan, math.inf
 
 def execute(instruction: str, points: int = 1200, keep_nan: bool = False, **stacks: list[Any]) -> dict[str, list[Any]]:
     """The stacks after one instruction; all lists top first."""
-    code = _native.push_code(Symbol(instruction))
     limits = Limits(points=points, keep_nan=keep_nan)
-    state: dict[str, list[Any]] = _native.push_execute(code, stacks, limits.native)[0]
-    return state
+    return dict(push.execute(Symbol(instruction), {"output": [], **stacks}, limits=limits).stacks)
 
 
 def printed(instruction: str, **stacks: list[Any]) -> str:

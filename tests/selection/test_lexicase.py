@@ -271,10 +271,15 @@ def test_the_elite_is_not_repeated_by_a_later_draw(backend: str) -> None:
     assert 3 not in selector.draw(50).ended
 
 
-def test_an_elite_larger_than_the_population_is_the_population_once() -> None:
-    s = fx.select(ERRORS, 8, fx.Lexicase(elitism=100), seed=1)
-    assert sorted(s.indices[:5].tolist()) == [0, 1, 2, 3, 4]
-    assert (s.ended == 3).sum() == 5
+def test_an_elite_that_does_not_fit_is_refused(backend: str) -> None:
+    """Cut silently, a program would believe that its best individuals survive."""
+    with pytest.raises(ValueError, match=r"^elitism must be at most the number of individuals, 5, got 6$"):
+        fx.Selector(ERRORS, fx.Lexicase(elitism=6), backend=backend)
+    for select in (fx.select, fx.select_indices):
+        for n in (2, 0, (1, 2)):
+            with pytest.raises(ValueError, match=r"^n must be at least elitism, 3, got \d$"):
+                select(ERRORS, n, fx.Lexicase(elitism=3), backend=backend)
+        assert len(select(ERRORS, 3, fx.Lexicase(elitism=3), backend=backend)) == 3
 
 
 def test_equal_totals_are_in_random_sequence() -> None:

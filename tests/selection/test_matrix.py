@@ -47,6 +47,9 @@ class NeedsDetaching(DLPackOnly):
         return DLPackOnly(self.array)
 
 
+BACKENDS = ("native", "reference")
+
+
 def refused(errors: Any, error: type[Exception], message: str, **options: Any) -> None:
     with pytest.raises(error, match=message):
         fx.select(errors, 1, seed=1, **options)
@@ -72,20 +75,61 @@ def test_nan_can_count_as_the_worst() -> None:
     assert (fx.select(errors, 60, nan="worst", seed=1).indices == fx.select(as_inf, 60, seed=1).indices).all()
 
 
-def test_nan_as_worst_still_refuses_minus_infinity() -> None:
-    refused([[np.nan, -np.inf]], ValueError, r"individual 0, case 1 has -inf$", nan="worst")
-
-
 def test_an_unknown_nan_policy_is_refused() -> None:
     refused(GRID, ValueError, r"nan must be one of 'raise', 'worst', got 'ignore'", nan="ignore")
 
 
-def test_minus_infinity_is_refused() -> None:
-    refused([[0.0, 1.0], [-np.inf, 1.0]], ValueError, r"errors must be numbers above -inf, but individual 1, case 0")
-
-
 def test_plus_infinity_is_an_error_like_others() -> None:
     assert (fx.select([[np.inf, 0.0], [np.inf, 1.0]], 30, seed=1).indices == 0).all()
+
+
+INFINITE = np.array([[-np.inf, 2.0, 0.0], [0.0, np.inf, -np.inf], [np.inf, 1.0, 1.0], [-np.inf, 3.0, np.inf]])
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        "lexicase", "weighted-num-nonzeros", "ranked-num-zeros", "plexicase", fx.Lexicase(max_cases=2),
+        fx.Lexicase(epsilon=0.5), fx.Lexicase(epsilon=0.5, sampling=fx.DownSample(2)),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_infinite_errors_are_the_best_and_the_worst(method: Any) -> None:
+    """One rule: -inf is better than every number, inf is worse; so the same as with numbers beyond all others."""
+    finite = np.nan_to_num(INFINITE, posinf=1e6, neginf=-1e6)
+    for errors in (INFINITE, INFINITE.astype(np.float32), np.asfortranarray(INFINITE)):
+        for backend in ("native", "reference"):
+            found = fx.select(errors, 200, method, seed=1, backend=backend)
+            assert (found.indices == fx.select(finite, 200, method, seed=1).indices).all()
+    np.testing.assert_allclose(fx.probabilities(INFINITE, method), fx.probabilities(finite, method), atol=1e-12)
+    scores = fx.select(-INFINITE, 200, method, seed=1, maximize=True, solved=0)
+    if not isinstance(method, str):
+        assert (scores.indices == found.indices).all()
+
+
+@pytest.mark.parametrize("method", ["dalex", "lexicase", fx.Lexicase(batch_size=2)], ids=str)
+def test_the_best_of_all_wins_also_in_sums(method: Any) -> None:
+    errors = [[-np.inf, -np.inf], [-np.inf, 0.0], [0.0, -1e300], [np.inf, np.inf]]
+    for backend in BACKENDS:
+        assert set(fx.select(errors[::2], 50, method, seed=1, backend=backend)) == {0}
+        assert 3 not in fx.select(errors, 50, method, seed=1, backend=backend)
+
+
+def test_infinite_errors_of_both_signs_do_not_part_the_kernels() -> None:
+    """Sums of both are inf; a distance from -inf that is no number keeps the pool. No warning, no empty pool."""
+    rng = np.random.default_rng(1)
+    errors = rng.choice([-np.inf, -1.0, 0.0, 0.5, 2.0, np.inf], (30, 12))
+    for options in (
+        {"epsilon": "mad"}, {"epsilon": "mad-dynamic"}, {"epsilon": "mad-static"}, {"batch_size": 3}, {"elitism": 2},
+        {"epsilon": np.inf}, {"epsilon": 1.0, "batch_size": 2},
+    ):  # fmt: skip
+        native, reference = (fx.select(errors, 60, fx.Lexicase(**options), seed=1, backend=b) for b in BACKENDS)
+        assert (native.indices == reference.indices).all(), options
+        assert (native.evaluations == reference.evaluations).all()
+    small = errors[:6, :4]
+    assert fx.probabilities(small, fx.Lexicase(batch_size=2)).sum() == pytest.approx(1)
+    fast = [fx.FastLexicase(12, seed=1, backend=b).select(lambda i, c: errors[np.ix_(i, c)], 30, 40) for b in BACKENDS]
+    assert (fast[0].indices == fast[1].indices).all()
 
 
 def test_ragged_rows_are_refused() -> None:
@@ -95,14 +139,24 @@ def test_ragged_rows_are_refused() -> None:
 @pytest.mark.parametrize(
     ("errors", "found"),
     [
-        ([1, 2, 3], r"1 dimension\(s\), shape \(3,\)"),
         (np.zeros((2, 2, 2)), r"3 dimension\(s\), shape \(2, 2, 2\)"),
         (5, r"0 dimension\(s\), shape \(\)"),
-        ([], r"1 dimension\(s\), shape \(0,\)"),
     ],
 )
 def test_other_than_two_dimensions_are_refused(errors: Any, found: str) -> None:
-    refused(errors, ValueError, r"errors must be a matrix \(individuals × cases\), got " + found)
+    expected = r"errors must be a matrix \(individuals × cases\) or one number per individual, got "
+    refused(errors, ValueError, expected + found)
+
+
+def test_one_number_per_individual_is_one_case() -> None:
+    scores = [3, 1, 2, 1]
+    s = fx.select(scores, 200, seed=1)
+    assert (s.indices == fx.select([[score] for score in scores], 200, seed=1).indices).all()
+    assert set(s.indices) == {1, 3}
+    for strided in (np.arange(10.0)[::-3], np.broadcast_to(1.0, 4)):
+        assert ErrorMatrix.from_array(strided).values.tolist() == [[x] for x in strided]
+    assert fx.probabilities(scores).tolist() == [0, 0.5, 0, 0.5]
+    refused([], ValueError, r"errors must have at least one individual, got shape \(0, 1\)")
 
 
 def test_no_individuals_are_refused() -> None:
@@ -332,3 +386,100 @@ def test_long_doubles_are_read_if_none_is_rounded() -> None:
             fx.select(errors, 1)
     errors[1, 1] = np.nan
     assert len(fx.select(errors, 2, nan="worst")) == 2
+
+
+SCORES = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [1, 0, 1, 0], [0, 0, 0, 0]])
+SCORE_KINDS = {
+    "bool": SCORES.astype(bool),
+    "uint8": SCORES.astype(np.uint8),
+    "int8-extremes": np.where(SCORES, 127, -128).astype(np.int8),
+    "int64-extremes": np.where(SCORES, 2**63 - 1, -(2**63)),
+    "uint64-extremes": np.where(SCORES, np.uint64(2**64 - 1), np.uint64(0)),
+    "float32": SCORES.astype(np.float32),
+    "float64-tiny": SCORES * 5e-324,
+    "infinite": np.where(SCORES, 1.0, -np.inf),
+    "strided": np.repeat(SCORES.astype(np.int16), 2, axis=1)[:, ::2],
+}
+
+
+@pytest.mark.parametrize("kind", SCORE_KINDS)
+@pytest.mark.parametrize("backend", ["native", "reference"])
+def test_scores_are_maximized_whatever_their_type(kind: str, backend: Any) -> None:
+    """Negating would wrap unsigned and smallest integers, and pick wrong parents."""
+    errors = 1 - SCORES
+    for method in ("lexicase", fx.Lexicase(max_cases=1), fx.Lexicase(order=fx.Ranked([1, 2, 3, 4]))):
+        expected = fx.select(errors, 300, method, seed=1, backend=backend)
+        found = fx.select(SCORE_KINDS[kind], 300, method, seed=1, maximize=True, backend=backend)
+        assert (found.indices == expected.indices).all()
+        assert (found.evaluations == expected.evaluations).all()
+        assert (found.evaluations_distinct == expected.evaluations_distinct).all()
+    assert fx.probabilities(SCORE_KINDS[kind], maximize=True).tolist() == fx.probabilities(errors).tolist()
+
+
+COMPUTING = [
+    "weighted-num-nonzeros", "ranked-num-zeros", "weighted-average", "ranked-split", "fitness-proportionate",
+    fx.Lexicase(sampling=fx.InformedDownSample(2, parent_rate=1.0)),
+    fx.Lexicase(sampling=fx.InformedDownSample(2, parent_rate=1.0, solved_by=0.5)),
+    fx.Lexicase(order=fx.Weighted("num_nonzeros"), sampling=fx.DownSample(2)),
+    fx.Lexicase(order=fx.Weighted(lambda s: s.errors.sum(axis=0))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("method", COMPUTING, ids=lambda m: m if isinstance(m, str) else m.describe())
+def test_methods_that_compute_with_errors_need_to_know_what_is_solved(method: Any) -> None:
+    """A score of 0 taken for solved would turn hard cases into easy ones, silently."""
+    kinds = [SCORES.astype(np.uint8), SCORES.astype(np.float32), SCORES * 10 - 7]
+    expected = fx.select(1.0 - SCORES, 200, method, seed=3)
+    for scores, solved in zip(kinds, (1, [1.0] * 4, 3), strict=True):
+        scale = 10.0 if solved == 3 else 1.0
+        if scale > 1 and method in COMPUTING[4:]:
+            continue  # computes with the size of errors
+        found = fx.select(scores, 200, method, seed=3, maximize=True, solved=solved)
+        assert (found.indices == expected.indices).all()
+    with pytest.raises(ValueError, match=r"^solved must be the score that solves a case if maximize=True"):
+        fx.select(SCORES, 1, method, seed=3, maximize=True)
+
+
+def test_a_threshold_counts_as_solved() -> None:
+    """Above the threshold selection still prefers the higher score; only the weights see solved and unsolved."""
+    scores = np.array([[0.9, 0.2, 0.95], [0.95, 0.1, 0.3], [0.2, 0.3, 0.2]], dtype=np.float32)
+    matrix = ErrorMatrix.from_array(scores, "raise", True, 0.9)
+    assert matrix.statistics.zeros.tolist() == [2, 0, 1]
+    assert matrix.submatrix(None, np.array([2, 0])).statistics.zeros.tolist() == [1, 2]
+    assert ErrorMatrix.from_array(scores, "raise", True, [0.9, 0.2, 1]).statistics.zeros.tolist() == [2, 2, 0]
+    assert ErrorMatrix.from_array(1 - scores, solved=0.5).statistics.zeros.tolist() == [2, 0, 1]
+    assert fx.probabilities(scores, fx.Lexicase(order=fx.Weighted([1, 0, 0])), maximize=True).tolist() == [0, 1, 0]
+    worst = np.where(scores > 0.92, np.nan, scores)
+    assert ErrorMatrix.from_array(worst, "worst", True, 0.9).statistics.zeros.tolist() == [1, 0, 0]
+    refused(scores, ValueError, r"solved must have one number per case: .* \(3,\), got \(2,\)", solved=[1, 2])
+    refused(scores, ValueError, r"solved must be a number or one number per case, got NaN", solved=np.nan)
+    refused(scores, TypeError, r"solved must be real numbers", solved="1")
+    refused(scores, TypeError, r"maximize must be True or False, got 'yes'", maximize="yes")
+    refused([[2**60]], ValueError, r"errors must not have integers beyond 2\*\*53", maximize=True, solved=1)
+
+
+def test_every_entry_point_maximizes() -> None:
+    errors, scores = 1 - SCORES, SCORES + 6
+    options: Any = {"maximize": True, "solved": 7}
+    method = "ranked-num-nonzeros"
+    assert (
+        fx.select_indices(scores, 50, method, seed=1, **options) == fx.select_indices(errors, 50, method, seed=1)
+    ).all()
+    assert (
+        fx.trace(scores, 50, method, seed=1, **options).indices == fx.trace(errors, 50, method, seed=1).indices
+    ).all()
+    assert fx.probabilities(scores, method, **options).tolist() == fx.probabilities(errors, method).tolist()
+    a, b = (
+        fx.estimate_probabilities(e, method, 500, seed=1, **o).probabilities
+        for e, o in ((scores, options), (errors, {}))
+    )
+    assert a.tolist() == b.tolist()
+    assert fx.advise(4, 4, 1, errors=scores, **options).share == fx.advise(4, 4, 1, errors=errors).share
+
+
+def test_a_matrix_is_freed_without_the_garbage_collector() -> None:
+    """A cached reference to itself would keep its memory, and slow down every next selection."""
+    matrix = ErrorMatrix.from_array(GRID)
+    assert matrix.statistics.zeros.sum() == (GRID == 0).sum()
+    assert matrix.above_solved is matrix
+    assert all(value is not matrix for value in vars(matrix).values())

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
 import flexicase as fx
+from flexicase import gp
 from flexicase.rng import Stream, key_from_seed
 from flexicase.selection.matrix import ErrorMatrix
 from flexicase.selection.sampling import farthest_first
-from tests.selection._helpers import MATRICES
+from tests.selection._helpers import MATRICES, chi_square_p
 
 
 def parts(sample, errors, seed=0, backend="native"):
@@ -142,3 +145,36 @@ def test_registered_methods_agree_on_both_back_ends(method, name):
 def test_bad_arguments_are_refused_by_name(make, error, message):
     with pytest.raises(error, match=message):
         make()
+
+
+@pytest.mark.parametrize("backend", ["native", "reference"])
+def test_a_sample_per_event_has_the_probabilities_of_a_fresh_sample(backend):
+    """Exact: the mean over all samples. A sample per selector would give a few individuals all parents."""
+    errors = np.random.default_rng(5).integers(0, 3, (9, 7))
+    for options in ({}, {"epsilon": 1.0}, {"batch_size": 2}, {"max_cases": 2}):
+        event = fx.Lexicase(sampling=fx.DownSample(3, per="event"), **options)
+        expected = fx.probabilities(errors, fx.Lexicase(sampling=fx.DownSample(3), **options))
+        np.testing.assert_allclose(fx.probabilities(errors, event), expected, atol=1e-12)
+        s = fx.select(errors, 6000 if backend == "native" else 500, event, seed=1, backend=backend)
+        assert s.cases_used.max() <= 3
+        assert chi_square_p(Counter(s.indices.tolist()), dict(enumerate(expected.tolist()))) > 1e-4
+    assert fx.trace(errors, 30, event, seed=1).indices.tolist() == fx.select(errors, 30, event, seed=1).indices.tolist()
+    if backend == "native":
+        assert fx.verify(lambda e, n, rng: fx.select_indices(e, n, event, seed=rng), event, n_draws=500).passed
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"order": fx.Weighted("num_zeros")}, {"order": fx.Ranked("num_zeros")}, {"max_cases": "random"}],
+    ids=str,
+)
+def test_a_sample_per_event_needs_a_uniform_order(options):
+    with pytest.raises(ValueError, match=r'^sampling must have per="generation" unless order is Uniform'):
+        fx.Lexicase(sampling=fx.DownSample(3, per="event"), **options)
+
+
+def test_a_run_has_one_sample_per_generation():
+    with pytest.raises(ValueError, match=r'^sampling must have per="generation" in a run'):
+        gp.evolve("simple-regression", sampling=fx.DownSample(0.1, per="event"))
+    with pytest.raises(ValueError, match=r"^per must be one of 'generation', 'event', got 'selector'"):
+        fx.DownSample(per="selector")

@@ -20,10 +20,10 @@ class Matrix {
   Matrix(const Matrix&) = delete;
   Matrix& operator=(const Matrix&) = delete;
 
-  // Whether there is no NaN and no -inf.
+  // Whether there is no NaN.
   bool usable() const { return usable_; }
 
-  // Row and column of the first entry that is NaN or -inf, by rows.
+  // Row and column of the first entry that is NaN, by rows.
   std::optional<std::pair<std::int64_t, std::int64_t>> bad_entry() const;
 
   // Row and column of the first entry that is not exactly a double, by rows.

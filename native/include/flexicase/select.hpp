@@ -121,6 +121,9 @@ struct Request {
   std::int64_t* evaluations_distinct = nullptr;
   std::int64_t* cases_used = nullptr;
   std::uint8_t* ended = nullptr;
+  // (rows,) 1 for individuals that no event may select; events add theirs and run one after another. Null: with
+  // replacement.
+  std::uint8_t* taken = nullptr;
 };
 
 // Scratch space of one thread, one block of bytes carved up by the code that uses it.
@@ -144,7 +147,7 @@ struct Isa {
   bool (*encode)(const MatrixView&, std::uint8_t* codes, CodeBook* book, Watch&);
 
   // Smallest entry per column, in the matrix's own type, and the one row that has it (-1 if there
-  // may be several); false if there is NaN or -inf.
+  // may be several); false if there is NaN.
   bool (*column_minima)(const MatrixView&, void* minima, std::int32_t* rows, Watch&);
 
   // For every unique row, bits of the entries equal to their column's minimum: (cols, words).

@@ -111,8 +111,7 @@ class EpsilonEvents {
       depth = static_cast<i64>(Stream{lane_state(state, Lane::depth)}.bounded(static_cast<u64>(cases))) + 1;
     }
     Stream slips{lane_state(state, Lane::slippage)};
-    size = p.values.rows;
-    whole = true;
+    begin_pool();
     drawn = 0;
     i64 used = 0;
     i64 evaluations = 0;
@@ -139,12 +138,26 @@ class EpsilonEvents {
     }
     if (drawn > 0) cursor.finish();
     const i64 chosen = static_cast<i64>(Stream{lane_state(state, Lane::pick)}.bounded(static_cast<u64>(size)));
-    request.indices[i] = whole ? chosen : pool[chosen];
+    const i64 parent = whole ? chosen : pool[chosen];
+    request.indices[i] = parent;
+    if (request.taken != nullptr) request.taken[parent] = 1;
     if (!counts) return;
     request.evaluations[i] = evaluations;
     request.evaluations_distinct[i] = evaluations_distinct;
     request.cases_used[i] = used;
     request.ended[i] = static_cast<u8>(ended);
+  }
+
+  // The population, without individuals that are taken.
+  void begin_pool() {
+    size = p.values.rows;
+    whole = request.taken == nullptr;
+    if (whole) return;
+    size = 0;
+    for (i64 r = 0; r < p.values.rows; ++r) {
+      pool[size] = static_cast<i32>(r);
+      size += request.taken[r] == 0;
+    }
   }
 
   i32 draw_case(u64 state) { return drawn++ == 0 ? cursor.first(state) : cursor.next(); }

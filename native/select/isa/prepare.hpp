@@ -1,7 +1,6 @@
 // From a matrix of errors to what the events read: minima, sets of best, row hashes, counts.
 #pragma once
 
-#include <limits>
 #include <type_traits>
 
 #include "flexicase/parallel.hpp"
@@ -21,12 +20,11 @@ using Flag =
 
 template <class T>
 FX_INLINE Flag<T> unusable(T v) {
-  constexpr T lowest = std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity() : T{};
-  if constexpr (std::is_floating_point_v<T>) return v > lowest ? 0 : 1;
+  if constexpr (std::is_floating_point_v<T>) return v == v ? 0 : 1;
   return 0;
 }
 
-// Minimum of numbers side by side in memory; sets bits of `bad` if one is NaN or -inf.
+// Minimum of numbers side by side in memory; sets bits of `bad` if one is NaN.
 template <class T>
 T minimum(const T* x, i64 count, Flag<T>* bad) {
   constexpr int lanes = 16;
@@ -73,7 +71,7 @@ FX_INLINE T lesser(T a, T b) {
 
 // Column minima and their rows where rows are contiguous, four rows at a time. Few rows hold a new
 // minimum, so a piece of them is only looked at closely if one of its entries is as small as any before.
-// Sets bits of `bad` if there is NaN; -inf shows in the minima.
+// Sets bits of `bad` if there is NaN.
 template <class T>
 void minima_of_rows(const MatrixView& m, T* __restrict minima, i32* __restrict rows, Flag<T>* bad, Watch& watch) {
   using Row = typename Holder<T>::Row;
@@ -132,15 +130,12 @@ void minima_of_rows(const MatrixView& m, T* __restrict minima, i32* __restrict r
       }
     }
     for (i64 i = 0; i < piece; ++i) *bad |= unordered[i];
-    for (i64 i = 0; i < count; ++i) {
-      rows[c + i] = static_cast<i32>(holders[i]);
-      *bad |= unusable(least[i]);
-    }
+    for (i64 i = 0; i < count; ++i) rows[c + i] = static_cast<i32>(holders[i]);
   }
 }
 
 // The smallest entry of each column and the one row that has it (-1: several, or not looked for).
-// False if there is NaN or -inf.
+// False if there is NaN.
 template <class T>
 bool column_minima(const MatrixView& m, void* out, i32* rows, Watch& watch) {
   T* __restrict minima = static_cast<T*>(out);

@@ -45,6 +45,13 @@ def select(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     threads: Annotated[int, typer.Option(min=1, help="Threads to use; the parents do not depend on it.")] = 1,
     nan: Annotated[str, typer.Option(help="NaN errors: 'raise' refuses them, 'worst' counts them as worst.")] = "raise",
+    maximize: Annotated[bool, typer.Option("--maximize", help="The file has scores: higher is better.")] = False,
+    solved: Annotated[
+        float | None, typer.Option(help="Error or score from which on a case counts as solved. Errors: exactly 0.")
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace/--no-replace", help="Whether an individual may be selected again.")
+    ] = True,
     epsilon: Annotated[
         str | None, typer.Option(help="Distance from the best that survives a case: a number, or 'mad'.")
     ] = None,
@@ -62,7 +69,8 @@ def select(
     matrix = _read(errors, header)
     if nan == "raise":
         _refuse_nan(matrix, errors)
-    outcome = flexicase.select(matrix, n, chosen, seed=seed, threads=threads, nan=nan)  # type: ignore[arg-type]
+    options: Any = {"nan": nan, "maximize": maximize, "solved": solved, "replace": replace}
+    outcome = flexicase.select(matrix, n, chosen, seed=seed, threads=threads, **options)
     if as_json:
         emit_json(_as_dict(outcome, method, seed))
     elif counts:

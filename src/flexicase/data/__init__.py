@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexicase._checks import check_count, check_fraction, check_indices
-from flexicase.rng import GOLDEN, LANE_STEP, Seed, check_seed
+from flexicase.rng import GOLDEN, LANE_STEP, Seed, generator_from_seed
 
 __all__ = ["SyntheticPopulation", "example_errors"]
 
@@ -62,7 +62,7 @@ class SyntheticPopulation:
         self.n_individuals = check_count(n_individuals, "n_individuals", 1, MAX_LENGTH)
         self.n_cases = check_count(n_cases, "n_cases", 0, MAX_LENGTH)
         copies = check_fraction(copies, "copies")
-        rng = np.random.default_rng(check_seed(seed))
+        rng = generator_from_seed(seed)
         try:
             self._draw(rng, max(1, round(self.n_individuals * (1 - copies))))
         except MemoryError:

@@ -31,7 +31,7 @@ class CaseEvaluator(Protocol):
     """
 
     def __call__(self, individuals: NDArray[np.int64], cases: NDArray[np.int64], /) -> ArrayLike:
-        """The (m, b) errors of (m,) individuals on (b,) cases: above -inf, lower is better; integers up to 2**53."""
+        """The (m, b) errors of (m,) individuals on (b,) cases: lower is better, -inf is best; integers up to 2**53."""
         ...
 
 

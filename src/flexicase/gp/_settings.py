@@ -311,6 +311,11 @@ def check_case_sampling(sampling: Any) -> CaseSampling | None:
             "sampling must be DownSample, InformedDownSample, Cohorts, PhylogenyInformed, text such as 'down:0.1', "
             f"or None, got {shown(sampling)}"
         )
+    if getattr(getattr(sampling, "sample", sampling), "per", "generation") == "event":
+        raise ValueError(
+            f'sampling must have per="generation" in a run, got {shown(sampling)}; '
+            "a method may draw a sample per event, method=Lexicase(sampling=…)"
+        )
     return sampling
 
 

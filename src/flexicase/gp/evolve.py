@@ -84,7 +84,7 @@ def evolve(
         population: Number of individuals; the problem's setting if None.
         generations: The last generation; the random population is generation 0. If None, the problem's setting, or no
             limit with ``sampling`` or ``budget``.
-        seed: An int, a `numpy.random.Generator`, a `SeedSequence`, or None for a random seed.
+        seed: As for `flexicase.select`; None draws a random one.
         partial: Whether to run programs only on the cases that selection needs (Algorithm 1); needs a method that
             `flexicase.FastLexicase` accepts.
         default_weight: With ``partial``, the weight of cases not visited yet: ``"max"`` or ``"min"``.

@@ -15,7 +15,7 @@ from flexicase.push.evaluator import Evaluator, Failure
 from flexicase.push.function import FunctionEvaluator, ProgramFunction
 from flexicase.push.genome import Gene, Genome, Marker
 from flexicase.push.instructions import Instruction, InstructionSet, instruction, instruction_table, remove_instruction
-from flexicase.push.interpreter import Limits, ProgramTrace, RunState, Step, run, trace_program
+from flexicase.push.interpreter import Limits, ProgramTrace, RunState, Step, execute, run, trace_program
 from flexicase.push.measures import ErrorMeasure
 from flexicase.push.program import BigInteger, Char, Float32, Program, Symbol, parse, parse_all, to_text
 
@@ -48,6 +48,7 @@ __all__ = [
     "RunState",
     "Step",
     "Symbol",
+    "execute",
     "instruction",
     "instruction_table",
     "parse",

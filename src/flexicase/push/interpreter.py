@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flexicase import _native
 from flexicase._checks import check_choice, check_count, check_flag, shown
 from flexicase.push.instructions import SLOTS, STACKS
-from flexicase.push.program import Program, Value, as_program, check_sequence, to_text
+from flexicase.push.program import Program, Value, as_program, check_sequence, parse, to_text
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+#: What a state consists of.
+STATE_NAMES = (*STACKS, "output", *SLOTS, "tag")
 #: Largest value of a limit.
 MAX_LIMIT = 2**60
 #: Number of items of a stack that a table shows.
@@ -93,7 +95,7 @@ class RunState(NamedTuple):
         >>> run("(1.5 true)").top("float")
         1.5
         """
-        items = self.stacks.get(check_choice(stack, "stack", (*STACKS, "output", *SLOTS, "tag")))
+        items = self.stacks.get(check_choice(stack, "stack", STATE_NAMES))
         return items[0] if items else None
 
     @property
@@ -106,13 +108,20 @@ class RunState(NamedTuple):
         return str(self.top("output") or "")
 
 
-def run(program: Program | str, inputs: Sequence[Value] = (), limits: Limits = _DEFAULT) -> RunState:
+def run(
+    program: Program | str,
+    inputs: Sequence[Value] = (),
+    limits: Limits = _DEFAULT,
+    *,
+    stacks: Mapping[str, Sequence[Any]] | None = None,
+) -> RunState:
     """Run a program.
 
     Args:
         program: The program, or its text.
         inputs: Values of ``in1``, ``in2`` …
         limits: Limits of the run.
+        stacks: The stacks at the start, top first, as `RunState.stacks` has them; by default all are empty.
 
     Other Python threads keep running meanwhile, and a signal such as Ctrl-C ends the run.
 
@@ -121,8 +130,60 @@ def run(program: Program | str, inputs: Sequence[Value] = (), limits: Limits = _
 
     >>> run("(in1 in2 integer_sub)", [7, 3]).top("integer")
     4
+    >>> run("integer_sub", stacks={"integer": [3, 7]}).top("integer")
+    4
     """
-    return RunState._make(_native.push_run_on(*_native_arguments(program, inputs, limits)))
+    code, values, native_limits = _native_arguments(program, inputs, limits)
+    if stacks is None:
+        return RunState._make(_native.push_run_on(code, values, native_limits))
+    return RunState._make(_native.push_run(code, _start(stacks, values), native_limits))
+
+
+def execute(
+    item: Program | Value,
+    stacks: Mapping[str, Sequence[Any]],
+    inputs: Sequence[Value] = (),
+    limits: Limits = _DEFAULT,
+) -> RunState:
+    """Execute one item, one step of a run, on given stacks.
+
+    Args:
+        item: An instruction, a literal, or a list, which is put on ``exec``; a `str` is the text of one.
+        stacks: The stacks before the step, top first, as `RunState.stacks` has them.
+        inputs: Values of ``in1``, ``in2`` …
+        limits: Limits of the step; a random instruction draws the same value every time.
+
+    >>> execute("integer_add", {"integer": [2, 3, 4]}).stacks
+    {'integer': [5, 4], 'output': ['']}
+    """
+    if isinstance(item, Program):
+        code = item.native
+    else:
+        code = _native.push_code(parse(item) if type(item) is str else item, "item")
+    values = check_sequence(inputs, "inputs", "values")
+    return RunState._make(_native.push_execute(code, _start(stacks, values), check_limits(limits).native))
+
+
+def _start(stacks: Mapping[str, Sequence[Any]], inputs: list[Value]) -> dict[str, list[Any]]:
+    """The state at the start of a run, as the engine reads it; it checks the values."""
+    if not isinstance(stacks, Mapping):
+        raise TypeError(f"stacks must be a mapping from names to values, got {shown(stacks)}")
+    state: dict[str, list[Any]] = {"output": [""]}
+    for name, items in stacks.items():
+        check_choice(name, "a name in stacks", STATE_NAMES)
+        values = check_sequence(items, f"stack {name}", "values")
+        if name not in (*STACKS, "tag") and len(values) > 1:
+            raise ValueError(f"stack {name} must have at most one item, got {len(values)}")
+        if values or name == "output":  # a state may have none
+            state[name] = [_tag(entry) for entry in values] if name == "tag" else values
+    return state | {"input": inputs}
+
+
+def _tag(entry: Any) -> tuple[int, Any]:
+    """A number and the item under it."""
+    if not isinstance(entry, tuple | list) or len(entry) != 2:
+        raise TypeError(f"stack tag must have pairs of number and item, got {shown(entry)}")
+    return check_count(entry[0], "the number of a tag"), entry[1]
 
 
 class Step(NamedTuple):

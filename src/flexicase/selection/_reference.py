@@ -15,7 +15,7 @@ from flexicase.rng import Key, Lane, Stream
 from flexicase.selection.epsilon import EpsilonKind, median_absolute_deviation
 from flexicase.selection.matrix import ErrorMatrix
 from flexicase.selection.orders import OrderKind, draw_order
-from flexicase.selection.protocol import Ended, Selection
+from flexicase.selection.protocol import Ended, Selection, Taken
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -63,22 +63,26 @@ class ReferenceKernel:
         if method.epsilon_kind is EpsilonKind.MAD:
             self.epsilon = np.array([median_absolute_deviation(case) for case in self.errors.T.astype(np.float64)])
 
-    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
+    def draw(self, key: Key, events: range, counts: bool, threads: int, taken: Taken | None = None) -> Selection:
         out = Selection.empty(len(events), counts)
+        pool = np.arange(len(self.errors))
         for i, event in enumerate(events):
-            parent, *counted = self.run_event(key, event)
+            if taken is not None:  # without replacement: from the individuals that are left
+                pool = np.flatnonzero(taken == 0)
+            parent, *counted = self.run_event(key, event, pool)
             out.indices[i] = parent
+            if taken is not None:
+                taken[parent] = 1
             if counts:
                 out.evaluations[i], out.evaluations_distinct[i], out.cases_used[i], out.ended[i] = counted
         return out
 
-    def run_event(self, key: Key, event: int) -> tuple[int, int, int, int, Ended]:
+    def run_event(self, key: Key, event: int, pool: NDArray[np.int64]) -> tuple[int, int, int, int, Ended]:
         """One event: the parent, evaluations, evaluations of distinct individuals, cases used, and why it ended."""
         method, n_cases = self.method, self.errors.shape[1]
         cases = draw_order(method.order, key, event, n_cases, method.weights)
         cases = itertools.islice(cases, self._max_cases(key, event))
         slips = Stream.of(key, event, Lane.SLIPPAGE)
-        pool = np.arange(len(self.errors))
         evaluations = evaluations_distinct = cases_used = 0
         ended = Ended.ONE_LEFT
         while len(pool) > 1:

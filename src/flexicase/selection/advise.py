@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexicase._checks import check_count
 from flexicase.data import SyntheticPopulation
-from flexicase.rng import Seed, check_seed
+from flexicase.rng import Seed, generator_from_seed
 from flexicase.selection.fast_lexicase import FastLexicase
 from flexicase.selection.matrix import ErrorMatrix
 from flexicase.selection.orders import first_case_probabilities
@@ -63,6 +63,8 @@ def advise(
     *,
     default_weight: DefaultWeight = "max",
     errors: ArrayLike | None = None,
+    maximize: bool = False,
+    solved: ArrayLike | None = None,
     seed: Seed = 0,
 ) -> Advice:
     """Estimate the share of all evaluations that partial evaluation needs, and whether to use it.
@@ -78,6 +80,8 @@ def advise(
         default_weight: As for `FastLexicase`.
         errors: (n_individuals, n_cases) errors of a typical generation; by default a
             `flexicase.data.SyntheticPopulation` of pass/fail cases and many copies.
+        maximize: Whether ``errors`` are scores.
+        solved: What counts as solved, as for `flexicase.select`.
         seed: Seed of the simulation.
 
     Example:
@@ -94,20 +98,22 @@ def advise(
     n_individuals = check_count(n_individuals, "n_individuals", 1)
     n_cases = check_count(n_cases, "n_cases", 1)
     n = check_count(n, "n", 1)
-    rng = np.random.default_rng(check_seed(seed))
+    rng = generator_from_seed(seed)
     sample = (min(n_individuals, MAX_INDIVIDUALS), min(n_cases, MAX_CASES))
     if errors is None:
         evaluate: Evaluate = SyntheticPopulation(*sample, seed=int(rng.integers(2**63)))
     else:
-        evaluate = _sampled(errors, (n_individuals, n_cases), sample, rng)
+        matrix = ErrorMatrix.from_array(errors, maximize=maximize, solved=solved).above_solved
+        evaluate = _sampled(matrix.values, (n_individuals, n_cases), sample, rng)
     fast = FastLexicase(sample[1], method, default_weight=default_weight, lookahead=1)
     looks = _simulate(fast, evaluate, sample[0], rng)
     return _advice(_share(looks, n, n_cases), n_individuals, n_cases, n)
 
 
-def _sampled(errors: ArrayLike, shape: tuple[int, int], sample: tuple[int, int], rng: np.random.Generator) -> Evaluate:
+def _sampled(
+    values: NDArray[Any], shape: tuple[int, int], sample: tuple[int, int], rng: np.random.Generator
+) -> Evaluate:
     """An evaluator that looks up a random part of the user's errors."""
-    values = ErrorMatrix.from_array(errors).values
     if values.shape != shape:
         raise ValueError(f"errors must be n_individuals × n_cases: expected shape {shape}, got {values.shape}")
     rows, columns = (np.sort(rng.choice(whole, part, replace=False)) for whole, part in zip(shape, sample, strict=True))

@@ -145,10 +145,10 @@ class FitnessProportionate:
         return "probability proportional to 1 / (1 + total error)"
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
-        return roulette_kernel(adjusted_fitness(matrix.total_errors), backend)
+        return roulette_kernel(adjusted_fitness(matrix.above_solved.total_errors), backend)
 
     def probabilities(self, matrix: ErrorMatrix) -> NDArray[np.float64]:
-        fitness = adjusted_fitness(matrix.total_errors)
+        fitness = adjusted_fitness(matrix.above_solved.total_errors)
         fitness /= fitness.sum()
         return fitness
 

@@ -76,14 +76,15 @@ def draw_case_weights(key: Key, event: int, n_cases: int, std: float) -> NDArray
 
 
 def excess_errors(matrix: ErrorMatrix) -> NDArray[np.float64]:
-    """(n_cases, n_individuals) errors minus the best on the same case; 0 where even the best is infinite."""
+    """(n_cases, n_individuals) errors minus the best on the same case; 0 for the best, also if it is infinite."""
     matrix.check_float64("DALex")
     above = np.empty((matrix.n_cases, matrix.n_individuals))
     for block in row_blocks(*above.shape):
         columns = above[block]
         columns[...] = matrix.values[:, block].T
         best = columns.min(axis=1, keepdims=True)
+        is_best = columns == best
         with np.errstate(over="ignore", invalid="ignore"):
             columns -= best
-        columns[np.isinf(best).reshape(-1)] = 0.0
+        columns[is_best] = 0.0
     return above

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import threading
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -15,8 +16,8 @@ from flexicase.selection._reference import ReferenceKernel, ResolvedLexicase
 from flexicase.selection.epsilon import Epsilon, EpsilonKind, MadEpsilon, median_absolute_deviation, resolve_epsilon
 from flexicase.selection.matrix import ErrorMatrix
 from flexicase.selection.orders import Order, OrderKind, Ranked, Uniform, Weighted
-from flexicase.selection.protocol import Backend, Ended, Kernel, Selection
-from flexicase.selection.sampling import PartitionKernel, Sample, check_sampling
+from flexicase.selection.protocol import Backend, DistinctKernel, Ended, Kernel, Selection, Taken
+from flexicase.selection.sampling import DownSample, PartitionKernel, Sample, check_sampling, sample_size
 from flexicase.selection.weights import check_explicit_weights, is_explicit, resolve_weights
 
 MIN_RELATIVE_WEIGHT = 1e-305  # relative to the largest; exponential clocks of this rate stay finite
@@ -37,7 +38,8 @@ class Lexicase:
         max_cases: Cases used, at most: truncated lexicase selection (Spector, La Cava, Shanabrook, Helmuth and
             Pantridge, GPTP XV, 2018); ``"random"`` draws the number from 1 … n_cases for every event.
         slippage: Probability, before each case, of ending with a random member of the pool.
-        elitism: This many first events return the individuals with the lowest total error.
+        elitism: This many first events return the individuals with the lowest total error; at most as many as there are
+            events and individuals.
 
     Example:
         >>> import flexicase as fx
@@ -66,12 +68,32 @@ class Lexicase:
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+        if self.samples_each_event and not (isinstance(self.order, Uniform) and self.max_cases != "random"):
+            raise ValueError(
+                'sampling must have per="generation" unless order is Uniform() and max_cases is a number or None, '
+                f"got {shown(self.sampling)}"
+            )
 
-    def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
+    @property
+    def samples_each_event(self) -> bool:
+        """Whether every event draws its own sample of the cases."""
+        return isinstance(self.sampling, DownSample) and self.sampling.per == "event"
+
+    def without_event_samples(self, n_cases: int) -> Lexicase:
+        """The same events, as first cases of an order: those of a uniformly random order are a random sample."""
+        if not self.samples_each_event:
+            return self
+        size = sample_size(self.sampling.size, n_cases)  # type: ignore[union-attr]
+        limit = size if self.max_cases is None else min(size, self.max_cases)
+        return replace(self, sampling=None, max_cases=limit)
+
+    def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> DistinctKernel:
+        if self.samples_each_event:
+            return self.without_event_samples(matrix.n_cases).prepare(matrix, key, backend)
         self._check_lengths(matrix.n_cases)
         make = NativeKernel if backend == "native" else ReferenceKernel
         if self.sampling is None:
-            kernel: Kernel = make(*self.resolve(matrix))
+            kernel: DistinctKernel = make(*self.resolve(matrix))
         else:
             parts = self.sampling.parts(matrix, key, backend)
             kernels = [make(*self.resolve(matrix.submatrix(p.individuals, p.cases), p.cases)) for p in parts]
@@ -148,10 +170,12 @@ class Lexicase:
         if isinstance(self.order, Uniform) or matrix.n_cases == 0:
             return None
         bias = self.order.bias
-        if cases is not None and is_explicit(bias):
-            weights = per_case(_part(bias, cases), len(cases), "bias")
-        else:
+        if not is_explicit(bias):
             weights = resolve_weights(bias, matrix.statistics)
+        elif cases is None:
+            weights = check_explicit_weights(bias, matrix.n_cases)
+        else:
+            weights = per_case(_part(bias, cases), len(cases), "bias")
         return weights if isinstance(self.order, Ranked) else normalize_weights(weights)
 
 
@@ -185,7 +209,8 @@ def static_epsilon_matrix(matrix: ErrorMatrix) -> ErrorMatrix:
     errors = matrix.values.astype(np.float64)
     epsilon = np.array([median_absolute_deviation(column) for column in errors.T])
     best = errors.min(axis=0) if matrix.n_cases else np.empty(0)
-    return ErrorMatrix.from_array((errors > best + epsilon).astype(np.uint8))
+    with np.errstate(invalid="ignore"):  # all pass if that is -inf + inf
+        return ErrorMatrix.from_array((errors > best + epsilon).astype(np.uint8))
 
 
 class NativeKernel:
@@ -206,30 +231,61 @@ class NativeKernel:
             method.slippage,
         )
 
-    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
+    def draw(self, key: Key, events: range, counts: bool, threads: int, taken: Taken | None = None) -> Selection:
         n = len(events)
         block = room_for((4 if counts else 1, n), np.int64, "n")
         ended = np.empty(n if counts else 0, np.uint8)
-        self.native.draw(key.k0, key.k1, events.start, events.step, threads, block, ended)
+        if taken is None:
+            self.native.draw(key.k0, key.k1, events.start, events.step, threads, block, ended)
+        else:
+            self.native.draw_distinct(key.k0, key.k1, events.start, events.step, taken, block, ended)
         return Selection(block[0], block[1], block[2], block[3], ended) if counts else Selection(block[0])
 
 
 class Elitist:
     """A kernel whose first events are the individuals with the lowest total error, ties in random order."""
 
-    def __init__(self, matrix: ErrorMatrix, key: Key, k: int, kernel: Kernel) -> None:
+    def __init__(self, matrix: ErrorMatrix, key: Key, k: int, kernel: DistinctKernel) -> None:
         n = matrix.n_individuals
+        if k > n:
+            raise ValueError(f"elitism must be at most the number of individuals, {n}, got {k}")
         ties = case_keys(Stream.of(key, 1, Lane.SAMPLE).word(), n)
-        self.elite = np.lexsort((ties, matrix.total_errors))[: min(k, n)]
+        self.elite = np.lexsort((ties, matrix.total_errors))[:k]
         self.kernel = kernel
 
-    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
-        out = self.kernel.draw(key, events, counts, threads)
-        for i, event in enumerate(events[: len(self.elite)]):
-            if event >= len(self.elite):
-                break
-            out.indices[i] = self.elite[event]
-            if counts:
-                out.evaluations[i] = out.evaluations_distinct[i] = out.cases_used[i] = 0
-                out.ended[i] = Ended.ELITE
+    def draw(self, key: Key, events: range, counts: bool, threads: int, taken: Taken | None = None) -> Selection:
+        elites = self.elite[[event for event in events[: len(self.elite)] if event < len(self.elite)]]
+        if taken is not None:
+            taken[elites] = 1
+        k, out = len(elites), Selection.empty(len(events), counts)
+        rest = self.kernel.draw(key, events[k:], counts, threads, taken)
+        out.indices[:k], out.indices[k:] = elites, rest.indices
+        if counts:
+            for name in ("evaluations", "evaluations_distinct", "cases_used", "ended"):
+                getattr(out, name)[:k] = Ended.ELITE if name == "ended" else 0
+                getattr(out, name)[k:] = getattr(rest, name)
         return out
+
+
+def without_replacement(method: Any, kernel: Kernel, matrix: ErrorMatrix) -> Kernel:
+    """A kernel of which no two events select the same individual."""
+    if not isinstance(method, Lexicase):
+        raise TypeError(f"method must be a lexicase method if replace=False, got {shown(method)}")
+    return WithoutReplacement(kernel, matrix.n_individuals)  # type: ignore[arg-type]
+
+
+class WithoutReplacement:
+    """A kernel whose events select from the individuals that earlier draws left. Threads take turns."""
+
+    def __init__(self, kernel: DistinctKernel, n_individuals: int) -> None:
+        self.kernel, self.taken, self.lock = kernel, np.zeros(n_individuals, np.uint8), threading.Lock()
+
+    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
+        with self.lock:
+            taken = self.taken.copy()  # so that a draw that fails takes none
+            left = int(np.count_nonzero(taken == 0))
+            if len(events) > left:
+                raise ValueError(f"n must be at most {left} without replacement, got {len(events)}")
+            drawn = self.kernel.draw(key, events, counts, threads, taken)
+            self.taken = taken
+        return drawn

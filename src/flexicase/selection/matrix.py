@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexicase import _native
-from flexicase._checks import as_number_array, check_choice, refusal
+from flexicase._checks import EXACT_INTEGERS, as_number_array, check_choice, check_flag, per_case, refusal
 
 BLOCK_ENTRIES = 1 << 20
 NanPolicy: TypeAlias = Literal["raise", "worst"]
@@ -23,11 +23,11 @@ CASES_PER_CHUNK = 256
 class CaseStatistics:
     """Summaries of the errors on each case, computed when first used: the argument of a bias.
 
-    A pool's errors on one case are a matrix of one column.
+    A pool's errors on one case are a matrix of one column. If ``solved`` was given, the errors are those above it.
 
     Attributes:
         errors: (n_individuals, n_cases) the error matrix.
-        zeros: (n_cases,) number of individuals with error exactly 0.
+        zeros: (n_cases,) number of individuals with error exactly 0, which solve the case.
 
     Example:
         A custom bias weighs cases by how much the population disagrees on them:
@@ -100,38 +100,55 @@ class ErrorMatrix:
     Errors are discrete if they are of a one-byte type, or all integers from 0 to 255, or from 0 to 254 and one larger
     value (a penalty). Exact lexicase then takes at most one byte per entry beyond ``values``, in uniform, weighted and
     ranked order, with more than 256 individuals and 63 cases.
+
+    ``solved`` has one number per case, at or below which an error counts as solved; NaN where that is unknown. None: an
+    error of exactly 0 does.
     """
 
-    __slots__ = ("__dict__", "native", "values")
+    __slots__ = ("__dict__", "native", "solved", "values")
 
-    def __init__(self, values: NDArray[Any], native: _native.Matrix) -> None:
+    def __init__(self, values: NDArray[Any], native: _native.Matrix, solved: NDArray[np.float64] | None = None) -> None:
         self.values = values
         self.native = native
+        self.solved = solved
 
     @classmethod
-    def from_array(cls, errors: ArrayLike, nan: NanPolicy = "raise") -> ErrorMatrix:
-        """Check and wrap (n_individuals, n_cases) numbers: any array, list of lists, data frame or CPU tensor."""
+    def from_array(
+        cls, errors: ArrayLike, nan: NanPolicy = "raise", maximize: bool = False, solved: ArrayLike | None = None
+    ) -> ErrorMatrix:
+        """Check and wrap (n_individuals, n_cases) numbers: any array, list of lists, data frame or CPU tensor.
+
+        One number per individual is a matrix of one case.
+        """
         if type(nan) is not str or nan != "raise":
             check_choice(nan, "nan", ("raise", "worst"))
         values = _as_numeric(errors)
+        if values.ndim == 1:
+            values = values.reshape(-1, 1)
         if values.ndim != 2:
             raise ValueError(
-                f"errors must be a matrix (individuals × cases), got {values.ndim} dimension(s), shape {values.shape}"
+                "errors must be a matrix (individuals × cases) or one number per individual, "
+                f"got {values.ndim} dimension(s), shape {values.shape}"
             )
         if values.shape[0] == 0:
             raise ValueError(f"errors must have at least one individual, got shape {values.shape}")
         if max(values.shape) >= 2**31:
             raise ValueError(f"errors must have fewer than 2**31 individuals and cases, got shape {values.shape}")
+        limit = None
+        if maximize is not False or solved is not None:
+            values, limit = _lower_is_better(values, check_flag(maximize, "maximize"), solved)
         try:
             matrix = _native.Matrix(values)
         except MemoryError:
             raise MemoryError(f"errors must leave room in memory to select from, got shape {values.shape}") from None
         bad = matrix.bad_entry()
         if bad is None:
-            return cls(values, matrix)
+            return cls(values, matrix, limit)
         row, case = bad
-        if nan == "worst" and np.isnan(values).any():
-            return cls.from_array(np.where(np.isnan(values), np.inf, values))
+        if nan == "worst":
+            found = cls.from_array(np.where(np.isnan(values), np.inf, values))
+            found.solved = limit
+            return found
         raise ValueError(f"errors {refusal(values[row, case], row, case, NAN_HINT)}")
 
     @property
@@ -145,7 +162,26 @@ class ErrorMatrix:
     @cached_property
     def statistics(self) -> CaseStatistics:
         """Per-case summaries, for biases."""
-        return CaseStatistics(self.values, self.native.zeros())
+        return CaseStatistics(self.above_solved.values, self.above_solved.native.zeros())
+
+    @property
+    def above_solved(self) -> ErrorMatrix:
+        """The errors as distances from what counts as solved, for methods that compute with them: 0 is solved."""
+        return self if self.solved is None else self._above_solved  # no cached cycle, which would keep memory
+
+    @cached_property
+    def _above_solved(self) -> ErrorMatrix:
+        assert self.solved is not None
+        if np.isnan(self.solved).any():
+            raise ValueError(
+                "solved must be the score that solves a case if maximize=True and the method computes with errors, "
+                "as biases do, got None"
+            )
+        self.check_float64("solved")
+        errors = self.values.astype(np.float64)
+        with np.errstate(invalid="ignore", over="ignore"):
+            errors = np.where(errors <= self.solved, 0.0, errors - self.solved)
+        return ErrorMatrix(errors, _native.Matrix(errors))
 
     @cached_property
     def first_identical_row(self) -> NDArray[np.int64]:
@@ -180,7 +216,27 @@ class ErrorMatrix:
         for block in row_blocks(*values.shape):
             rows = self.values[block if individuals is None else individuals[block]]
             values[block] = rows if cases is None else rows[:, cases]
-        return ErrorMatrix(values, _native.Matrix(values))
+        solved = self.solved if self.solved is None or cases is None else self.solved[cases]
+        return ErrorMatrix(values, _native.Matrix(values), solved)
+
+
+def _lower_is_better(
+    values: NDArray[Any], maximize: bool, solved: ArrayLike | None
+) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Errors, and those that count as solved, from errors or from scores, of which no two become equal."""
+    limit = per_case(np.nan if solved is None else solved, values.shape[1], "solved")
+    if solved is not None and np.isnan(limit).any():
+        raise ValueError("solved must be a number or one number per case, got NaN")
+    if values.dtype.kind == "f":  # the limit is rounded as the values were, so that a score of 0.9 reaches 0.9
+        limit = limit.astype(values.dtype).astype(np.float64)
+        return (0.0 - values, 0.0 - limit) if maximize else (values, limit)
+    if not maximize or not values.size:
+        return values, limit
+    largest = int(values.max())
+    if solved is not None and abs(largest) > EXACT_INTEGERS:
+        raise ValueError(f"errors must not have integers beyond 2**53 if solved is given, got {largest}")
+    unsigned = values.view(f"u{values.dtype.itemsize}")  # where the difference of any two values fits
+    return np.array(largest, values.dtype).view(unsigned.dtype) - unsigned, largest - limit
 
 
 def _as_numeric(errors: Any) -> NDArray[Any]:

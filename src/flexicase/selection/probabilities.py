@@ -13,14 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexicase import _native
 from flexicase._checks import as_number_array, check_count, check_threads, room_for
-from flexicase.rng import Key, Seed, check_seed, key_from_seed, mix64
+from flexicase.rng import Key, Seed, key_from_seed, mix64
 from flexicase.selection._reference import ResolvedLexicase
 from flexicase.selection.lexicase import Lexicase, NativeKernel
 from flexicase.selection.matrix import ErrorMatrix, NanPolicy
 from flexicase.selection.methods import resolve_method
-from flexicase.selection.protocol import Method
+from flexicase.selection.protocol import Method, resolve_backend
 from flexicase.selection.sampling import DownSample, sample_size
-from flexicase.selection.select import MAX_EVENTS, Selector
+from flexicase.selection.select import MAX_EVENTS
 
 INSTEAD = "use estimate_probabilities, which draws events"
 Z_95 = 1.959963984540054
@@ -90,6 +90,8 @@ def probabilities(
     method: str | Method = "lexicase",
     *,
     nan: NanPolicy = "raise",
+    maximize: bool = False,
+    solved: ArrayLike | None = None,
     max_states: int | None = None,
 ) -> NDArray[np.float64]:
     """The exact probability of each individual to be selected by one event, (n_individuals,) float64.
@@ -101,6 +103,8 @@ def probabilities(
         errors: (n_individuals, n_cases) numbers, lower is better.
         method: A method's name (`flexicase.methods` lists them) or object.
         nan: ``"raise"`` refuses NaN, ``"worst"`` counts it as the worst error.
+        maximize: Whether ``errors`` are scores, of which higher is better.
+        solved: What counts as solved, as for `flexicase.select`.
         max_states: Give up beyond this many states (sets of survivors; with some methods also cases used); by default
             as many as take a few seconds and less than a gigabyte.
 
@@ -115,11 +119,12 @@ def probabilities(
     """
     chosen = resolve_method(method)
     budget = _Budget(None if max_states is None else check_count(max_states, "max_states", 1))
-    matrix = ErrorMatrix.from_array(errors, nan)
+    matrix = ErrorMatrix.from_array(errors, nan, maximize, solved)
     if isinstance(chosen, HasProbabilities):
         return _own_probabilities(chosen, matrix)
     if not isinstance(chosen, Lexicase):
         raise TypeError(f"{type(chosen).__name__} has no exact probabilities; {INSTEAD}")
+    chosen = chosen.without_event_samples(matrix.n_cases)
     if chosen.sampling is None:
         return budget.solve(*chosen.resolve(matrix))
     return _mean_over_samples(chosen, matrix, budget)
@@ -133,6 +138,8 @@ def estimate_probabilities(
     seed: Seed = None,
     threads: int = 1,
     nan: NanPolicy = "raise",
+    maximize: bool = False,
+    solved: ArrayLike | None = None,
 ) -> ProbabilityEstimate:
     """Estimate how likely each individual is to be selected by one event, from draws.
 
@@ -146,15 +153,15 @@ def estimate_probabilities(
         (2,)
     """
     chosen, threads = resolve_method(method), check_threads(threads)
-    check_seed(seed)
     n_draws = check_count(n_draws, "n_draws", 1, MAX_EVENTS)
-    matrix = ErrorMatrix.from_array(errors, nan)
+    matrix = ErrorMatrix.from_array(errors, nan, maximize, solved)
     if isinstance(chosen, Lexicase):
-        chosen = dataclasses.replace(chosen, elitism=0)
+        chosen = dataclasses.replace(chosen, elitism=0).without_event_samples(matrix.n_cases)
+    key = key_from_seed(seed)
     if getattr(chosen, "sampling", None) is None:
-        drawn = Selector(matrix.values, chosen, seed=seed).draw_indices(n_draws, threads=threads)
+        drawn = chosen.prepare(matrix, key, resolve_backend(None)).draw(key, range(n_draws), False, threads).indices
     else:
-        drawn = _draw_with_fresh_samples(matrix, chosen, n_draws, key_from_seed(seed))
+        drawn = _draw_with_fresh_samples(matrix, chosen, n_draws, key)
     counts = np.bincount(drawn, minlength=matrix.n_individuals)
     return ProbabilityEstimate(counts / n_draws, *wilson_interval(counts, n_draws), n_draws)
 

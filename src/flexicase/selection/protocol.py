@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import IntEnum
-from typing import TYPE_CHECKING, Literal, NoReturn, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from flexicase._checks import check_choice, room_for
 from flexicase.rng import Key
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Backend: TypeAlias = Literal["native", "reference"]
 Counts: TypeAlias = NDArray[np.int64]
+Taken: TypeAlias = NDArray[np.uint8]
 
 
 def resolve_backend(backend: Backend | None) -> Backend:
@@ -65,8 +66,10 @@ class Selection:
     Methods that do not use one case after another, such as a tournament, have no counts: ``counted`` is False, and the
     properties that count raise ValueError.
 
+    A selection is a sequence of its indices, and an index: ``population[s]`` are the selected rows of an array.
+
     Attributes:
-        indices: (n,) int64, the selected parents.
+        indices: (n,) int64, the selected parents; if ``n`` was a shape, of that shape, and so are all counts.
 
     Example:
         >>> import flexicase as fx
@@ -75,7 +78,7 @@ class Selection:
         ([1], [5], [2])
     """
 
-    __slots__ = ("_cases_used", "_ended", "_evaluations", "_evaluations_distinct", "indices")
+    __slots__ = ("_cases_used", "_ended", "_evaluations", "_evaluations_distinct", "_row_labels", "indices")
 
     def __init__(
         self,
@@ -131,11 +134,36 @@ class Selection:
             'select by a lexicase method, such as "lexicase"'
         )
 
+    @property
+    def labels(self) -> NDArray[Any]:
+        """(n,) labels of the selected rows, if the errors were a data frame or series of pandas."""
+        row_labels: NDArray[Any] | None = getattr(self, "_row_labels", None)
+        if row_labels is None:
+            raise ValueError("labels exist only if errors are a data frame or a series with an index; use indices")
+        return row_labels[self.indices]
+
+    def arrange(self, shape: int | tuple[int, ...], row_labels: NDArray[Any] | None) -> None:
+        """Give the events a shape, and the rows of the matrix labels."""
+        self._row_labels = row_labels
+        for name in ("indices", "_evaluations", "_evaluations_distinct", "_cases_used", "_ended"):
+            array = getattr(self, name)
+            setattr(self, name, None if array is None else array.reshape(shape))
+
     def __len__(self) -> int:
         return len(self.indices)
 
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.indices)
+
+    def __getitem__(self, event: Any) -> Any:
+        return self.indices[event]
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        return self.indices.astype(self.indices.dtype if dtype is None else dtype, copy=bool(copy))
+
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(n={len(self)}, counted={self.counted})"
+        n = len(self) if self.indices.ndim == 1 else self.indices.shape
+        return f"{type(self).__name__}(n={n}, counted={self.counted})"
 
 
 class FastSelection(Selection):
@@ -175,6 +203,18 @@ class Kernel(Protocol):
 
     def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
         """Run the events with these numbers; ``counts`` says whether to count."""
+        ...
+
+
+class DistinctKernel(Kernel, Protocol):
+    """A kernel that can also draw without replacement."""
+
+    def draw(self, key: Key, events: range, counts: bool, threads: int, taken: Taken | None = None) -> Selection:
+        """Run the events with these numbers.
+
+        ``taken`` has 1 for each individual that no event may select. If given, events run one after another, each on
+        the individuals left, and add theirs.
+        """
         ...
 
 

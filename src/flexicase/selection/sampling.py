@@ -13,7 +13,7 @@ from flexicase import _native
 from flexicase._checks import check_choice, check_count, check_fraction, check_not_negative, shown
 from flexicase.rng import Key, Lane, Stream, case_keys
 from flexicase.selection.matrix import ErrorMatrix, row_blocks
-from flexicase.selection.protocol import Backend, Kernel, Selection
+from flexicase.selection.protocol import Backend, Kernel, Selection, Taken
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,11 +44,20 @@ class PartitionKernel:
         self.parts = parts
         self.kernels = kernels
 
-    def draw(self, key: Key, events: range, counts: bool, threads: int) -> Selection:
+    def draw(self, key: Key, events: range, counts: bool, threads: int, taken: Taken | None = None) -> Selection:
         """Run the events with these numbers."""
         n = len(self.parts)
         which = [event % n for event in events[:n]]
-        draws = [self.kernels[k].draw(key, events[i::n], counts, threads) for i, k in enumerate(which)]
+        draws = []
+        for i, k in enumerate(which):
+            if taken is None:
+                draws.append(self.kernels[k].draw(key, events[i::n], counts, threads))
+                continue
+            members = self.parts[k].individuals
+            own = taken if members is None else taken[members]
+            draws.append(self.kernels[k].draw(key, events[i::n], counts, threads, own))  # type: ignore[call-arg]
+            if members is not None:
+                taken[members] = own
         counts = counts and all(mine.counted for mine in draws)
         out = Selection.empty(len(events), counts)
         for i, mine in enumerate(draws):
@@ -76,7 +85,8 @@ DownSampleKind: TypeAlias = Literal["random", "static", "disjoint", "rolling"]
 class DownSample:
     """A random subset of the cases (Hernandez, Lalejini, Dolson and Ofria, GECCO 2019).
 
-    A selector has one sample, whatever the kind. In `flexicase.gp.evolve` the kind says what follows it:
+    A selector has one sample, whatever the kind, unless it draws one per event. In `flexicase.gp.evolve` the kind says
+    what follows it:
 
     - ``"random"``: each generation draws a fresh sample.
     - ``"static"``: all generations use the sample of the first.
@@ -86,6 +96,8 @@ class DownSample:
     Attributes:
         size: A fraction of the cases (0 < size ≤ 1, a float), or how many (an integer).
         kind: How the sample changes from one generation to the next.
+        per: ``"generation"``: one sample per selector or generation; ``"event"``: one for every selection event, for a
+            `Lexicase` in uniform order.
 
     Example:
         >>> import flexicase as fx
@@ -96,10 +108,12 @@ class DownSample:
 
     size: float | int = 0.1
     kind: DownSampleKind = "random"
+    per: Literal["generation", "event"] = "generation"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", check_sample_size(self.size, "size"))
         check_choice(self.kind, "kind", get_args(DownSampleKind))
+        check_choice(self.per, "per", ("generation", "event"))
 
     def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Partition]:
         """One part: every individual, some cases."""
@@ -228,9 +242,10 @@ class InformedDownSample:
         solved = np.empty((len(asked), matrix.n_cases), dtype=np.bool_)
         if self.solved_by == "zero":
             for block in row_blocks(*solved.shape):
-                solved[block] = matrix.values[asked[block]] == 0
+                solved[block] = matrix.above_solved.values[asked[block]] == 0
         else:
-            solved[:] = self.solved(matrix.values[asked])
+            compared = self.solved_by in ("elite", "median")  # with others, not with what counts as solved
+            solved[:] = self.solved((matrix if compared else matrix.above_solved).values[asked])
         return [Partition(None, np.sort(self.choose(solved, stream, backend)))]
 
     def informants(self, n_individuals: int, stream: Stream) -> NDArray[np.int64]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase._checks import check_count, check_threads
+from flexicase._checks import check_flag, check_size, check_threads
 from flexicase.rng import Seed, key_from_seed
+from flexicase.selection.lexicase import without_replacement
 from flexicase.selection.matrix import ErrorMatrix, NanPolicy
 from flexicase.selection.methods import resolve_method
-from flexicase.selection.protocol import Backend, Kernel, Method, Selection, resolve_backend
+from flexicase.selection.protocol import Backend, Method, Selection, resolve_backend
 
 MAX_EVENTS = 2**40
 
@@ -26,10 +28,17 @@ class Selector:
     distribution and the counts are undefined; make a new selector for new errors.
 
     Args:
-        errors: (n_individuals, n_cases) numbers, lower is better. With no cases the choice is uniformly random.
+        errors: (n_individuals, n_cases) numbers, or one number per individual; lower is better. With no cases the
+            choice is uniformly random.
         method: A method's name (`flexicase.methods` lists them) or object.
-        seed: An int, a `numpy.random.Generator`, a `SeedSequence`, a `flexicase.rng.Key`, or None for fresh randomness.
+        seed: An int, a generator of NumPy, Python or torch, a `SeedSequence`, a `flexicase.rng.Key`, or None for fresh
+            randomness.
         nan: ``"raise"`` refuses NaN, ``"worst"`` counts it as the worst error.
+        maximize: Whether ``errors`` are scores, of which higher is better.
+        solved: The error at or below which a case counts as solved, or the score at or above which it does; one number
+            or one per case. Biases and samplings use it. By default an error of exactly 0; a score has no default.
+        replace: Whether an individual may be selected again. If not, each event of a lexicase method selects from the
+            individuals that are left; weights, MAD epsilons and samples stay those of all individuals.
         backend: ``"native"`` or ``"reference"``, which give the same draws; by default the environment variable
             ``FLEXICASE_BACKEND``, else native.
 
@@ -40,7 +49,7 @@ class Selector:
         [0, 1]
     """
 
-    __slots__ = ("_kernel", "_key", "_lock", "_next_event")
+    __slots__ = ("_elitism", "_kernel", "_key", "_lock", "_next_event", "_row_labels")
 
     def __init__(
         self,
@@ -49,56 +58,89 @@ class Selector:
         *,
         seed: Seed = None,
         nan: NanPolicy = "raise",
+        maximize: bool = False,
+        solved: ArrayLike | None = None,
+        replace: bool = True,
         backend: Backend | None = None,
     ) -> None:
         chosen = resolve_method(method)
         resolved = resolve_backend(backend)
         self._key = key_from_seed(seed)
-        self._kernel: Kernel = chosen.prepare(ErrorMatrix.from_array(errors, nan), self._key, resolved)
+        matrix = ErrorMatrix.from_array(errors, nan, maximize, solved)
+        kernel = chosen.prepare(matrix, self._key, resolved)
+        self._kernel = kernel if check_flag(replace, "replace") else without_replacement(chosen, kernel, matrix)
+        self._elitism = getattr(chosen, "elitism", 0)
+        self._row_labels = _row_labels(errors)
         self._next_event = 0
         self._lock = threading.Lock()
 
-    def draw(self, n: int = 1, *, threads: int = 1) -> Selection:
-        """Select ``n`` parents, with replacement, and count; the outcome does not depend on ``threads``."""
+    def draw(self, n: int | tuple[int, ...] = 1, *, threads: int = 1) -> Selection:
+        """Select ``n`` parents and count; the outcome does not depend on ``threads``."""
         return self._draw(n, True, threads)
 
-    def draw_indices(self, n: int = 1, *, threads: int = 1) -> NDArray[np.int64]:
+    def draw_indices(self, n: int | tuple[int, ...] = 1, *, threads: int = 1) -> NDArray[np.int64]:
         """Select ``n`` parents, the same as `draw`, (n,) int64, without counting, which is faster."""
         return self._draw(n, False, threads).indices
 
-    def _draw(self, n: int, counts: bool, threads: int) -> Selection:
-        n, threads = check_count(n, "n", 0, MAX_EVENTS), check_threads(threads)
+    def _draw_all(self, size: int | tuple[int, ...], counts: bool, threads: int) -> Selection:
+        """The only draw of a selector, which returns every elite; with or without counts."""
+        if self._elitism:
+            n = check_size(size, "n", MAX_EVENTS)
+            if n < self._elitism:
+                raise ValueError(f"n must be at least elitism, {self._elitism}, got {n}")
+        return self._draw(size, counts, threads)
+
+    def _draw(self, size: int | tuple[int, ...], counts: bool, threads: int) -> Selection:
+        n, threads = check_size(size, "n", MAX_EVENTS), check_threads(threads)
         with self._lock:
             start = self._next_event
-            self._next_event = start + n
+            self._next_event = end = start + n
         try:
-            return self._kernel.draw(self._key, range(start, start + n), counts, threads)
+            drawn = self._kernel.draw(self._key, range(start, end), counts, threads)
         except BaseException:
             with self._lock:
-                if self._next_event == start + n:
+                if self._next_event == end:
                     self._next_event = start
             raise
+        if n is not size or self._row_labels is not None:
+            drawn.arrange(size, self._row_labels)
+        return drawn
+
+
+def _row_labels(errors: Any) -> NDArray[Any] | None:
+    """The index of a data frame or a series of pandas, a copy."""
+    return np.array(errors.index) if hasattr(errors, "iloc") else None
 
 
 def select(
     errors: ArrayLike,
-    n: int = 1,
+    n: int | tuple[int, ...] = 1,
     method: str | Method = "lexicase",
     *,
     seed: Seed = None,
     threads: int = 1,
     nan: NanPolicy = "raise",
+    maximize: bool = False,
+    solved: ArrayLike | None = None,
+    replace: bool = True,
     backend: Backend | None = None,
 ) -> Selection:
-    """Select ``n`` parents from an error matrix, with replacement.
+    """Select ``n`` parents from an error matrix.
 
     Args:
-        errors: (n_individuals, n_cases) numbers, lower is better. With no cases the choice is uniformly random.
-        n: Number of parents.
+        errors: (n_individuals, n_cases) numbers, or one number per individual; lower is better. With no cases the
+            choice is uniformly random.
+        n: Number of parents, or a shape, such as (children, 2).
         method: A method's name (`flexicase.methods` lists them) or object.
-        seed: An int, a `numpy.random.Generator`, a `SeedSequence`, a `flexicase.rng.Key`, or None for fresh randomness.
+        seed: An int, a generator of NumPy, Python or torch, a `SeedSequence`, a `flexicase.rng.Key`, or None for fresh
+            randomness.
         threads: Number of threads; the outcome does not depend on it.
         nan: ``"raise"`` refuses NaN, ``"worst"`` counts it as the worst error.
+        maximize: Whether ``errors`` are scores, of which higher is better.
+        solved: The error at or below which a case counts as solved, or the score at or above which it does; one number
+            or one per case. Biases and samplings use it. By default an error of exactly 0; a score has no default.
+        replace: Whether an individual may be selected again. If not, each event of a lexicase method selects from the
+            individuals that are left; weights, MAD epsilons and samples stay those of all individuals.
         backend: ``"native"`` or ``"reference"``; see `Selector`.
 
     Example:
@@ -108,17 +150,22 @@ def select(
         >>> len(s.indices), bool((s.evaluations >= 3).all())
         (4, True)
     """
-    return Selector(errors, method, seed=seed, nan=nan, backend=backend).draw(n, threads=threads)
+    options: Any = {"nan": nan, "maximize": maximize, "solved": solved, "replace": replace, "backend": backend}
+    selector = Selector(errors, method, seed=seed, **options)
+    return selector._draw_all(n, True, threads)
 
 
 def select_indices(
     errors: ArrayLike,
-    n: int = 1,
+    n: int | tuple[int, ...] = 1,
     method: str | Method = "lexicase",
     *,
     seed: Seed = None,
     threads: int = 1,
     nan: NanPolicy = "raise",
+    maximize: bool = False,
+    solved: ArrayLike | None = None,
+    replace: bool = True,
     backend: Backend | None = None,
 ) -> NDArray[np.int64]:
     """Select the same parents as `select` with the same arguments, (n,) int64, without counting, which is faster.
@@ -128,4 +175,6 @@ def select_indices(
         >>> fx.select_indices([[0, 0], [1, 2]], 3, seed=1).tolist()
         [0, 0, 0]
     """
-    return Selector(errors, method, seed=seed, nan=nan, backend=backend).draw_indices(n, threads=threads)
+    options: Any = {"nan": nan, "maximize": maximize, "solved": solved, "replace": replace, "backend": backend}
+    selector = Selector(errors, method, seed=seed, **options)
+    return selector._draw_all(n, False, threads).indices

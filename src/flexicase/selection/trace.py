@@ -56,8 +56,10 @@ def trace(
     *,
     seed: Seed = None,
     nan: NanPolicy = "raise",
+    maximize: bool = False,
+    solved: ArrayLike | None = None,
 ) -> Trace:
-    """Replay the events of ``select(errors, n, method, seed=seed)`` and record every pool size.
+    """Replay the events of `select` with the same arguments and record every pool size.
 
     It is slower than `select`. ``n`` is at most a million; ``method`` must be a lexicase method.
 
@@ -71,7 +73,8 @@ def trace(
         raise TypeError(f"method must be a lexicase method, which uses one case after another, got {shown(method)}")
     n = check_count(n, "n", 0, MAX_TRACED_EVENTS)
     key = key_from_seed(seed)
-    matrix = ErrorMatrix.from_array(errors, nan)
+    matrix = ErrorMatrix.from_array(errors, nan, maximize, solved)
+    chosen = chosen.without_event_samples(matrix.n_cases)
     whole = Partition(None, None)
     parts = [whole] if chosen.sampling is None else chosen.sampling.parts(matrix, key, "reference")
     kernels = [_RecordingKernel(chosen, matrix, part) for part in parts]
@@ -105,7 +108,7 @@ class _RecordingKernel(ReferenceKernel):
         everyone = np.arange(len(self.errors))
         self._pool = [len(everyone)]
         self._distinct = [self._count_distinct(everyone)]
-        parent = self.run_event(key, event)[0]
+        parent = self.run_event(key, event, everyone)[0]
         return parent, self._pool, self._distinct
 
     def filter(self, pool: NDArray[np.int64], batch: list[int]) -> NDArray[np.int64]:

@@ -159,7 +159,8 @@ def verify_draws(draws: Mapping[str, ArrayLike], method: str | Method = "lexicas
 def _independent(method: str | Method) -> Method:
     chosen = resolve_method(method)
     if type(chosen).__name__ == "BatchTournament" or (
-        isinstance(chosen, Lexicase) and (chosen.sampling is not None or chosen.elitism)
+        isinstance(chosen, Lexicase)
+        and (chosen.elitism or (chosen.sampling is not None and not chosen.samples_each_event))
     ):
         raise ValueError(f"method must draw its events independently, without sampling or elitism, got {shown(method)}")
     return chosen
