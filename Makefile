@@ -19,7 +19,7 @@ HIDE_EDITABLE = echo 'import sys; sys.meta_path[:] = [f for f in sys.meta_path i
 NATIVE := $(wildcard $(foreach kind,cpp hpp inl,native/*/*.$(kind) native/*/*/*.$(kind)))
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-fast lint format native-tests pytest bench docs results asan asan-python tsan hostile libcxx libcxx-python aarch64 fuzz clean
+.PHONY: help venv demo test test-adapters test-fast lint format native-tests pytest bench docs results asan asan-python tsan hostile libcxx libcxx-python aarch64 fuzz clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-22s%s\n", $$1, $$2 }'
@@ -33,6 +33,9 @@ test: ## everything that must pass: lint, types, native tests, pytest
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory native-tests
 	@$(MAKE) --no-print-directory pytest
+
+test-adapters: .venv/.built ## every adapter against its real package; those whose pins collide in build/adapters
+	$(PY) tools/test_adapters.py
 
 test-fast: .venv/.built ## the Python tests that are not marked slow
 	$(PY) -m pytest $(PYTEST_ARGS) -m "not slow"

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import flexicase as fx
+from flexicase.adapters.geneticengine import LexicaseStep
 from flexicase.selection.verify import Select
 
 
@@ -53,9 +54,55 @@ def tpot_selectors() -> Iterator[tuple[str, Select, Any]]:
     yield "lexicase_selection", lambda e, n, rng: module.lexicase_selection(-e, n, rng=rng)[:, 0], "lexicase"
 
 
+def geneticengine_step(step: Any, parents_per_call: int | None) -> Select:
+    """A step of GeneticEngine that is asked for so many parents at once; None is as many as there are individuals."""
+    from geneticengine.evaluation.sequential import SequentialEvaluator
+    from geneticengine.problems import Fitness, MultiObjectiveProblem
+    from geneticengine.random.sources import NativeRandomSource
+    from geneticengine.solutions.individual import ConcreteIndividual
+
+    def indices(errors: Any, n: int, rng: np.random.Generator) -> list[int]:
+        problem = MultiObjectiveProblem(lambda _: [], [True] * errors.shape[1])
+        individuals = [ConcreteIndividual(i) for i in range(len(errors))]
+        for one, row in zip(individuals, errors.tolist(), strict=True):
+            one.set_fitness(problem, Fitness(row))
+        source, evaluator, found = NativeRandomSource(int(rng.integers(2**62))), SequentialEvaluator(), []
+        size = min(parents_per_call or len(errors), len(errors))  # it selects without replacement
+        while len(found) < n:
+            found += step.apply(problem, evaluator, None, source, iter(individuals), size, 1)
+        return [one.get_phenotype() for one in found[:n]]
+
+    return indices
+
+
+def geneticengine_selectors() -> Iterator[tuple[str, Select, Any]]:
+    selection = importlib.import_module("geneticengine.algorithms.gp.operators.selection")
+    for size in (1, 3, None):
+        name = f"LexicaseSelection, {size or 'all'} parents at once"
+        yield name, geneticengine_step(selection.LexicaseSelection(), size), "lexicase"
+    yield "LexicaseStep of flexicase, all parents at once", geneticengine_step(LexicaseStep(), None), "lexicase"
+
+
+def show_dominated_individual() -> None:
+    """How often GeneticEngine selects an individual that is worse than another on every case."""
+    selection = importlib.import_module("geneticengine.algorithms.gp.operators.selection")
+    errors = np.array([[0, 1, 1], [0, 1, 1], [1, 0, 1], [1, 1, 0], [2, 2, 2]], dtype=float)
+    print("exact probabilities", fx.probabilities(errors).round(3).tolist())
+    for step in (selection.LexicaseSelection(), LexicaseStep()):
+        for size in (1, 3, 5):
+            chosen = geneticengine_step(step, size)(errors, 15_000, np.random.default_rng(0))
+            print(f"{step}, {size} at once", (np.bincount(chosen, minlength=5) / 15_000).round(3).tolist())
+
+
 def main() -> None:
     """Print one line per selector."""
-    for package, selectors in (("deap", deap_selectors), ("lexicase", lexicase_selectors), ("tpot", tpot_selectors)):
+    packages = {
+        "deap": deap_selectors,
+        "lexicase": lexicase_selectors,
+        "tpot": tpot_selectors,
+        "geneticengine": geneticengine_selectors,
+    }
+    for package, selectors in packages.items():
         try:
             for name, select, method in selectors():
                 found = fx.verify(select, method)
@@ -64,6 +111,9 @@ def main() -> None:
                 )
         except ImportError as error:
             print(package, "skipped:", error)
+            continue
+        if package == "geneticengine":
+            show_dominated_individual()
 
 
 if __name__ == "__main__":

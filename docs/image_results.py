@@ -1,7 +1,8 @@
 """Puts the tables and figures of the image studies into their page: ``python docs/image_results.py``.
 
 Tables go between ``<!-- STUDY TABLE -->`` and ``<!-- end -->``, where STUDY is a folder of ``results`` and TABLE a part
-of the report, or ``runs``: how many there are and what made them.
+of the report, or ``runs``: how many there are and what made them; or ``section``: the whole study, left out until it
+has results.
 """
 
 from __future__ import annotations
@@ -20,6 +21,16 @@ sys.path.append(str(DOCS))
 
 from make_results import standing, table_text  # noqa: E402
 
+#: What stands above a study whose section is left out until it has results.
+TAIL = """## The end of training, on CIFAR-10
+
+The paper's savings come late, when candidates are nearly alike. Each seed trains a VGG-11 at quarter width (0.6 million
+parameters) by ordinary SGD and then runs the paper's last generations from it, with its learning rates, a population of
+4 and batches of 64, once per method (`results/plans/cifar-tail.toml`).
+
+![Evaluations per generation at the end of training on CIFAR-10](images/last-generations-cifar10.png)
+
+*Moving averages of 20 generations, means over the runs; bands are 95 % intervals.*"""
 PAGE = DOCS / "image-results.md"
 FIGURE = "last-generations"
 BLOCK = re.compile(r"<!-- (?P<study>[\w-]+) (?P<table>\w+) -->\n.*?<!-- end -->", re.DOTALL)
@@ -30,13 +41,22 @@ def study(name: str) -> StudyResults:
     return read_results(DOCS.parent / "results" / name)
 
 
+def section(name: str) -> str:
+    """A whole study: every table of its report; nothing if it has no results yet."""
+    if not (DOCS.parent / "results" / name / "manifest.json").exists():
+        return ""
+    results = study(name)
+    titles = [f"**{part.title}.** {table(results, part.id)}" for part in sections_of(results) if part.table]
+    return "\n".join([f"{TAIL}\n", f"{standing(results)}\n", *titles])
+
+
 def table(results: StudyResults, name: str) -> str:
     """One of the report's tables, below the text that explains it."""
     if name == "runs":
         return f"{standing(results)}\n"
-    section = next(section for section in sections_of(results) if section.id == name)
-    assert section.table is not None
-    return f"{section.text}\n\n{table_text(section.table)}\n"
+    part = next(part for part in sections_of(results) if part.id == name)
+    assert part.table is not None
+    return f"{part.text}\n\n{table_text(part.table)}\n"
 
 
 def filled(page: str) -> str:
@@ -44,14 +64,17 @@ def filled(page: str) -> str:
 
     def block(match: re.Match[str]) -> str:
         mark = f"<!-- {match['study']} {match['table']} -->"
-        return f"{mark}\n{table(study(match['study']), match['table'])}<!-- end -->"
+        whole = match["table"] == "section"
+        text = section(match["study"]) if whole else table(study(match["study"]), match["table"])
+        return f"{mark}\n{text}<!-- end -->"
 
     return BLOCK.sub(block, page)
 
 
 def draw() -> None:
     """Draw the figures of all studies on the page."""
-    for name in dict.fromkeys(match["study"] for match in BLOCK.finditer(PAGE.read_text(encoding="utf-8"))):
+    names = dict.fromkeys(match["study"] for match in BLOCK.finditer(PAGE.read_text(encoding="utf-8")))
+    for name in (name for name in names if (DOCS.parent / "results" / name / "manifest.json").exists()):
         with tempfile.TemporaryDirectory() as folder:
             for file in draw_figures(sections_of(study(name)), Path(folder)):
                 if file.suffix == ".png" and file.name.startswith(FIGURE):

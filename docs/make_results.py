@@ -22,7 +22,10 @@ from flexicase.report.figures import draw_figures, figures_of
 from flexicase.report.write import PROGRAMS, layout_of, sections_of, write_tables
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.append(str(ROOT / "benchmarks"))
+sys.path += [str(ROOT / "benchmarks"), str(ROOT / "docs")]
+
+from good_for import fill_page  # noqa: E402
+from study_figures import draw_ratios  # noqa: E402
 
 from fragments import markdown_table, replace_fragment  # noqa: E402
 
@@ -30,6 +33,16 @@ PAGE, GP_PAGE = Path("docs/results.md"), Path("docs/gp.md")
 LIST = Path("results/README.md")
 IMAGES = Path("docs/images/results")
 TABLES = "tables"
+#: What stands above a study of this kind; other studies have their headings in the page.
+SAME_POPULATIONS = """## The same populations
+
+Runs of different methods differ in their populations, not only in what selection costs. Here the paper's five methods
+select from the same errors, those of runs with lexicase on every problem of the first benchmark suite."""
+RATIOS = (
+    "Evaluations of the hard-first orders divided by those of lexicase; a point without a line has fewer than 3 seeds."
+)
+#: A list of more problems than this says how many they are.
+MAX_LISTED = 6
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
@@ -55,7 +68,7 @@ def refresh(root: Path) -> list[Path]:
         sections = sections_of(results)
         files += write_tables(results, sections, root / "results" / results.spec.name / TABLES)
         if results.spec.kind != "image":
-            pictures = draw(sections, root / IMAGES / results.spec.name)
+            pictures = draw(results, sections, root / IMAGES / results.spec.name)
             files += pictures
             name = results.spec.name
             path = root / GP_PAGE if f"<!-- {name}:begin -->" in pages[root / GP_PAGE] else root / PAGE
@@ -66,7 +79,7 @@ def refresh(root: Path) -> list[Path]:
     (root / LIST).write_text(replace_fragment(overview, list_of(studies), "studies"), encoding="utf-8")
     for path, text in pages.items():
         path.write_text(text, encoding="utf-8")
-    return files
+    return files + fill_page(studies, root)
 
 
 def finding(studies: list[StudyResults]) -> str:
@@ -79,10 +92,13 @@ def finding(studies: list[StudyResults]) -> str:
     return "\n".join(lines)
 
 
-def draw(sections: list[Section], folder: Path) -> list[Path]:
+def draw(results: StudyResults, sections: list[Section], folder: Path) -> list[Path]:
     """The figures that the page shows, drawn into a folder that holds nothing else."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+    if results.spec.kind == "same-populations":
+        draw_ratios(results, folder / "ratios.png")
+        return [folder / "ratios.png"]
     with tempfile.TemporaryDirectory() as everything:
         drawn = draw_figures(sections, Path(everything))
         return [Path(shutil.copy(path, folder)) for path in drawn if is_shown(path)]
@@ -95,8 +111,9 @@ def is_shown(path: Path) -> bool:
 
 def fragment(results: StudyResults, sections: list[Section], pictures: list[Path]) -> str:
     """A study as Markdown: how far it is, then text, figures and table of each section."""
-    captions = {figure.name: figure.chart.caption for figure in figures_of(sections)}
-    parts = [standing(results)]
+    captions = {"ratios": RATIOS} | {figure.name: figure.chart.caption for figure in figures_of(sections)}
+    parts = [SAME_POPULATIONS] if results.spec.kind == "same-populations" else []
+    parts.append(standing(results))
     parts += [
         f"![{path.stem.replace('-', ' ')}](images/results/{results.spec.name}/{path.name})\n\n*{captions[path.stem]}*"
         for path in pictures
@@ -109,11 +126,16 @@ def standing(results: StudyResults) -> str:
     """How far a study is, and what made it."""
     origin, done = results.origin(), len(results.runs)
     far = f"all {done} runs" if done == results.planned else f"{done} of {results.planned} runs so far"
-    sizes = ", ".join(f"{name} {value}" for name, value in results.spec.settings.items())
-    hours = sum(run.provenance.get("seconds") or 0.0 for run in results.runs) / 3600
+    sizes = ", ".join(f"{name} {value}" for name, value in results.spec.settings.items() if not isinstance(value, list))
+    cost = [run.provenance.get("processor_seconds") for run in results.runs]
+    measured = [seconds for seconds in cost if seconds is not None]
+    if len(measured) == len(cost):
+        took = f"The runs took {sum(measured) / 3600:.1f} processor hours in all"
+    else:
+        hours = sum(run.provenance.get("seconds") or 0.0 for run in results.runs) / 3600
+        took = f"The runs took {hours:.1f} hours in all, each with one thread, beside other work"
     return (
-        f"{far[:1].upper()}{far[1:]}; {sizes}. Made by flexicase {origin['versions']} on {origin['machines']}. The "
-        f"runs took {hours:.1f} hours in all, each with one thread, beside other work."
+        f"{far[:1].upper()}{far[1:]}; {sizes}. Made by flexicase {origin['versions']} on {origin['machines']}. {took}."
     )
 
 
@@ -131,7 +153,8 @@ def list_of(studies: list[StudyResults]) -> str:
     """A line for each study."""
     rows = []
     for results in studies:
-        problems = ", ".join(map(paper.title, results.problems))
+        titles = list(map(paper.title, results.problems))
+        problems = ", ".join(titles) if len(titles) <= MAX_LISTED else f"{len(titles)} problems"
         done = f"{len(results.runs)} of {results.planned}"
         kind = "programs" if layout_of(results) is PROGRAMS else layout_of(results).title
         rows.append([f"`{results.spec.name}`", f"{kind}: {problems}", done])

@@ -21,7 +21,19 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "flexicase"
 ROW = re.compile(r"^\| [^|]+ \| `(\w+)` \| `([\w./]+)` \|$", re.M)
 #: Packages whose `__all__` is the public API, beside that of `flexicase` itself.
-PACKAGES = ("adapters.deap", "data", "evaluation", "experiments", "gp", "plot", "problems", "push", "report", "torch")
+ADAPTERS = ("deap", "geneticengine", "gepa", "leap_ec", "pygad", "pymoo")
+PACKAGES = (
+    *(f"adapters.{name}" for name in ADAPTERS),
+    "data",
+    "evaluation",
+    "experiments",
+    "gp",
+    "plot",
+    "problems",
+    "push",
+    "report",
+    "torch",
+)
 
 
 @cache

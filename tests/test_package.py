@@ -16,7 +16,7 @@ import pytest
 
 import flexicase as fx
 from flexicase import adapters, data, evaluation, experiments, plot
-from flexicase.adapters import deap
+from flexicase.adapters import deap, geneticengine, gepa, leap_ec, pygad, pymoo
 
 
 @pytest.mark.parametrize("package", [fx, experiments], ids=["flexicase", "experiments"])
@@ -48,6 +48,8 @@ def test_importing_is_light_and_names_are_no_modules(use: str) -> None:
 PARTS_OF_A_METHOD = {fx.Lexicase, fx.Weighted, fx.Ranked}
 SELECTS = (
     *(fx.select, fx.select_indices, fx.Selector, fx.FastLexicase, fx.trace, fx.advise),
+    *(geneticengine.LexicaseStep, gepa.LexicaseCandidateSelector, leap_ec.lexicase_selection),
+    *(pygad.lexicase_parents, pymoo.LexicaseSelection),
     *(fx.probabilities, fx.estimate_probabilities, deap.selLexicase, deap.selFastLexicase, plot.case_weights),
 )
 README = Path(__file__).parent.parent / "README.md"
@@ -55,7 +57,7 @@ README = Path(__file__).parent.parent / "README.md"
 
 def public_callables() -> Iterator[tuple[str, Callable]]:
     """Every public function, class and method, beside the parts of a method."""
-    for module in (fx, evaluation, plot, data, deap, adapters):
+    for module in (fx, evaluation, plot, data, deap, geneticengine, gepa, leap_ec, pygad, pymoo, adapters):
         for name in getattr(module, "__all__", [n for n in vars(module) if not n.startswith("_")]):
             found = getattr(module, name)
             if not getattr(found, "__module__", "").startswith("flexicase"):

@@ -1,4 +1,4 @@
-"""The page of results holds what the exports hold, whatever stood there before."""
+"""The pages of results hold what the exports hold, whatever stood there before."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from types import ModuleType
 
 import pytest
 from tests.report.conftest import write_known_export
-
-pytestmark = pytest.mark.slow
 
 PROJECT = Path(__file__).resolve().parents[2]
 PAGE = "# Results\n\nWords.\n\n<!-- known:begin -->\nold numbers\n<!-- known:end -->\n\nMore words.\n"
@@ -39,6 +37,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_study_goes_to_the_page_with_its_marks(script: ModuleType, root: Path) -> None:
     (root / "docs" / "results.md").write_text("# Results\n")
     (root / "docs" / "gp.md").write_text(PAGE)
@@ -47,6 +46,7 @@ def test_a_study_goes_to_the_page_with_its_marks(script: ModuleType, root: Path)
     assert "48 of 54 runs so far" in (root / "docs" / "gp.md").read_text()
 
 
+@pytest.mark.slow
 def test_numbers_verdicts_and_figures_are_made_anew(script: ModuleType, root: Path) -> None:
     stale = root / "docs" / "images" / "results" / "known" / "stale.png"
     stale.parent.mkdir(parents=True)
@@ -76,14 +76,58 @@ def test_numbers_verdicts_and_figures_are_made_anew(script: ModuleType, root: Pa
     )
 
 
+@pytest.mark.slow
 def test_a_study_without_a_place_on_the_page_is_named(script: ModuleType, root: Path) -> None:
     (root / "docs" / "results.md").write_text("# Results\n")
     with pytest.raises(ValueError, match="<!-- known:begin -->"):
         script.refresh(root)
 
 
+@pytest.mark.slow
 def test_every_study_of_the_project_has_its_place() -> None:
     folders = {path.parent.name for path in (PROJECT / "results").glob("*/manifest.json")}
     assert folders
     pages = [(PROJECT / "docs" / name).read_text(encoding="utf-8") for name in ("results.md", "image-results.md")]
     assert {f for f in folders if f"<!-- {f}:begin -->" in pages[0] or f"<!-- {f} " in pages[1]} == folders
+
+
+@pytest.mark.slow
+def test_the_page_of_what_the_idea_is_good_for_says_what_the_results_say(script: ModuleType, tmp_path: Path) -> None:
+    """Not so? Run ``make results``."""
+    page = PROJECT / "docs" / "good-for.md"
+    (tmp_path / "docs").mkdir()
+    stale = page.read_text(encoding="utf-8").replace("97–100 %", "50 %")
+    (tmp_path / "docs" / "good-for.md").write_text(stale, encoding="utf-8")
+    studies = [script.read_results(manifest.parent) for manifest in (PROJECT / "results").glob("*/manifest.json")]
+    files = script.fill_page(studies, tmp_path)
+    assert len(files) == 4
+    assert (tmp_path / "docs" / "good-for.md").read_text(encoding="utf-8") == page.read_text(encoding="utf-8") != stale
+
+
+@pytest.fixture
+def image_results():
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed (the report extra)")
+    spec = importlib.util.spec_from_file_location("image_results", PROJECT / "docs" / "image_results.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_tables_are_those_of_the_results(image_results):
+    """Not so? Run ``python docs/image_results.py``."""
+    page = image_results.PAGE.read_text(encoding="utf-8")
+    assert len(image_results.BLOCK.findall(page)) >= 3
+    assert image_results.filled(page) == page
+
+
+def test_a_stale_table_is_noticed(image_results):
+    page = image_results.PAGE.read_text(encoding="utf-8")
+    assert image_results.filled(page.replace("| Gradient Lexicase |", "| Plain |", 1)) == page
+
+
+def test_a_study_without_results_has_no_section(image_results, monkeypatch, tmp_path):
+    """Until the study of the end of training has runs, the page must not announce it."""
+    page = image_results.PAGE.read_text(encoding="utf-8")
+    assert "<!-- cifar-tail section -->" in page
+    monkeypatch.setattr(image_results, "DOCS", tmp_path / "docs")
+    assert image_results.section("cifar-tail") == ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import flexicase
+from flexicase.rng import Key
 
 pytestmark = pytest.mark.slow
 
@@ -75,19 +77,42 @@ def test_a_wrong_snippet_is_noticed(tmp_path: Path) -> None:
         run(first._replace(code="y"), tmp_path, namespace)
 
 
-def test_the_cpp_snippet_compiles_and_runs(tmp_path: Path) -> None:
-    library = ROOT / "build" / "venv" / "libflexicase_core.a"
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Headers and library as CMake installs them. The library is that of make venv, so nothing is compiled again."""
+    if shutil.which("cmake") is None:
+        pytest.skip("cmake is not installed")
+    library = ROOT / "build" / "venv" / "libflexicase.a"
     assert library.exists(), "run make venv, which builds the library"
-    (code,) = re.findall(r"^```cpp\n(.*?)^```", (ROOT / "docs" / "cpp.md").read_text(encoding="utf-8"), re.M | re.S)
-    source, program = tmp_path / "snippet.cpp", tmp_path / "snippet"
-    source.write_text(code, encoding="utf-8")
-    options = ["-std=c++20", f"-I{ROOT / 'native' / 'include'}", "-pthread", "-o", str(program)]
-    subprocess.run(["c++", *options, str(source), str(library)], check=True)
-    done = subprocess.run([program], capture_output=True, text=True, check=True)
-    first, second, third = map(int, done.stdout.split())
-    assert third == 0
-    assert 600 < first < 730
-    assert first + second == 1000
+    build, prefix = tmp_path_factory.mktemp("build"), tmp_path_factory.mktemp("prefix")
+    subprocess.run(["cmake", "-S", ROOT, "-B", build], check=True, capture_output=True)
+    shutil.copy(library, build)
+    subprocess.run(["cmake", "--install", build, "--prefix", prefix], check=True, capture_output=True)
+    return prefix
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+def test_the_cpp_example_and_snippet_build_against_an_installed_library(
+    compiler: str, prefix: Path, tmp_path: Path
+) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    page = (ROOT / "docs" / "cpp.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^```cpp\n(.*?)^```", page, re.M | re.S)
+    project = shutil.copytree(ROOT / "examples" / "cpp", tmp_path / "project")
+    assert len((project / "main.cpp").read_text(encoding="utf-8").splitlines()) <= 60
+    (project / "snippet.cpp").write_text(code, encoding="utf-8")
+    with (project / "CMakeLists.txt").open("a", encoding="utf-8") as file:
+        file.write("add_executable(snippet snippet.cpp)\ntarget_link_libraries(snippet PRIVATE flexicase::flexicase)\n")
+    build = tmp_path / "build"
+    settings = [f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_COMPILER={compiler}", "-DCMAKE_CXX_FLAGS=-Wall -Werror"]
+    subprocess.run(["cmake", "-S", project, "-B", build, *settings], check=True)
+    subprocess.run(["cmake", "--build", build, "-j", "2"], check=True)
+    done = subprocess.run([build / "snippet"], capture_output=True, text=True, check=True)
+    same = flexicase.select_indices([[0, 0, 9], [9, 9, 0], [3, 3, 3]], 1000, seed=Key(7, 0))
+    assert [int(n) for n in done.stdout.split()] == [(same == i).sum() for i in range(3)]
+    done = subprocess.run([build / "lexicase_example"], capture_output=True, text=True, check=True)
+    assert [float(c) for c in done.stdout.split()] == pytest.approx([1, 0, -0.5, 0.25], abs=0.1)
 
 
 LINK = re.compile(r"(?<!\\)\[[^\]]*\]\(([^)\s]+)\)")

@@ -12,7 +12,7 @@ import numpy as np
 
 import flexicase as fx
 from flexicase import data, evaluation, plot, push
-from flexicase.adapters import deap
+from flexicase.adapters import deap, geneticengine, gepa, leap_ec, pygad, pymoo
 from flexicase.cli import _error_files as files
 from flexicase.evaluation import _lookahead as lookahead
 from flexicase.selection import methods as registry
@@ -267,6 +267,29 @@ def _deap() -> Iterator[Call]:
     yield Call("fitness", _fitness, {"individuals": (1.0,), "weights": (-1.0,)})
 
 
+def _other_hosts() -> Iterator[Call]:
+    given = {"method": "lexicase", "solved": 0.0, "nan": "worst"}
+    yield Call("LexicaseCandidateSelector", gepa.LexicaseCandidateSelector, given | {"seed": 1})
+    yield Call("LexicaseSelection", pymoo.LexicaseSelection, given | {"key": "F", "threads": 1})
+    yield Call("LexicaseStep", geneticengine.LexicaseStep, given | {"threads": 1})
+    leap = {"population": [SimpleNamespace(problem=SimpleNamespace(maximize=True), fitness=[1.0, 2.0])]}
+    yield Call("lexicase_selection", leap_ec.lexicase_selection, given | leap | {"threads": 1})
+    yield Call("lexicase_parents", pygad.lexicase_parents, given | {"scores": len, "threads": 1})
+    state = SimpleNamespace(i=0, prog_candidate_val_subscores=[{0: 1.0}])
+    yield Call("select_candidate_idx", gepa.LexicaseCandidateSelector().select_candidate_idx, {"state": state})
+    population = {"F": np.zeros((2, 2)), "feas": np.ones(2, bool)}
+    mating = {"pop": population, "n_select": 2, "n_parents": 2}
+    yield Call("LexicaseSelection.do", _mating, mating)
+    generator = SimpleNamespace(population=np.zeros((2, 1)), numpy_random_generator=np.random.default_rng(1))
+    yield Call(
+        "lexicase_parents()", pygad.lexicase_parents(), {"fitness": [[1], [2]], "num_parents": 2, "ga": generator}
+    )
+
+
+def _mating(pop: Any, n_select: Any, n_parents: Any) -> None:
+    pymoo.LexicaseSelection().do(None, pop, n_select, n_parents, to_pop=False)
+
+
 def _fitness(individuals: Any, weights: Any) -> None:
     deap.errors_of([SimpleNamespace(fitness=SimpleNamespace(wvalues=individuals, weights=weights))])
 
@@ -290,4 +313,4 @@ def _readers() -> Iterator[Call]:
 def calls() -> list[Call]:
     """Every call."""
     pictures = _pictures() if find_spec("matplotlib") else ()
-    return [*_selection(), *_partial(), *_deap(), *pictures, *_readers()]
+    return [*_selection(), *_partial(), *_deap(), *_other_hosts(), *pictures, *_readers()]

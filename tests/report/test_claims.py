@@ -9,7 +9,7 @@ import pytest
 
 from flexicase.experiments.results import read_results
 from flexicase.experiments.spec import read_spec
-from flexicase.report.claims import RULES, claims, claims_section, image_claims, verdict_line
+from flexicase.report.claims import RULES, RULES_AFTER, RULES_BEFORE, claims, claims_section, image_claims, verdict_line
 from tests.report.conftest import SPEC
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
@@ -136,7 +136,8 @@ def test_the_table_has_every_claim_and_the_rules(results):
     found = claims(results)
     section = claims_section(found)
     assert len(section.table.rows) == len(found)
-    assert section.text == f"{verdict_line(found)} {RULES}"
+    assert section.text == f"{verdict_line(found)} {RULES} {RULES_AFTER}"
+    assert claims_section(found, planned=True).text.endswith(RULES_BEFORE)
     assert {len(row) for row in section.table.rows} == {len(section.table.header)}
     counts = Counter(claim.verdict for claim in found)
     assert verdict_line(found).startswith(f"Of {len(found)} claims of the paper: {counts['reproduced']} reproduced")
@@ -175,9 +176,15 @@ def test_counts_here_and_in_the_paper_are_pooled(paper_claims):
     assert "65/100 against 86/100, p = 9e-04" in claim.note
 
 
-def test_the_readme_states_the_verdicts_of_both_studies(paper_claims):
+def spec_of(folder):
+    return (folder / "study.toml").read_text(encoding="utf-8")
+
+
+def test_the_readme_states_the_verdicts_of_every_study(paper_claims):
     text = " ".join((RESULTS.parent / "README.md").read_text(encoding="utf-8").split())
-    for found in (paper_claims, image_claims(read_results(RESULTS / "image-laptop"))):
+    images = [path.parent for path in RESULTS.glob("*/manifest.json") if 'kind = "image"' in spec_of(path.parent)]
+    assert images
+    for found in (paper_claims, *(image_claims(read_results(folder)) for folder in images)):
         counts = Counter(claim.verdict for claim in found)
         numbers = [counts[v] for v in ("reproduced", "not reproduced", "depends on the count", "not testable here")]
         assert f"| {len(found)} | {' | '.join(map(str, numbers))} |" in text

@@ -11,7 +11,7 @@ import pytest
 from flexicase.experiments.results import FinishedRun, StudyResults
 from flexicase.experiments.spec import read_spec
 from flexicase.report._curves import last_curve
-from flexicase.report._images import accuracy_differences, compare, image_sections, tail_shares, typical
+from flexicase.report._images import accuracy_differences, compare, image_sections, last_total, tail_shares, typical
 from flexicase.report.claims import image_claims
 
 HARD_MAX, HARD_MIN = (f"weighted-num-nonzeros default_weight={weight}" for weight in ("max", "min"))
@@ -149,3 +149,26 @@ def test_the_page_is_of_images(results):
     assert "the image-classification study" in page
     assert "Successful runs" not in page
     assert "Why selections ended" in page
+
+
+def test_the_end_of_training_is_judged_as_its_plan_says(results):
+    """Generations before the last 50 must not count, nor contrasts that the plan does not name."""
+    spec = read_spec(SPEC + "\n[settings]\narch = 'digits'\ngenerations = 80\npretrain_epochs = 5\n")
+    facts = {"pretrain_accuracy": 0.995, "pretrain_test_accuracy": 0.6}
+    tail = replace(results, spec=spec, runs=tuple(replace(r, summary=r.summary | facts) for r in results.runs))
+    before = compare(tail, "digits", HARD_MAX, measure=last_total)
+    for found in tail.runs_of("digits", HARD_MAX):
+        found.columns["evaluations"][:-50] = 10**9
+    assert compare(tail, "digits", HARD_MAX, measure=last_total) == before
+    parts = {part.id: part for part in image_sections(tail)}
+    assert "ratios" not in parts
+    assert "typical" not in parts
+    assert parts["tail"].table.rows[1][3] == str(before)
+    assert "8 of 8 networks have a training accuracy of at least 99 %" in parts["pretraining"].text
+    assert parts["pretraining"].table.rows[7] == ["Digits", "7", "99.50", "60.00"]
+    claims = image_claims(tail)
+    assert [claim.about for claim in claims] == ["evaluations"] * 2 + ["accuracy"] * 2
+    assert claims[0].effect == f"{before}, p = 0.016", "Holm over the two variants that this study has"
+    del tail.runs[0].summary["pretrain_accuracy"]
+    with pytest.raises(ValueError, match="expected accuracies of its pre-trained network"):
+        image_sections(tail)

@@ -154,11 +154,11 @@ def test_after_short_selections_a_short_one_computes_nothing_in_vain():
 def test_large_networks_look_ahead_less_far_than_small_ones():
     """Where a call is full of work with 16 cases, further ones only cost."""
     found = {}
-    for name, channels, size in (("digits", 1, 8), (11, 3, 32)):
+    for name, channels, size in (("digits", 1, 8), ("vgg11-quarter", 3, 32), (11, 3, 32)):
         images = torch.utils.data.TensorDataset(torch.zeros(4, channels, size, size), torch.zeros(4, dtype=torch.int64))
         model = ft.vgg(name, channels=channels, size=size).eval()
         found[name] = max_block_cases(model, CaseLoader(images, torch.device("cpu"), name="images"))
-    assert found == {"digits": 1024, 11: 16}
+    assert found == {"digits": 1024, "vgg11-quarter": 50, 11: 16}
 
 
 def test_dropout_and_augmentation_are_off_in_selection():

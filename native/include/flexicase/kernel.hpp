@@ -13,12 +13,12 @@
 namespace flexicase {
 
 struct KernelOptions {
-  std::vector<double> weights;  // empty: uniform order
+  std::vector<double> weights{};  // empty: uniform order
   bool ranked = false;
   Tolerance tolerance = Tolerance::none;
-  std::vector<double> epsilon;  // for Tolerance::fixed
+  std::vector<double> epsilon{};  // for Tolerance::fixed
   std::int64_t batch = 1;
-  std::int64_t depth = 0;
+  std::int64_t depth = INT64_MAX;  // cases that an event may read
   bool random_depth = false;
   double slippage = 0.0;
 };

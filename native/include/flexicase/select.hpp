@@ -34,6 +34,24 @@ FX_INLINE auto with_type(DType type, F&& f) {
   return f(double{});
 }
 
+// As with_type, for code that only compares entries for equality: the sign of integers does not matter to it.
+template <class F>
+FX_INLINE auto with_equality_type(DType type, F&& f) {
+  switch (type) {
+    case DType::u8:
+    case DType::i8: return f(std::uint8_t{});
+    case DType::u16:
+    case DType::i16: return f(std::uint16_t{});
+    case DType::u32:
+    case DType::i32: return f(std::uint32_t{});
+    case DType::u64:
+    case DType::i64: return f(std::uint64_t{});
+    case DType::f32: return f(float{});
+    case DType::f64: break;
+  }
+  return f(double{});
+}
+
 // Errors (rows are individuals, columns are cases) as the caller holds them; strides in elements.
 struct MatrixView {
   const void* data = nullptr;

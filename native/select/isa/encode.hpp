@@ -13,33 +13,30 @@ namespace flexicase::FX_ISA {
 constexpr i64 segment_width = 2048;
 
 // Calls f(segment, row, col, count) with contiguous pieces of rows that cover the matrix, until it
-// returns false. Where rows are not contiguous, tiles are copied first.
+// returns false. Where rows are not contiguous, tiles are copied first. f is inlined, so it is called once.
 template <class T, class F>
 void for_segments(const MatrixView& m, Watch& watch, F&& f) {
-  const T* data = static_cast<const T*>(m.data);
-  if (m.col_stride == 1) {
-    for (i64 c = 0; c < m.cols; c += segment_width) {
-      const i64 count = m.cols - c < segment_width ? m.cols - c : segment_width;
-      for (i64 r = 0; r < m.rows; ++r) {
-        watch.spend(count);
-        if (!f(data + r * m.row_stride + c, r, c, count)) return;
-      }
-    }
-    return;
-  }
   constexpr i64 side = 64;
+  const bool contiguous = m.col_stride == 1;
+  const i64 width = contiguous ? segment_width : side;
+  const i64 height = contiguous ? m.rows : side;
+  const i64 step = contiguous ? m.row_stride : side;
   T tile[side * side];
-  for (i64 c = 0; c < m.cols; c += side) {
-    const i64 wide = m.cols - c < side ? m.cols - c : side;
-    for (i64 r = 0; r < m.rows; r += side) {
-      const i64 high = m.rows - r < side ? m.rows - r : side;
-      watch.spend(2 * high * wide);
-      for (i64 j = 0; j < wide; ++j) {
-        const T* column = data + r * m.row_stride + (c + j) * m.col_stride;
-        for (i64 i = 0; i < high; ++i) tile[i * side + j] = column[i * m.row_stride];
+  for (i64 c = 0; c < m.cols; c += width) {
+    const i64 wide = m.cols - c < width ? m.cols - c : width;
+    for (i64 r = 0; r < m.rows; r += height) {
+      const i64 high = m.rows - r < height ? m.rows - r : height;
+      const T* segment = static_cast<const T*>(m.data) + r * m.row_stride + c * m.col_stride;
+      if (!contiguous) {
+        watch.spend(high * wide);
+        for (i64 j = 0; j < wide; ++j) {
+          for (i64 i = 0; i < high; ++i) tile[i * side + j] = segment[i * m.row_stride + j * m.col_stride];
+        }
+        segment = tile;
       }
       for (i64 i = 0; i < high; ++i) {
-        if (!f(static_cast<const T*>(tile + i * side), r + i, c, wide)) return;
+        watch.spend(wide);
+        if (!f(segment + i * step, r + i, c, wide)) return;
       }
     }
   }
@@ -105,9 +102,12 @@ bool encode(const MatrixView& m, u8* codes, CodeBook* book, Watch& watch) {
     book->penalised = true;
     __builtin_memcpy(&book->penalty, &penalty, sizeof(T));
   }
-  __builtin_memcpy(&penalty, &book->penalty, sizeof(T));
-  T ignored;
-  return encode_all<true>(m, codes, penalty, &ignored, watch);
+  if constexpr (sizeof(T) > 1) {  // a byte is no penalty
+    __builtin_memcpy(&penalty, &book->penalty, sizeof(T));
+    T ignored;
+    return encode_all<true>(m, codes, penalty, &ignored, watch);
+  }
+  return false;
 }
 
 // A code is a third one if the smallest and the largest so far differ from it and from each other.

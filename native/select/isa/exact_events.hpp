@@ -165,7 +165,7 @@ class ExactEvents {
   }
 
   // No unique row left is among the best of all on this case: compare those that are left.
-  void keep_least(i32 c) {
+  [[gnu::noinline]] void keep_least(i32 c) {
     const i64 count = list_rows();
     watch.spend(4 * count);
     if (p.uncoded.data != nullptr) {
@@ -206,7 +206,7 @@ class ExactEvents {
   // Looks up on which cases the few unique rows that are left differ. If only the outcome is wanted and
   // all these cases favour the same one of two, it is settled. Returns whether it is.
   template <bool counts>
-  bool mark() {
+  [[gnu::noinline]] bool mark() {
     const i64 count = list_rows();
     const MatrixView errors = p.uncoded.data != nullptr ? copy_rows(count) : p.values;
     watch.spend(p.values.cols);

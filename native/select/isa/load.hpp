@@ -41,7 +41,7 @@ inline void load_ordered(const MatrixView& m, i64 c, const i32* individuals, i64
   load_entries(m, c, individuals, count, out, [](auto v) { return ordered_bits(v); });
 }
 
-// The code of an entry that has one.
+// The code of an entry that has one, and so is not negative.
 template <class T>
 FX_INLINE u8 code_of(T v) {
   if constexpr (sizeof(T) == 1) return static_cast<u8>(v);
@@ -51,7 +51,7 @@ FX_INLINE u8 code_of(T v) {
 
 // Codes of neighbouring entries of a row of the caller's matrix.
 [[gnu::noinline]] inline void load_codes(const MatrixView& m, i64 row, i64 c, i64 count, u8* __restrict out) {
-  with_type(m.type, [&](auto zero) {
+  with_equality_type(m.type, [&](auto zero) {
     using T = decltype(zero);
     const T* x = static_cast<const T*>(m.data) + row * m.row_stride + c * m.col_stride;
     if (m.col_stride == 1) {
@@ -65,7 +65,7 @@ FX_INLINE u8 code_of(T v) {
 // As load_ordered, for unique rows of which some have no codes in `values`.
 [[gnu::noinline]] inline void load_codes(const BestSets& p, i64 c, const i32* rows, i64 count, u64* out) {
   const u8* codes = static_cast<const u8*>(p.values.data) + c;
-  with_type(p.uncoded.type, [&](auto zero) {
+  with_equality_type(p.uncoded.type, [&](auto zero) {
     using T = decltype(zero);
     const T* column = static_cast<const T*>(p.uncoded.data) + c * p.uncoded.col_stride;
     for (i64 k = 0; k < count; ++k) {
@@ -102,7 +102,7 @@ inline void load_columns(const MatrixView& m, i64 c, i64 count, double* out) {
 
 // Marks, as bits, the cases on which some individuals do not all have the same error.
 inline void mark_differences(const MatrixView& m, const i32* individuals, int count, u64* marks) {
-  with_type(m.type, [&](auto zero) {
+  with_equality_type(m.type, [&](auto zero) {
     using T = decltype(zero);
     const T* data = static_cast<const T*>(m.data);
     const T* a = data + individuals[0] * m.row_stride;
@@ -116,7 +116,11 @@ inline void mark_differences(const MatrixView& m, const i32* individuals, int co
           continue;
         }
         u8 flags[64] = {};
-        for (i64 j = 0; j < wide; ++j) flags[j] = a[(c + j) * m.col_stride] != b[(c + j) * m.col_stride];
+        if (m.col_stride == 1) {
+          for (i64 j = 0; j < wide; ++j) flags[j] = a[c + j] != b[c + j];
+        } else {
+          for (i64 j = 0; j < wide; ++j) flags[j] = a[(c + j) * m.col_stride] != b[(c + j) * m.col_stride];
+        }
         word |= nonzero_bytes64(flags);
       }
       marks[c / 64] = word;

@@ -115,7 +115,7 @@ struct WeightedCursor {
   }
 
   // Adds those of some cases whose clocks ring from one time on and before another.
-  [[gnu::always_inline]] void add_ringing(const i32* cases, i64 count, double from, double to) {
+  [[gnu::noinline]] void add_ringing(const i32* cases, i64 count, double from, double to) {
     double times[batch];
     for (i64 i = 0; i < count; ++i) times[i] = clock(cases[i]);
     for (i64 i = 0; i < count; ++i) {

@@ -73,15 +73,15 @@ inline bool column_minima_any(const MatrixView& m, void* minima, i32* rows, Watc
 }
 
 inline void find_best_any(const BestSets& p, const void* minima, u64* best, Watch& watch) {
-  with_type(p.values.type, [&](auto zero) { find_best<decltype(zero)>(p, minima, best, watch); });
+  with_equality_type(p.values.type, [&](auto zero) { find_best<decltype(zero)>(p, minima, best, watch); });
 }
 
 inline void row_hashes_any(const MatrixView& m, const u64* keys, u64* hashes, Watch& watch) {
-  with_type(m.type, [&](auto zero) { row_hashes<decltype(zero)>(m, keys, hashes, watch); });
+  with_equality_type(m.type, [&](auto zero) { row_hashes<decltype(zero)>(m, keys, hashes, watch); });
 }
 
 inline void count_zeros_any(const MatrixView& m, const i32* rows, i64 count, i64* zeros, Watch& watch) {
-  with_type(m.type, [&](auto zero) { count_zeros<decltype(zero)>(m, rows, count, zeros, watch); });
+  with_equality_type(m.type, [&](auto zero) { count_zeros<decltype(zero)>(m, rows, count, zeros, watch); });
 }
 
 extern const Isa table;

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexicase._checks import check_count, check_function, per_case, shown
+from flexicase.adapters._common import check_solved
 from flexicase.rng import Seed, check_seed
 from flexicase.selection.epsilon import Epsilon
 from flexicase.selection.fast_lexicase import FastLexicase
@@ -212,14 +213,7 @@ def errors_of(individuals: Sequence[Any], solved: ArrayLike = 0.0) -> NDArray[np
     weights = np.ones(n_cases) if given is None else per_case(given, n_cases, "weights of the individuals' fitness")
     if not np.isin(weights, (-1.0, 1.0)).all():
         weighted /= np.where(weights == 0, 1.0, np.abs(weights))
-    return _value(solved, n_cases) * np.sign(weights) - weighted + 0.0  # no error is -0.0
-
-
-def _value(solved: ArrayLike, n_cases: int) -> NDArray[np.float64]:
-    values = per_case(solved, n_cases, "solved")
-    if not np.isfinite(values).all():
-        raise ValueError(f"solved must be finite, got {shown(solved)}")
-    return values
+    return check_solved(solved, n_cases) * np.sign(weights) - weighted + 0.0  # no error is -0.0
 
 
 def _check_sequence(individuals: Any) -> None:

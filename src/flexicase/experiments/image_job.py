@@ -120,7 +120,13 @@ def load_data(problem: str, settings: ImageSettings) -> ImageData:
 
 
 def make_search(
-    method: str, settings: ImageSettings, seed: int, data: ImageData, network: nn.Module | None = None
+    method: str,
+    settings: ImageSettings,
+    seed: int,
+    data: ImageData,
+    network: nn.Module | None = None,
+    *,
+    optimizer_state: Literal["reset", "inherit"] = "reset",
 ) -> GradientLexicase:
     """Make the search of a run, from ``network`` or a new one."""
     import torch
@@ -146,6 +152,7 @@ def make_search(
         device="cuda" if torch.cuda.is_available() else "cpu",
         batch_size=settings.batch_size,
         seed=seed,
+        optimizer_state=optimizer_state,
         transform=data.transform,
         test_set=data.test,
         eval_every=settings.eval_every,
@@ -157,8 +164,8 @@ def pretrain(
 ) -> tuple[nn.Module, dict[str, Scalar]]:
     """A network after ordinary training, and its accuracies.
 
-    Ordinary training is gradient lexicase with one candidate. Its checkpoint stays in the cache, so that the runs of
-    other methods with the same seed start from the same network.
+    Ordinary training is gradient lexicase with one candidate that keeps its momentum. Its checkpoint stays in the
+    cache, so that the runs of other methods with the same seed start from the same network.
 
     Args:
         problem: Name of the data set.
@@ -179,9 +186,9 @@ def pretrain(
     plain = data if settings.pretrain_augment is not False else replace(data, transform=None)
 
     def train(folder: Path) -> GradientLexicase:
-        search = make_search("lexicase", ordinary, seed, plain)
+        search = make_search("lexicase", ordinary, seed, plain, optimizer_state="inherit")
         search.callbacks.append(lambda record: tell(record.generation, f"pre-training, loss {record.loss:.3g}"))
-        search.fit(epochs, save=folder, resume=True)
+        search.fit(epochs, save=folder, save_every=SAVE_SECONDS, resume=True)
         return search
 
     while True:

@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from flexicase.experiments.results import FinishedRun, StudyResults
 from flexicase.report import _paper as paper
 from flexicase.report._curves import LAST, WINDOW, last_curve, mean_curve, totals
-from flexicase.report._sections import Section, charts_of, curve_lines, quartiles, table_of
+from flexicase.report._sections import Section, Table, charts_of, curve_lines, quartiles, table_of
 from flexicase.report._successes import format_p
 from flexicase.report.statistics import MIN_PAIRS, PairedRatio, holm, mean_interval, paired_ratio, z_test
 from flexicase.selection.protocol import Ended
 
 BASELINE = "lexicase"
+#: Training accuracy, in percent, that pre-trained networks should reach.
+MIN_PRETRAINED = 99.0
 
 
 def total(runs: list[FinishedRun]) -> NDArray[np.float64]:
@@ -30,6 +32,18 @@ def typical(runs: list[FinishedRun]) -> NDArray[np.float64]:
     if any(run.generations < LAST for run in runs):
         return np.array([])
     return np.array([float(np.median(run.columns["evaluations"][-LAST:])) for run in runs])
+
+
+def last_total(runs: list[FinishedRun]) -> NDArray[np.float64]:
+    """The evaluations of each run in its last 50 generations: (runs,); empty if a run has fewer."""
+    if any(run.generations < LAST for run in runs):
+        return np.array([])
+    return np.array([float(run.columns["evaluations"][-LAST:].sum()) for run in runs])
+
+
+def is_tail(results: StudyResults) -> bool:
+    """Whether the runs of a study start from pre-trained networks, so that they are the end of a training."""
+    return bool(results.spec.settings.get("pretrain_epochs"))
 
 
 def tail_shares(runs: list[FinishedRun]) -> NDArray[np.float64]:
@@ -66,9 +80,32 @@ def _by_seed(results: StudyResults, problem: str, *methods: str) -> list[list[Fi
 
 def image_sections(results: StudyResults) -> list[Section]:
     """All sections of the page that have something to show."""
-    parts = [_evaluations(results), _ratios(results, "ratios", total), _ratios(results, "typical", typical)]
+    parts = [_evaluations(results)]
+    if is_tail(results):
+        parts = [_pretraining(results), *parts, _ratios(results, "tail", last_total)]
+    else:
+        parts += [_ratios(results, "ratios", total), _ratios(results, "typical", typical)]
     parts += [_accuracy(results), _endings(results), _passes(results)]
     return [part for part in parts if part.charts or part.table]
+
+
+def _pretraining(results: StudyResults) -> Section:
+    """The accuracies of the network that all runs of a seed start from."""
+    found: dict[tuple[str, int], list[float]] = {}
+    for run in results.runs:
+        accuracies = [run.summary.get(name) for name in ("pretrain_accuracy", "pretrain_test_accuracy")]
+        if any(not isinstance(value, int | float) for value in accuracies):
+            raise ValueError(f"run {run.id!r}: expected accuracies of its pre-trained network, got {accuracies}")
+        found[run.problem, run.seed] = [100 * float(value) for value in accuracies if value is not None]
+    rows = [[paper.title(p), str(seed), *(f"{x:.2f}" for x in found[p, seed])] for p, seed in sorted(found)]
+    reached = sum(accuracies[0] >= MIN_PRETRAINED for accuracies in found.values())
+    text = (
+        f"All runs of a seed start from one network, trained by ordinary SGD. {reached} of {len(found)} networks have "
+        f"a training accuracy of at least {MIN_PRETRAINED:.0f} %. The weights of the cases start cold: no selection "
+        "before the first generation has taught a fast variant which cases are hard."
+    )
+    header = ["data", "seed", "training accuracy, %", "test accuracy, %"]
+    return Section("pretraining", "Pre-trained networks", text, table=Table(header, rows))
 
 
 def _evaluations(results: StudyResults) -> Section:
@@ -97,6 +134,12 @@ MEASURES = {
         "Total evaluations against plain gradient lexicase",
         "evaluations per run",
         "The primary measure: all evaluations of a run. Few selections that run out of cases can make up much of it.",
+    ),
+    "tail": (
+        f"Evaluations of the last {LAST} generations against plain gradient lexicase",
+        f"evaluations of the last {LAST}",
+        f"The primary measure, fixed before the first run: all evaluations of a run's last {LAST} generations. A "
+        "selection that runs out of cases costs all of them, whatever their order.",
     ),
     "typical": (
         "A typical generation against plain gradient lexicase",

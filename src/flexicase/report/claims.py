@@ -12,7 +12,7 @@ import numpy as np
 from flexicase.experiments.results import StudyResults
 from flexicase.report import _paper as paper
 from flexicase.report._curves import COUNTS, mean_curve, runs_with
-from flexicase.report._images import BASELINE, accuracy_differences, compare, tail_shares
+from flexicase.report._images import BASELINE, accuracy_differences, compare, is_tail, last_total, tail_shares, total
 from flexicase.report._programs import evaluation_ratios
 from flexicase.report._sections import MIN_ACTIVE_RUNS, Section, Table
 from flexicase.report._successes import LEVEL, SuccessRate, count_agreement, format_p, pooled_test, success_table
@@ -27,14 +27,16 @@ CONSISTENT = 0.95
 COMPARABLE_SUCCESS = 10.0
 COMPARABLE_ACCURACY = 1.0
 RULES = (
-    "The same rules hold for all rows; they were written after the runs were made. Fewer evaluations: the interval of "
-    "the ratio lies below 1 and its Holm-adjusted p-value is below 0.05; not reproduced if it lies above 1. "
+    "The same rules hold for all rows. Fewer evaluations: the interval of the ratio lies below 1 and its Holm-adjusted "
+    "p-value is below 0.05; not reproduced if it lies above 1. "
     f"Consistently: the lowest mean in at least {100 * CONSISTENT:.0f} % of the generations in which every method has "
     f"at least {MIN_ACTIVE_RUNS} active runs. Comparable or similar: the 95 % interval of the difference lies within "
     f"±{COMPARABLE_SUCCESS:.0f} percentage points of success, or ±{COMPARABLE_ACCURACY:.0f} point of accuracy. Where "
     "an interval allows both answers, a claim is not testable here. Where the two counts of evaluations give different "
     "answers, it depends on the count."
 )
+RULES_BEFORE = "Measure and tests were fixed before the first run."
+RULES_AFTER = "The rules were written after the runs were made."
 SUCCESS_TEST = "McNemar and Fisher, both Holm-adjusted"
 HEADER = ["about", "claim", "verdict", "effect (95 %)", "by the distinct count", "tested by", "in the paper", "note"]
 
@@ -64,13 +66,14 @@ class Claim:
     note: str = ""
 
 
-def claims_section(found: list[Claim]) -> Section | None:
-    """The claims as a table; None if there are none."""
+def claims_section(found: list[Claim], *, planned: bool = False) -> Section | None:
+    """The claims as a table; None if there are none. ``planned``: measure and tests were fixed before the runs."""
     if not found:
         return None
     rows = [[c.about, c.statement, c.verdict, c.effect, c.effect_distinct, c.test, c.place, c.note] for c in found]
     table = Table(HEADER, rows, names=len(HEADER), prose=True)
-    return Section("claims", "Claims of the paper", f"{verdict_line(found)} {RULES}", table=table)
+    text = f"{verdict_line(found)} {RULES} {RULES_BEFORE if planned else RULES_AFTER}"
+    return Section("claims", "Claims of the paper", text, table=table)
 
 
 def verdict_line(found: Iterable[Claim]) -> str:
@@ -296,11 +299,18 @@ IMAGE_CONTRASTS = (
 
 
 def image_claims(results: StudyResults) -> list[Claim]:
-    """The paper's claims about images, on each data set of a study."""
+    """The paper's claims about images, on each data set of a study.
+
+    A study of the end of training tests what its plan says: the four fast variants against plain, and accuracies.
+    """
     found = []
+    tail = is_tail(results)
+    contrasts = [c for c in IMAGE_CONTRASTS if c[1] == BASELINE or not tail]
+    measure, what = (last_total, "evaluations of the last 50 generations") if tail else (total, "total evaluations")
     for problem in results.problems:
-        where, test = paper.title(problem), "paired ratio of total evaluations, Wilcoxon, Holm-adjusted"
-        known = [(c, ratio) for c in IMAGE_CONTRASTS if (ratio := compare(results, problem, c[0], c[1])) is not None]
+        where, test = paper.title(problem), f"paired ratio of {what}, Wilcoxon, Holm-adjusted"
+        ratios = ((c, compare(results, problem, c[0], c[1], measure)) for c in contrasts)
+        known = [(c, ratio) for c, ratio in ratios if ratio is not None]
         adjusted = holm([ratio.p_value for _, ratio in known])
         for ((mine, _, statement, place), ratio), p in zip(known, adjusted, strict=True):
             verdict = _cheaper(ratio, p)
@@ -308,10 +318,11 @@ def image_claims(results: StudyResults) -> list[Claim]:
             effect = f"{ratio}, p = {format_p(p)}"
             name = f"{paper.title(mine)} {statement} ({where})."
             found.append(Claim("evaluations", name, place, test, effect, "", verdict, note))
-        found += _cheapest_of_all(results, problem)
-        found += _tail_claim(results, problem)
+        if not tail:
+            found += _cheapest_of_all(results, problem)
+            found += _tail_claim(results, problem)
         found += _accuracy_claims(results, problem)
-    if found:
+    if found and not tail:
         note = "Every run here, as Algorithm 2, has a fixed number of generations."
         statement = "Fast gradient lexicase ends up with fewer generations."
         found.append(Claim("evaluations", statement, "§5.3, Fig. 3", "", "", "", "not testable here", note))

@@ -24,8 +24,9 @@ from flexicase.experiments._tables import is_timing
 from flexicase.experiments.results import FinishedRun, StudyResults, read_results
 from flexicase.report import _paper as paper
 from flexicase.report._curves import COUNTS, MAX_DRAWN, mean_curve
-from flexicase.report._images import image_sections
+from flexicase.report._images import image_sections, is_tail
 from flexicase.report._programs import program_sections
+from flexicase.report._same_populations import same_population_sections, same_population_verdict
 from flexicase.report._sections import Section, View, charts_of, curve_lines, each, unique_name
 from flexicase.report._successes import success_section, success_table
 from flexicase.report._suite import FEW_PROBLEMS, MEASURES, suite_sections, suite_verdict
@@ -80,6 +81,12 @@ VARIANTS = Layout(
     columns=("events", "pairs", "evaluations", *WORK),
     summary={"success": bool},
 )
+SAME_POPULATIONS = Layout(
+    "methods on the same populations",
+    same_population_sections,
+    verdict=same_population_verdict,
+    columns=("generation",),
+)
 SUITE = Layout(
     "program-synthesis benchmarks",
     suite_sections,
@@ -100,7 +107,7 @@ def layout_of(results: StudyResults) -> Layout:
     )
     of_suite = results.spec.suite is not None or many
     programs = VARIANTS if len(results.variants) > 1 else SUITE if of_suite else PROGRAMS
-    layout = {"image": IMAGES, "gp": programs}.get(results.spec.kind, GENERIC)
+    layout = {"image": IMAGES, "gp": programs, "same-populations": SAME_POPULATIONS}.get(results.spec.kind, GENERIC)
     for run in results.runs:
         _check(run, layout)
     return layout
@@ -118,7 +125,7 @@ def _check(run: FinishedRun, layout: Layout) -> None:
 def sections_of(results: StudyResults) -> list[Section]:
     """All sections of a study's report: the claims of the paper first."""
     layout = layout_of(results)
-    table = claims_section(layout.claims(results))
+    table = claims_section(layout.claims(results), planned=is_tail(results))
     return [*([table] if table else []), *layout.sections(results)]
 
 

@@ -1,0 +1,114 @@
+"""Fills the page on what the paper's idea is good for from the studies in results/; ``make results`` calls it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from flexicase.experiments.results import StudyResults
+from flexicase.report import _paper as paper
+from flexicase.report._curves import COUNTS, totals
+from flexicase.report._images import compare
+from flexicase.report._programs import evaluation_ratios
+from flexicase.report._same_populations import savings
+from flexicase.report._successes import BASELINE
+from flexicase.report._variants import by_selections, each, variant_verdict
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path += [str(ROOT / "benchmarks"), str(ROOT / "docs")]
+
+from study_figures import draw_savings, draw_selections, draw_training  # noqa: E402
+
+from fragments import replace_fragment  # noqa: E402
+
+PAGE = Path("docs/good-for.md")
+IMAGES = Path("docs/images/results/good-for")
+#: Candidates of a generation and training cases of the image study of the digits.
+POPULATION, DIGITS = 4, 1297
+HARD_MAX = paper.IMAGE_ROWS[1]
+
+
+def fill_page(studies: Iterable[StudyResults], root: Path) -> list[Path]:
+    """Draw the three figures, write the sentences above them, and return the files."""
+    found = {results.spec.name: results for results in studies}
+    if not {"gp-paper", "fast-laptop", "image-laptop"} <= set(found):
+        return []
+    same = found.get("same-populations")
+    same = same if same and len(same.runs) == same.planned else None
+    folder = root / IMAGES
+    folder.mkdir(parents=True, exist_ok=True)
+    parts = {
+        "savings": _savings(same, found["gp-paper"], folder / "savings.png"),
+        "selections": _selections(found["fast-laptop"], folder / "selections.png"),
+        "training": _training(found["image-laptop"], folder / "training.png"),
+    }
+    page = (root / PAGE).read_text(encoding="utf-8")
+    for name, text in parts.items():
+        picture = f"![{name}](images/results/good-for/{name}.png)"
+        page = replace_fragment(page, f"{text}\n\n{picture}", name)
+    (root / PAGE).write_text(page, encoding="utf-8")
+    return [root / PAGE, *(folder / f"{name}.png" for name in parts)]
+
+
+def _savings(same: StudyResults | None, runs: StudyResults, path: Path) -> str:
+    """Ratios of evaluations per selection; of the same populations if that study is complete."""
+    ratios: dict[tuple[str, str], list[float]] = {}
+    for method in paper.HARD_FIRST:
+        for count in COUNTS:
+            if same is not None:
+                ratios[method, count] = [saving.ratio for saving in savings(same, method, count)]
+            else:
+                pairs = (evaluation_ratios(runs, p, [(method, BASELINE)], count) for p in runs.problems)
+                ratios[method, count] = [ratio.ratio for tested in pairs for ratio, _ in tested.values()]
+    draw_savings(ratios, path)
+    ranked = [ratios[paper.FEWEST_EVALUATIONS, count] for count in COUNTS]
+    source = "on the same populations" if same is not None else "in the paper's study"
+    middles = " and ".join(f"{np.median(values):.2f}" for values in ranked)
+    problems = max(map(len, ranked))
+    return (
+        f"Ranked – Num-Nonzeros makes {middles} times the evaluations of lexicase: medians over {problems} problems "
+        f"{source}, by the population count and by the distinct count. Each point is a problem:"
+    )
+
+
+def _selections(results: StudyResults, path: Path) -> str:
+    """The share of the matrix that partial evaluation computes, and successes, by the number of selections."""
+    shares = {(p, m): by_selections(results, p, m) for p, m, _ in each(results)}
+    problem = results.problems[0]
+    solved: dict[str, str] = {}
+    for variant in results.variants:
+        settings = results.spec.settings_of(variant)
+        if "default_weight" not in settings:
+            runs = [run for run in results.runs if (run.problem, run.variant) == (problem, variant)]
+            parents = settings.get("n_selections") or "all"
+            name = f"{parents} parents" if settings.get("partial") else "full evaluation"
+            solved[name] = f"{sum(run.success for run in runs)}/{len(runs)}"
+    draw_selections(shares, path)
+    listed = ", ".join(f"{count} with {name}" for name, count in solved.items()).replace(" 1 parents", " 1 parent")
+    first = variant_verdict(results).partition(" Successes")[0]
+    return f"{first} Few parents save work and cost successes: {listed} ({paper.title(problem)})."
+
+
+def _training(results: StudyResults, path: Path) -> str:
+    """The share of the matrix of candidates and cases that gradient lexicase computes."""
+    methods = [method for method in paper.IMAGE_ROWS if results.runs_of("digits", method)]
+    shares = {}
+    for method in methods:
+        runs = results.runs_of("digits", method)
+        length = min(run.generations for run in runs)
+        shares[method] = np.mean([run.columns["pairs"][:length] for run in runs], axis=0) / (POPULATION * DIGITS)
+    draw_training(shares, path)
+    whole = {
+        method: totals(results.runs_of("digits", method), "pairs").mean() / (len(values) * POPULATION * DIGITS)
+        for method, values in shares.items()
+    }
+    plain, hard = whole[BASELINE], whole[HARD_MAX]
+    return (
+        "Over a whole training on the digits, plain gradient lexicase computes "
+        f"{100 * plain:.0f} % of the errors of all candidates on all cases, and hard cases first {100 * hard:.0f} % "
+        f"(ratio of evaluations {compare(results, 'digits', HARD_MAX)}, 10 seeds). "
+        "Most of it comes at the end, when candidates are alike:"
+    )

@@ -1,0 +1,135 @@
+"""Figures of the pages of results that compare whole studies, drawn from the exports in results/."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator, PercentFormatter
+from numpy.typing import NDArray
+
+from flexicase.experiments.results import StudyResults
+from flexicase.plot._style import style
+from flexicase.report import _paper as paper
+from flexicase.report._curves import COUNTS
+from flexicase.report._same_populations import savings
+from flexicase.report._variants import Share
+
+INCHES_PER_PROBLEM = 0.24
+#: For a narrow range and for a wide one.
+DENSE_TICKS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.5)
+TICKS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
+#: Width and height of a figure of which three fit on a screen.
+FLAT = (7.5, 1.7)
+
+
+def draw_ratios(results: StudyResults, path: Path) -> None:
+    """The ratio of evaluations to lexicase on each problem of a same-populations study, with intervals, by both counts.
+
+    Problems are in the order of the ratio of the ranked order by the population count.
+    """
+    found = {(m, c): {s.problem: s for s in savings(results, m, c)} for m in paper.HARD_FIRST for c in COUNTS}
+    ranked = found[paper.HARD_FIRST[-1], next(iter(COUNTS))]
+    problems = sorted(ranked, key=lambda problem: -ranked[problem].ratio)
+    figure = Figure(figsize=(7.5, 1.4 + INCHES_PER_PROBLEM * len(problems)), layout="constrained")
+    panels = figure.subplots(1, len(COUNTS), sharex=True, sharey=True)
+    for axes, (count, label) in zip(panels, COUNTS.items(), strict=True):
+        for i, method in enumerate(paper.HARD_FIRST):
+            for row, problem in enumerate(problems):
+                saving = found[method, count][problem]
+                low, high = saving.interval or (saving.ratio, saving.ratio)
+                colour, y = style(method, i).safe, row + 0.15 - 0.3 * i
+                axes.plot([low, high], [y, y], color=colour, linewidth=1.2)
+                title = paper.title(method) if not row else None
+                axes.plot(saving.ratio, y, "os"[i], color=colour, markersize=3.5, label=title)
+        axes.axvline(1.0, color="#555555", linewidth=0.8)
+        axes.set_title(label, fontsize=10)
+        axes.tick_params(labelsize=8)
+        axes.spines[["top", "right"]].set_visible(False)
+    _ratio_axis(panels[0])
+    panels[0].set_yticks(range(len(problems)), [paper.title(problem) for problem in problems], fontsize=8)
+    panels[0].set_ylim(-0.7, len(problems) - 0.3)
+    figure.supxlabel("evaluations divided by those of lexicase, 95 % intervals; left of 1 saves", fontsize=9)
+    figure.legend(
+        *panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False, fontsize=9
+    )
+    figure.savefig(path, dpi=150)
+
+
+def _ratio_axis(axes: Axes) -> None:
+    axes.set_xscale("log")
+    low, high = (
+        np.clip(bound, *limits) for bound, limits in zip(axes.get_xlim(), ((0.1, 0.9), (1.1, 10)), strict=True)
+    )
+    axes.set_xlim(low, high)
+    ticks = [tick for tick in (DENSE_TICKS if high < 2.5 * low else TICKS) if low <= tick <= high]
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks], fontsize=8)
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
+def draw_savings(ratios: Mapping[tuple[str, str], Sequence[float]], path: Path) -> None:
+    """Ratios of evaluations to lexicase, one point per problem, a row for each (method, count)."""
+    figure = Figure(figsize=FLAT, layout="constrained")
+    axes = figure.subplots()
+    for row, ((method, _), values) in enumerate(ratios.items()):
+        colour = style(method, 0).safe
+        axes.plot(values, np.full(len(values), -row), "o", color=colour, alpha=0.6, markersize=5)
+        axes.plot(np.median(values), -row, "|", color="black", markersize=14)
+    axes.axvline(1.0, color="#555555", linewidth=0.8)
+    names = [f"{paper.title(method)}, {COUNTS[count].split()[0]}" for method, count in ratios]
+    axes.set_yticks([-row for row in range(len(names))], names, fontsize=8)
+    axes.set_ylim(-len(names) + 0.5, 0.5)
+    _ratio_axis(axes)
+    axes.set_xlabel("evaluations divided by those of lexicase; left of 1 saves; bar: median", fontsize=9)
+    _save(figure, axes, path)
+
+
+def draw_selections(shares: Mapping[tuple[str, str], Sequence[Share]], path: Path) -> None:
+    """The share of the matrix that partial evaluation computes against selections per generation, by problem."""
+    figure = Figure(figsize=FLAT, layout="constrained")
+    axes = figure.subplots()
+    first = next(iter(shares))[0]
+    for (problem, method), found in shares.items():
+        drawn = style(method, 0)
+        axes.plot(
+            [share.selections for share in found],
+            [share.median for share in found],
+            marker="o",
+            markersize=3.5,
+            color=drawn.safe,
+            linestyle="-" if problem == first else ":",
+            label=f"{paper.title(method)}, {paper.title(problem)}",
+        )
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.set_ylim(0, 103)
+    axes.yaxis.set_major_formatter(PercentFormatter())
+    axes.set_xlabel("parents selected per generation (population 500)", fontsize=9)
+    axes.set_ylabel("of the matrix", fontsize=9)
+    figure.legend(loc="outside right center", frameon=False, fontsize=7)
+    _save(figure, axes, path)
+
+
+def draw_training(shares: Mapping[str, NDArray[np.float64]], path: Path) -> None:
+    """The share of all (candidate, case) pairs that each generation of gradient lexicase computes, by method."""
+    figure = Figure(figsize=FLAT, layout="constrained")
+    axes = figure.subplots()
+    for i, (method, values) in enumerate(shares.items()):
+        drawn = style(method, i)
+        line = ":" if drawn.dotted else "-"
+        axes.plot(100 * values, color=drawn.safe, linestyle=line, linewidth=1.4, label=paper.title(method))
+    axes.set_ylim(0, 103)
+    axes.yaxis.set_major_formatter(PercentFormatter())
+    axes.set_xlabel("generation of a training on the digits (mean of the runs)", fontsize=9)
+    axes.set_ylabel("of the matrix", fontsize=9)
+    figure.legend(loc="outside right center", frameon=False, fontsize=7)
+    _save(figure, axes, path)
+
+
+def _save(figure: Figure, axes: Axes, path: Path) -> None:
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(labelsize=8)
+    figure.savefig(path, dpi=150)

@@ -1,0 +1,195 @@
+"""The study of methods that select from the same populations: evaluations against lexicase, problem by problem."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexicase.experiments.results import FinishedRun, StudyResults
+from flexicase.plot._style import style
+from flexicase.report import _paper as paper
+from flexicase.report._curves import COUNTS
+from flexicase.report._sections import Chart, Line, Section, Table
+from flexicase.report._successes import BASELINE, format_p
+from flexicase.report.statistics import MIN_PAIRS, Interval, mcnemar, mean_interval
+
+#: Earlier comparisons do not count: the first populations are random programs.
+FIRST_GENERATION = 5
+
+
+class Saving(NamedTuple):
+    """Evaluations divided by those of lexicase on one problem: geometric mean over seeds, 95 % interval if known."""
+
+    problem: str
+    ratio: float
+    interval: Interval | None
+    seeds: int
+
+    def __str__(self) -> str:
+        return f"{self.ratio:.2f}" + (f" ({self.interval.low:.2f}–{self.interval.high:.2f})" if self.interval else "")
+
+
+class SignTest(NamedTuple):
+    """Number of problems with fewer and with more evaluations than lexicase, and the two-sided p-value."""
+
+    fewer: int
+    more: int
+    p_value: float
+
+
+def compared_methods(results: StudyResults) -> list[str]:
+    """The methods that are compared with lexicase, in the paper's order; none if lexicase is not among them."""
+    names = paper.paper_order(tuple(results.spec.settings["compared"]))
+    return [name for name in names if name != BASELINE] if BASELINE in names else []
+
+
+def savings(results: StudyResults, method: str, count: str) -> list[Saving]:
+    """The ratio on each problem that has a comparison from generation 5 on."""
+    found = []
+    for problem in results.problems:
+        each = [_mean_log_ratio(run, method, count) for run in results.runs if run.problem == problem]
+        logs = np.array([value for value in each if value is not None])
+        if logs.size:
+            low_high = mean_interval(logs) if logs.size >= MIN_PAIRS else None
+            interval = Interval(*np.exp(low_high).tolist()) if low_high else None
+            found.append(Saving(problem, float(np.exp(logs.mean())), interval, logs.size))
+    return found
+
+
+def sign_test(found: list[Saving]) -> SignTest:
+    """The two-sided sign test over problems; a ratio of exactly 1 does not count.
+
+    >>> sign_test([Saving("a", 0.8, None, 1), Saving("b", 0.9, None, 1), Saving("c", 1.0, None, 1)])
+    SignTest(fewer=2, more=0, p_value=0.5)
+    """
+    fewer, more = (sum(sign * np.log(saving.ratio) < 0 for saving in found) for sign in (1, -1))
+    return SignTest(int(fewer), int(more), mcnemar(int(fewer), int(more)))
+
+
+def same_population_sections(results: StudyResults) -> list[Section]:
+    """All sections of the page that have something to show."""
+    parts = [_over_problems(results), _by_problem(results), _over_generations(results)]
+    return [part for part in parts if part.charts or (part.table and part.table.rows)]
+
+
+def same_population_verdict(results: StudyResults) -> str:
+    """On how many problems hard-first orders make fewer evaluations, and how many fewer."""
+    parts = []
+    for method in (name for name in compared_methods(results) if name in paper.HARD_FIRST):
+        for count, label in COUNTS.items():
+            found = savings(results, method, count)
+            fewer, more, p = sign_test(found)
+            if found:
+                middle = f"median ratio {np.median([each.ratio for each in found]):.2f}, p = {format_p(p)}"
+                parts.append(f"{paper.title(method)} on {fewer} of {fewer + more} ({label}; {middle})")
+    until = "" if len(results.runs) == results.planned else " The study is not complete."
+    return f"Problems with fewer evaluations than lexicase on the same populations: {'; '.join(parts)}.{until}"
+
+
+def _log_ratios(run: FinishedRun, method: str, count: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The compared generations of a run in which parents were selected, and the log ratio in each."""
+    columns = [run.columns.get(f"{count}_{name.replace('-', '_')}") for name in (method, BASELINE)]
+    if any(values is None for values in columns):
+        raise ValueError(f"run {run.id!r}: its rows must have the evaluations of {method!r} and {BASELINE!r}")
+    mine, theirs = (np.asarray(values, np.float64) for values in columns)
+    selecting = (mine > 0) & (theirs > 0)
+    return np.asarray(run.columns["generation"])[selecting], np.log(mine[selecting] / theirs[selecting])
+
+
+def _mean_log_ratio(run: FinishedRun, method: str, count: str) -> float | None:
+    generations, logs = _log_ratios(run, method, count)
+    late = logs[generations >= FIRST_GENERATION]
+    return float(late.mean()) if late.size else None
+
+
+def _over_problems(results: StudyResults) -> Section:
+    rows = []
+    for method in compared_methods(results):
+        for count, label in COUNTS.items():
+            found = savings(results, method, count)
+            if not found:
+                continue
+            fewer, more, p = sign_test(found)
+            ratios = [each.ratio for each in found]
+            intervals = [each.interval for each in found if each.interval]
+            below, above = sum(high < 1 for _, high in intervals), sum(low > 1 for low, _ in intervals)
+            spread = f"{np.median(ratios):.2f} [{min(ratios):.2f}–{max(ratios):.2f}]"
+            tested = format_p(p) if method in paper.HARD_FIRST else ""
+            rows.append(
+                [
+                    "all problems",
+                    paper.title(method),
+                    label,
+                    f"{fewer}/{fewer + more}",
+                    tested,
+                    spread,
+                    str(below),
+                    str(above),
+                ]
+            )
+    header = ["over", "method", "count", "fewer than lexicase on", "sign test, p", "median ratio [range]"]
+    header += ["intervals below 1", "above 1"]
+    text = (
+        "Measure and test were fixed before the first run. Fewer: problems on which the ratio of evaluations to "
+        "lexicase is below 1. Sign test: two-sided, over the problems, for the hard-first orders; four tests, not "
+        "adjusted. Intervals: problems whose 95 % interval lies below or above 1."
+    )
+    table = Table(header, rows, names=3)
+    return Section("problems", "On how many problems hard cases first save evaluations", text, table=table)
+
+
+def _by_problem(results: StudyResults) -> Section:
+    rows = []
+    for first, methods in (("hard cases first", paper.HARD_FIRST), ("easy cases first", paper.EASY_FIRST)):
+        if not {*methods} <= {*compared_methods(results)}:
+            continue
+        columns = [{s.problem: s for s in savings(results, m, count)} for m in methods for count in COUNTS]
+        for problem in results.problems:
+            cells = [found.get(problem, "") for found in columns]
+            seeds = columns[0][problem].seeds if problem in columns[0] else 0
+            rows.append([first, paper.title(problem), *map(str, cells), str(seeds)])
+    header = [
+        "order",
+        "problem",
+        "weighted, population",
+        "weighted, distinct",
+        "ranked, population",
+        "ranked, distinct",
+    ]
+    text = (
+        "Every method selects a generation's parents from the same errors, those of a run of lexicase, at every fifth "
+        "generation. The cells are evaluations divided by those of lexicase: the mean over the seeds of the mean log "
+        f"ratio over the compared generations from {FIRST_GENERATION} on, with Student's 95 % interval over the seeds. "
+        "Population: every individual counts; distinct: one individual per distinct error vector. A run that ends "
+        f"before generation {FIRST_GENERATION} has no comparison, so some problems have fewer seeds; with fewer than "
+        f"{MIN_PAIRS} there is no interval."
+    )
+    return Section("ratios", "Evaluations by problem", text, table=Table([*header, "seeds"], rows))
+
+
+def _over_generations(results: StudyResults) -> Section:
+    views: dict[str, dict[str, Any]] = {
+        count: {"label": label, "lines": [_line(results, m, i, count) for i, m in enumerate(compared_methods(results))]}
+        for count, label in COUNTS.items()
+    }
+    chart = Chart(
+        *("ratio-by-generation", "ratio-by-generation", "all problems"),
+        *("evaluations relative to lexicase, geometric mean over the problems.", "generation", "ratio to lexicase"),
+        views,
+        log=False,
+    )
+    text = "Ratios per problem are geometric means over the runs that select parents in a generation."
+    lines = [line for view in views.values() for line in view["lines"] if line["x"]]
+    return Section("generations", "Evaluations over the generations", text, [chart] if lines else [])
+
+
+def _line(results: StudyResults, method: str, i: int, count: str) -> Line:
+    logs: dict[int, dict[str, list[float]]] = {}
+    for run in results.runs:
+        for generation, value in zip(*_log_ratios(run, method, count), strict=True):
+            logs.setdefault(int(generation), {}).setdefault(run.problem, []).append(float(value))
+    means = {g: np.exp(np.mean([np.mean(values) for values in by.values()])) for g, by in sorted(logs.items())}
+    points = {"x": list(means), "y": [float(f"{value:.6g}") for value in means.values()]}
+    return {"name": method, "title": paper.title(method)} | style(method, i)._asdict() | points
