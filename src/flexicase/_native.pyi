@@ -111,6 +111,8 @@ class FastRun:
         lookahead: int,
         least_block: int,
         most_pairs: int,
+        depth: int,
+        random_depth: bool,
     ) -> None: ...
     def select(
         self,

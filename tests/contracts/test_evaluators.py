@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import pickle
 import signal
@@ -16,6 +17,7 @@ import pytest
 
 import flexicase as fx
 from flexicase.evaluation import (
+    AsyncEvaluator,
     CaseEvaluator,
     EvaluationError,
     PairEvaluator,
@@ -41,7 +43,19 @@ class SinglePairs:
         return self.function([individual], [case])[0][0]
 
 
+def awaited(function):
+    """A coroutine function for pairs from a function of blocks."""
+    pair = SinglePairs(function)
+
+    async def rollout(individual: int, case: int):
+        await asyncio.sleep(0)
+        return pair(individual, case)
+
+    return rollout
+
+
 MAKERS = {
+    "async": lambda function: AsyncEvaluator(awaited(function), 3),
     "pairs": lambda function: PairEvaluator(SinglePairs(function)),
     "threads": lambda function: ThreadEvaluator(function, 3),
     "processes": lambda function: ProcessEvaluator(function, 2),
@@ -122,9 +136,9 @@ def test_may_be_closed_twice_and_used_again(make) -> None:
 
 
 def test_refuses_what_is_not_a_function(make) -> None:
-    if make.kind == "pairs":
+    if make.kind in ("pairs", "async"):
         with pytest.raises(TypeError, match="function must be callable, got 3"):
-            PairEvaluator(3)
+            (PairEvaluator if make.kind == "pairs" else AsyncEvaluator)(3)
     else:
         name = "evaluate" if make.kind == "simulated" else "function"
         with pytest.raises(TypeError, match=f"{name} must be callable, got 3"):
@@ -227,3 +241,115 @@ def test_a_block_is_cut_without_gap_or_overlap(m: int, b: int, parts: int) -> No
     for rows, columns in pieces:
         covered[rows, columns] += 1
     assert (covered == 1).all()
+
+
+def test_rollouts_run_at_the_same_time_up_to_the_limit() -> None:
+    now = most = 0
+
+    async def rollout(individual: int, case: int) -> float:
+        nonlocal now, most
+        now, most = now + 1, max(most, now + 1)
+        await asyncio.sleep(0.005)
+        now -= 1
+        return float(individual == case)
+
+    with AsyncEvaluator(rollout, concurrency=5) as evaluate:
+        assert evaluate(range(4), range(5)).tolist() == np.eye(4, 5).tolist()
+    assert (now, most) == (0, 5)
+    assert len(evaluate.finished) == 20
+    with pytest.raises(ValueError, match="concurrency must be at least 1, got 0"):
+        AsyncEvaluator(rollout, 0)
+
+
+def test_rollouts_work_beside_a_running_event_loop_and_share_theirs() -> None:
+    loops = set()
+
+    async def rollout(individual: int, case: int) -> float:
+        loops.add(asyncio.get_running_loop())
+        return 0.0
+
+    async def program(evaluate) -> list:
+        loops.discard(asyncio.get_running_loop())
+        return [evaluate([0], [1]).tolist(), evaluate([0], [2]).tolist()]
+
+    with AsyncEvaluator(rollout) as evaluate:
+        assert asyncio.run(program(evaluate)) == [[[0.0]], [[0.0]]]
+    assert len(loops) == 1
+
+
+def test_a_failed_rollout_loses_none_that_was_under_way() -> None:
+    """Rollouts cost money: what was started before the failure is awaited, kept, and not paid for again."""
+    started, broken = [], True
+
+    async def rollout(individual: int, case: int) -> float:
+        started.append((individual, case))
+        if broken and len(started) == 8:
+            raise ConnectionError("quota")
+        await asyncio.sleep(0.01)
+        return functions.difference([individual], [case])[0, 0]
+
+    with AsyncEvaluator(rollout, concurrency=4) as evaluate:
+        fast = fx.FastLexicase(40, seed=3)
+        with pytest.raises(EvaluationError, match="raised ConnectionError: quota") as caught:
+            fast.select(evaluate, 12, 5)
+        assert isinstance(caught.value.__cause__, ConnectionError)
+        assert fast.state_dict()["next_event"] == 0
+        assert len(evaluate.finished) == len(started) - 1 >= 7
+        broken, paid = False, set(evaluate.finished)
+        del started[:]
+        s = fast.select(evaluate, 12, 5, known=evaluate.known_errors(12, 40))
+        assert not paid & set(started)
+        assert s.pairs.sum() == len(started)
+    plain = fx.FastLexicase(40, seed=3).select(functions.difference, 12, 5)
+    assert s.indices.tolist() == plain.indices.tolist()
+
+
+@pytest.mark.parametrize("failure", [SystemExit(3), KeyboardInterrupt(), asyncio.CancelledError(), StopIteration(1)])
+def test_nothing_that_a_rollout_raises_blocks_the_caller(failure: BaseException) -> None:
+    """An event loop that a task ended would leave the caller waiting."""
+    fails = True
+
+    async def rollout(individual: int, case: int) -> float:
+        if fails and case == 1:
+            raise failure
+        return 0.0
+
+    expected = type(failure) if isinstance(failure, SystemExit | KeyboardInterrupt) else EvaluationError
+    with AsyncEvaluator(rollout, 2) as evaluate:
+        with pytest.raises(expected):
+            evaluate([0, 1], [0, 1, 2])
+        fails = False
+        assert evaluate([0, 1], [0, 1]).tolist() == [[0.0, 0.0], [0.0, 0.0]]
+
+
+def test_wrong_rollouts_are_refused() -> None:
+    with AsyncEvaluator(lambda individual, case: 1.0) as evaluate, pytest.raises(EvaluationError, match="await"):
+        evaluate([0], [0])
+
+    async def calls_itself(individual: int, case: int) -> float:
+        return evaluate([individual], [case])[0, 0]
+
+    with AsyncEvaluator(calls_itself) as evaluate, pytest.raises(EvaluationError, match="by its own coroutines"):
+        evaluate([0], [0])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent as on POSIX")
+def test_an_interrupt_cancels_rollouts_and_keeps_finished_ones() -> None:
+    cancelled = []
+
+    async def rollout(individual: int, case: int) -> float:
+        if individual == 1:
+            while (0, 0) not in evaluate.finished:
+                await asyncio.sleep(0)
+            os.kill(os.getpid(), signal.SIGINT)
+        try:
+            await asyncio.sleep(0 if individual == 0 else 60)
+        except asyncio.CancelledError:
+            cancelled.append(individual)
+            raise
+        return 0.0
+
+    with AsyncEvaluator(rollout, 2) as evaluate, pytest.raises(KeyboardInterrupt):
+        evaluate([0, 1, 2, 3], [0])
+    assert evaluate.finished == {(0, 0): 0.0}
+    assert sorted(cancelled) in ([1], [1, 2])

@@ -121,6 +121,10 @@ def _evaluator(kind: Callable[..., Any]) -> Callable[..., Any]:
     return use
 
 
+async def _rollout(individual: int, case: int) -> float:
+    return 0.0
+
+
 def _cluster(**arguments: Any) -> None:
     cluster = SimulatedCluster(**arguments)
     fx.FastLexicase(3, seed=1).select(cluster, 4)
@@ -192,7 +196,7 @@ def _selection() -> Iterator[Call]:
     yield Call("verify", fx.verify, verify)
     yield Call("register", _register, {"name": "hostile", "method": fx.Lexicase()})
     advise = {"n_individuals": 4, "n_cases": 3, "n": 2, "errors": ERRORS, "method": "ranked-split"}
-    yield Call("advise", fx.advise, advise | {"default_weight": "min", "seed": 1})
+    yield Call("advise", fx.advise, advise | {"default_weight": "min", "seed": 1, "known": 0.5, "same_as": True})
     start = {"stacks": {"integer": [1, 2]}, "inputs": [1]}
     execute = {**start, "limits": push.Limits()}
     yield Call("push.execute", lambda **a: push.execute("integer_add", **a), execute)
@@ -204,7 +208,16 @@ def _partial() -> Iterator[Call]:
     method = fx.Lexicase(order=fx.Ranked("split"), epsilon=0.1)
     fast = {"n_cases": 3, "method": method, "default_weight": "min", "w_min": 0.5, "w_max": 9.0}
     fast |= {"stop_on_all_fail": False, "lookahead": 2, "cache_bytes": 10_000, "seed": 1}
-    run = {"evaluate": _evaluate, "n_individuals": 4, "n": 2, "seed": 1, "cache_key": 0}
+    run = {
+        "evaluate": _evaluate,
+        "n_individuals": 4,
+        "n": 2,
+        "seed": 1,
+        "cache_key": 0,
+        "known": None,
+        "budget": None,
+        "same_as": None,
+    }
     for backend in ("native", "reference"):
         yield Call(f"FastLexicase {backend}", _fast(backend), fast)
         yield Call(f"FastLexicase.select {backend}", _fast_select(backend), run)
@@ -217,6 +230,8 @@ def _partial() -> Iterator[Call]:
     yield Call("Growing", lambda min_cases: _set_lookahead(lookahead.Growing(min_cases)), {"min_cases": 2})
     asked = {"individuals": [0, 1], "cases": [0]}
     yield Call("PairEvaluator", _evaluator(evaluation.PairEvaluator), {"function": lambda i, c: 0, **asked})
+    rollouts = {"function": _rollout, "concurrency": 2, **asked}
+    yield Call("AsyncEvaluator", _evaluator(evaluation.AsyncEvaluator), rollouts)
     threads = {"function": _evaluate, "workers": 2, **asked}
     yield Call("ThreadEvaluator", _evaluator(evaluation.ThreadEvaluator), threads)
     yield Call("ProcessEvaluator", evaluation.ProcessEvaluator, {"function": np.subtract.outer, "workers": 1})

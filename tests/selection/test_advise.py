@@ -103,3 +103,28 @@ def test_advice_is_cheap_in_processor_time():
     start = time.process_time()
     fx.advise(1000, 100, 1000)
     assert time.process_time() - start < 3.0
+
+
+def test_a_limit_on_cases_known_pairs_and_named_copies_lower_the_share():
+    """Copies alone are evaluated on every case, unless an event may not use all or is told that they are copies."""
+    clones = np.ones((20, 30))
+    assert fx.advise(20, 30, 1, fx.Lexicase(max_cases=3), errors=clones).share == pytest.approx(0.1)
+    assert fx.advise(20, 30, 1, errors=clones, known=0.75).share == pytest.approx(0.25)
+    assert fx.advise(20, 30, 1, errors=clones, same_as=True).share == 0.0
+    with pytest.raises(ValueError, match="known must be"):
+        fx.advise(20, 30, 1, known=1.5)
+
+
+@pytest.mark.slow
+def test_a_limit_beyond_the_simulated_cases_is_taken_of_all_cases():
+    clones = np.ones((2, 4000), dtype=np.uint8)
+    assert fx.advise(2, 4000, 1, fx.Lexicase(max_cases=2000), errors=clones).share == pytest.approx(0.5)
+
+
+def test_the_share_with_copies_named_is_what_a_generation_needs():
+    errors = np.random.default_rng(2).integers(0, 2, (10, 80))[np.random.default_rng(3).integers(0, 10, 60)]
+    labels = [row.tobytes() for row in errors]
+    fast = fx.FastLexicase(80, "lexicase", lookahead=1, seed=2)
+    found = [fast.select(lambda i, c: errors[np.ix_(i, c)], 60, 5, cache_key=k, same_as=labels) for k in range(40)]
+    truth = sum(s.pairs.sum() for s in found) / 40 / errors.size
+    assert fx.advise(60, 80, 5, "lexicase", errors=errors, same_as=True).share == pytest.approx(truth, rel=0.15)

@@ -550,7 +550,11 @@ def test_errors_of_any_kind_of_number(kind) -> None:
     ("arguments", "error", "message"),
     [
         ({"n_cases": -1}, ValueError, "n_cases must be at least 0, got -1"),
-        ({"method": "random"}, ValueError, r"only order and epsilon .* got 'random', which uses all cases at once; "),
+        (
+            {"method": "random"},
+            ValueError,
+            r"only order, epsilon and max_cases .* got 'random', which uses all cases at once; ",
+        ),
         (
             {"method": "dalex"},
             ValueError,
@@ -560,7 +564,6 @@ def test_errors_of_any_kind_of_number(kind) -> None:
         ({"method": 3}, TypeError, "method must be a name or an object with prepare"),
         ({"method": "batch-lexicase"}, ValueError, "'batch-lexicase', which has batch_size=10"),
         ({"method": fx.Lexicase(slippage=0.5)}, ValueError, "which has slippage=0.5"),
-        ({"method": fx.Lexicase(max_cases=5)}, ValueError, "which has max_cases=5"),
         ({"method": fx.Lexicase(elitism=1)}, ValueError, "which has elitism=1"),
         ({"method": "cohort-lexicase"}, ValueError, "which has sampling=Cohorts"),
         ({"method": method_of(bias=[1.0] * 5)}, ValueError, "which has explicit weights"),
@@ -599,3 +602,276 @@ def test_wrong_calls_are_refused() -> None:
         fast.weights[0] = 3.0
     with pytest.raises(ValueError, match="w_max must be at least w_min"):
         fx.FastLexicase(5, w_min=9.0).select(Evaluator(np.zeros((3, 5))), 3)
+
+
+@pytest.mark.parametrize("lookahead", [1, 4, "auto"])
+@pytest.mark.parametrize("max_cases", [0, 1, 3, 1000, "random"])
+def test_max_cases_ends_events_as_it_does_on_a_matrix(max_cases, lookahead, backend: str) -> None:
+    """In uniform order an event is the one of `select`; look-ahead must not evaluate cases beyond the limit."""
+    errors = np.random.default_rng(4).integers(0, 2, (8, 20)) * (np.random.default_rng(5).random((8, 20)) < 0.3)
+    errors[4:] = errors[:4]
+    method = fx.Lexicase(max_cases=max_cases)
+    fast = fx.FastLexicase(20, method, lookahead=lookahead, cache_bytes=0, seed=3, backend=backend)
+    expected = fx.select(errors, 40, method, seed=3)
+    for event in range(40):
+        evaluate = Evaluator(errors)
+        s = fast.select(evaluate, 8)
+        assert outcome(s) == [
+            [int(column[event])]
+            for column in (expected.indices, expected.evaluations, expected.cases_used, expected.ended)
+        ]
+        assert s.ended[0] == fx.Ended.CASES_EXHAUSTED or s.cases_used[0] < 20
+        if isinstance(max_cases, int):
+            assert len({case for _, case in evaluate.pairs}) <= max_cases
+    assert s.candidates_left[0] >= 1
+
+
+def test_candidates_left_counts_the_tied(backend: str) -> None:
+    errors = np.array([[0, 0], [0, 0], [1, 1]])
+    s = fx.FastLexicase(2, seed=1, backend=backend).select(Evaluator(errors), 3, 5)
+    assert s.candidates_left.tolist() == [2] * 5
+
+
+def test_a_state_keeps_the_limit_on_cases() -> None:
+    limited, unlimited = fx.FastLexicase(3, fx.Lexicase(max_cases=2)), fx.FastLexicase(3, "lexicase")
+    limited.load_state_dict(limited.state_dict())
+    with pytest.raises(ValueError, match=r"with max_cases=2, this one has max_cases=None"):
+        unlimited.load_state_dict(limited.state_dict())
+    with pytest.raises(ValueError, match=r"with max_cases=None, this one has max_cases=2"):
+        limited.load_state_dict(unlimited.state_dict())
+    assert "max_cases" not in unlimited.state_dict()["settings"]
+
+
+@pytest.mark.parametrize("method", ["weighted-num-nonzeros", "ranked-num-nonzeros"])
+@pytest.mark.parametrize("default", ["max", "min"])
+def test_the_largest_weight_follows_a_growing_population(default: str, method: str, backend: str) -> None:
+    """A pool that starts with one candidate would otherwise keep weights between 1 and 2."""
+    errors = np.random.default_rng(7).integers(0, 2, (40, 30))
+    fast = fx.FastLexicase(30, method, default_weight=default, seed=2, backend=backend)
+    seen: set[int] = set()
+    for n_individuals in (1, 2, 5, 40, 7):
+        evaluate = Evaluator(errors[:n_individuals])
+        before = fast.weights
+        fast.select(evaluate, n_individuals, 1)
+        largest = max(n_individuals, 40 if n_individuals == 7 else 0) + 1.0
+        assert fast.state_dict()["w_max"] == largest
+        now = {case for _, case in evaluate.pairs}
+        old, seen = sorted(seen - now), seen | now
+        unused = np.setdiff1d(np.arange(30), list(seen))
+        assert len(unused)
+        assert set(fast.weights[unused]) == {largest if default == "max" else 1.0}
+        assert default == "max" or [fast.weights[case] for case in old] == [before[case] for case in old]
+    given = fx.FastLexicase(30, w_max=9.0, seed=2, backend=backend)
+    for n_individuals in (1, 40):
+        given.select(Evaluator(errors), n_individuals)
+        assert given.state_dict()["w_max"] == 9.0 == given.weights.max()
+
+
+def test_a_state_of_a_growing_population_goes_on_growing() -> None:
+    errors = np.random.default_rng(7).integers(0, 2, (40, 30))
+    fast, other = fx.FastLexicase(30, seed=2), fx.FastLexicase(30, seed=3)
+    fast.select(Evaluator(errors), 3, 2)
+    other.load_state_dict(fast.state_dict())
+    results = [outcome(f.select(Evaluator(errors), 40, 5)) for f in (fast, other)]
+    assert results[0] == results[1]
+    assert fast.weights.tolist() == other.weights.tolist()
+    assert fast.weights.max() == 41.0
+
+
+def test_a_failed_call_does_not_raise_the_largest_weight() -> None:
+    fast = fx.FastLexicase(30, seed=2)
+    fast.select(Evaluator(np.eye(3, 30)), 3)
+    before = fast.state_dict()
+    with pytest.raises(fx.EvaluationError):
+        fast.select(zero_division, 40)
+    assert fast.state_dict()["w_max"] == before["w_max"] == 4.0
+    assert fast.weights.tolist() == before["weights"].tolist()
+
+
+def partly_known(errors: np.ndarray, share: float, seed: int = 1) -> np.ndarray:
+    return np.where(np.random.default_rng(seed).random(errors.shape) < share, errors, np.nan)
+
+
+@pytest.mark.parametrize("lookahead", [1, "auto"])
+@pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
+def test_known_pairs_are_neither_evaluated_nor_counted(share: float, lookahead, backend: str) -> None:
+    errors = np.random.default_rng(2).integers(0, 2, (12, 50))
+    known = partly_known(errors, share)
+    before = known.copy()
+    fast, plain = (fx.FastLexicase(50, lookahead=lookahead, seed=4, backend=backend) for _ in range(2))
+    evaluate = Evaluator(errors)
+    for given in (known, None):  # without them, the second call finds them in the cache
+        s, expected = fast.select(evaluate, 12, 10, known=given), plain.select(Evaluator(errors), 12, 10)
+        assert outcome(s) == outcome(expected)
+        assert fast.weights.tolist() == plain.weights.tolist()
+    assert np.array_equal(known, before, equal_nan=True)
+    assert all(np.isnan(known[pair]) for pair in evaluate.pairs)
+    evaluated = len(evaluate.pairs)
+    assert fast.cache_info().pairs == evaluated + np.count_nonzero(~np.isnan(known))
+    assert evaluated > 0 or share == 1.0
+    again = Evaluator(errors)
+    assert fast.select(again, 12, 10, known=errors).pairs.sum() == len(again.asked) == 0
+
+
+def test_pairs_count_only_what_was_evaluated_beside_known_pairs(backend: str) -> None:
+    errors = np.random.default_rng(2).integers(0, 2, (12, 50))
+    evaluate = Evaluator(errors)
+    s = fx.FastLexicase(50, seed=4, backend=backend).select(evaluate, 12, 10, known=partly_known(errors, 0.5))
+    assert s.pairs.sum() == len(evaluate.pairs) == len(set(evaluate.pairs))
+
+
+def test_a_growing_population_is_evaluated_once_with_known_errors() -> None:
+    errors = np.random.default_rng(2).integers(0, 2, (12, 50))
+    fast, seen = fx.FastLexicase(50, seed=4), []
+    assert fast.known_errors().shape == (0, 50)
+    known = fast.known_errors()
+    for n_individuals in range(1, 13):
+        known = np.vstack([known, np.full((1, 50), np.nan)])
+        evaluate = Evaluator(errors)
+        fast.select(evaluate, n_individuals, 2, known=known)
+        seen += evaluate.pairs
+        known = fast.known_errors()
+    assert len(seen) == len(set(seen)) == np.count_nonzero(~np.isnan(known))
+    assert all(known[pair] == errors[pair] for pair in seen)
+
+
+def test_known_errors_survive_a_failed_call(backend: str) -> None:
+    """The cache goes back to what it was before; known pairs of the failed call are not kept."""
+    errors = np.random.default_rng(2).integers(0, 2, (12, 50))
+    fast = fx.FastLexicase(50, seed=4, backend=backend)
+    fast.select(Evaluator(errors), 12, cache_key="a")
+    before = fast.known_errors()
+    with pytest.raises(fx.EvaluationError):
+        fast.select(zero_division, 12, 20, cache_key="a", known=partly_known(errors, 0.1))
+    kept = fast.known_errors()
+    assert not (~np.isnan(kept) & np.isnan(before)).any()
+
+
+@pytest.mark.parametrize(
+    ("known", "error", "message"),
+    [
+        (np.zeros((3, 4)), ValueError, r"known must be n_individuals × n_cases: expected shape \(3, 5\), got \(3, 4\)"),
+        (0.5, ValueError, r"expected shape \(3, 5\), got \(\)"),
+        ([["a"] * 5] * 3, TypeError, "known must be real numbers"),
+        ([[1], [1, 2]], ValueError, "known must be an array with rows of equal length"),
+        (np.full((3, 5), 2**60), ValueError, r"known must not have integers beyond 2\*\*53"),
+    ],
+)
+def test_wrong_known_errors_are_refused(known, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        fx.FastLexicase(5).select(Evaluator(np.zeros((3, 5))), 3, known=known)
+
+
+def test_known_errors_that_do_not_fit_the_cache_are_refused() -> None:
+    fast = fx.FastLexicase(5, cache_bytes=0)
+    with pytest.raises(ValueError, match="known must fit into cache_bytes, but 15 pairs do not"):
+        fast.select(Evaluator(np.zeros((3, 5))), 3, known=np.zeros((3, 5)))
+    fast.select(Evaluator(np.eye(3, 5)), 3, known=np.full((3, 5), np.nan))
+
+
+@pytest.mark.parametrize("lookahead", [1, 5, "auto"])
+def test_a_budget_is_never_exceeded_and_each_choice_rests_on_what_was_evaluated(lookahead) -> None:
+    errors = np.random.default_rng(2).integers(0, 2, (12, 50))
+    errors[6:] = errors[:6]
+    plain = fx.FastLexicase(50, seed=4, lookahead=lookahead).select(Evaluator(errors), 12, 6)
+    for budget in (*range(0, 100, 7), int(plain.pairs.sum()), 10**6):
+        fast, evaluate = fx.FastLexicase(50, seed=4, lookahead=lookahead), Evaluator(errors)
+        s = fast.select(evaluate, 12, 6, budget=budget)
+        assert fast.backend == "reference"
+        assert s.pairs.sum() == len(evaluate.pairs) <= budget
+        stopped = s.ended == fx.Ended.OUT_OF_BUDGET
+        same = 6 if not stopped.any() else int(np.argmax(stopped))
+        if lookahead == 1:  # until the budget runs out, nothing differs
+            assert [column[:same] for column in outcome(s)] == [column[:same] for column in outcome(plain)]
+        if budget >= plain.pairs.sum():
+            assert outcome(s) == outcome(plain)
+        known = fast.known_errors()
+        for event in np.flatnonzero(stopped):
+            assert s.candidates_left[event] > 1
+            assert np.count_nonzero(~np.isnan(known[s.indices[event]])) >= s.cases_used[event]
+        assert budget >= 12 or (s.cases_used.sum() == 0 and (s.candidates_left == 12).all())
+
+
+def test_a_budget_of_nothing_selects_from_what_is_known() -> None:
+    errors = np.random.default_rng(2).integers(0, 2, (12, 50))
+    s = fx.FastLexicase(50, seed=4).select(zero_division, 12, 6, known=errors, budget=0)
+    assert outcome(s) == outcome(fx.FastLexicase(50, seed=4).select(Evaluator(errors), 12, 6))
+
+
+def test_without_evidence_a_budget_chooses_any_individual() -> None:
+    s = fx.FastLexicase(50, seed=4).select(zero_division, 4, 400, budget=3)
+    assert np.bincount(s.indices, minlength=4).min() > 60
+    assert set(s.ended) == {fx.Ended.OUT_OF_BUDGET}
+
+
+def test_a_budget_is_for_one_call() -> None:
+    errors = np.random.default_rng(2).integers(0, 2, (12, 50))
+    fast, evaluate = fx.FastLexicase(50, seed=4, lookahead=1), Evaluator(errors)
+    for call in range(1, 4):
+        fast.select(evaluate, 12, 9, budget=12)
+        assert len(evaluate.pairs) <= 12 * call
+    assert len(evaluate.pairs) > 12
+
+
+def test_wrong_budgets_are_refused() -> None:
+    fast = fx.FastLexicase(5)
+    for budget, error, message in [
+        (-1, ValueError, "budget must be at least 0, got -1"),
+        (2.5, TypeError, "budget must be an integer, got 2.5"),
+        (True, TypeError, "budget must be an integer, got True"),
+    ]:
+        with pytest.raises(error, match=message):
+            fast.select(zero_division, 3, budget=budget)
+    with pytest.raises(ValueError, match='backend must be "reference" or None with a budget'):
+        fx.FastLexicase(5, backend="native").select(zero_division, 3, budget=7)
+    with pytest.raises(ValueError, match="budget must be None with a SimulatedCluster, which computes pairs ahead"):
+        fast.select(SimulatedCluster(SyntheticPopulation(3, 5), 1, pair_seconds=1.0), 3, budget=7)
+
+
+@pytest.mark.parametrize("epsilon", [None, "mad-dynamic"])
+@pytest.mark.parametrize("lookahead", [1, "auto"])
+def test_copies_are_evaluated_once_and_parents_stay_the_same(lookahead, epsilon) -> None:
+    """In uniform order the cases do not depend on weights, so each parent must be that of evaluating every copy."""
+    rng = np.random.default_rng(5)
+    texts = [f"prompt {i}" for i in rng.integers(0, 5, 14)]
+    errors = rng.integers(0, 2, (5, 60))[[int(text[-1]) for text in texts]]
+    method, evaluate = method_of("uniform", epsilon=epsilon), Evaluator(errors)
+    fast = fx.FastLexicase(60, method, seed=4, lookahead=lookahead)
+    s = fast.select(evaluate, 14, 40, same_as=texts)
+    every = fx.FastLexicase(60, method, seed=4, lookahead=lookahead).select(Evaluator(errors), 14, 40)
+    assert s.indices.tolist() == every.indices.tolist()
+    assert s.candidates_left.tolist() == every.candidates_left.tolist()
+    assert {individual for individual, _ in evaluate.pairs} <= {texts.index(text) for text in texts}
+    assert s.pairs.sum() == len(evaluate.pairs) == len(set(evaluate.pairs)) < every.pairs.sum()
+    assert s.pairs_unused.sum() == 0 or lookahead != 1
+    if epsilon is None:  # copies alone are left, instead of all cases being used
+        assert set(s.ended) == {fx.Ended.ONE_LEFT}
+        assert s.cases_used.max() < 60
+
+
+def test_known_errors_of_a_copy_are_those_of_all_and_a_budget_counts_them_once() -> None:
+    errors = np.repeat(np.random.default_rng(5).integers(0, 2, (4, 30)), 3, axis=0)
+    labels = np.repeat(range(4), 3)
+    known = np.full((12, 30), np.nan)
+    known[2::3] = errors[2::3]  # the last copy of each
+    before = known.copy()
+    s = fx.FastLexicase(30, seed=1).select(zero_division, 12, 9, known=known, same_as=labels)
+    assert s.pairs.sum() == 0
+    assert np.array_equal(known, before, equal_nan=True)
+    evaluate = Evaluator(errors)
+    s = fx.FastLexicase(30, seed=1, lookahead=1).select(evaluate, 12, budget=4, same_as=labels)
+    assert (s.pairs[0], s.cases_used[0]) == (4, 1)
+
+
+def test_wrong_labels_are_refused() -> None:
+    fast = fx.FastLexicase(5)
+    for labels, error, message in [
+        ([1, 2], ValueError, "same_as must have one label per individual: expected 3, got 2"),
+        ("abc", TypeError, "same_as must be a sequence of labels, not a string, got 'abc'"),
+        (3, TypeError, "same_as must be a sequence of hashable labels, got 3"),
+        ([[1], [2], [3]], TypeError, "same_as must be a sequence of hashable labels"),
+    ]:
+        with pytest.raises(error, match=message):
+            fast.select(zero_division, 3, same_as=labels)
+    with pytest.raises(ValueError, match="same_as must be None with a SimulatedCluster"):
+        fast.select(SimulatedCluster(SyntheticPopulation(3, 5), 1, pair_seconds=1.0), 3, same_as=[1, 1, 2])

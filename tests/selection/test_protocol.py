@@ -89,6 +89,7 @@ def test_a_spec_is_plain_lexicase_unless_told_otherwise() -> None:
 
 
 def test_reasons_for_ending_have_their_documented_numbers() -> None:
-    names = {"ONE_LEFT": 0, "CASES_EXHAUSTED": 1, "TRUNCATED": 2, "ELITE": 3, "ALL_FAILED": 4}
+    names = {"ONE_LEFT": 0, "CASES_EXHAUSTED": 1, "TRUNCATED": 2, "ELITE": 3, "ALL_FAILED": 4, "OUT_OF_BUDGET": 5}
     assert {e.name: e.value for e in fx.Ended} == names
-    assert [e.label for e in fx.Ended] == ["one left", "cases exhausted", "truncated", "elite", "all failed"]
+    labels = ["one left", "cases exhausted", "truncated", "elite", "all failed", "out of budget"]
+    assert [e.label for e in fx.Ended] == labels

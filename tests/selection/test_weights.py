@@ -126,7 +126,11 @@ def test_the_largest_weight_is_one_more_than_the_individuals() -> None:
     settled = weights.with_bounds_for(9)
     assert (settled.w_max, settled.values.tolist()) == (10.0, [10.0, 10.0])
     assert weights.w_max is None  # the copy alone is settled
-    assert settled.with_bounds_for(500).w_max == 10.0  # and for good
+    settled.values[1] = 3.0
+    grown = settled.with_bounds_for(500)
+    assert (grown.w_max, grown.values.tolist()) == (501.0, [501.0, 3.0])  # the unused case rises, the used one does not
+    assert (settled.w_max, settled.values.tolist()) == (10.0, [10.0, 3.0])
+    assert grown.with_bounds_for(9) is grown  # a smaller population changes nothing
 
 
 def test_a_copy_is_independent() -> None:

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "flexicase/case_order.hpp"
@@ -33,6 +34,8 @@ struct FastPlan {
   std::int64_t lookahead = 0;
   std::int64_t least_block = 1;
   std::int64_t most_pairs = 0;
+  std::int64_t depth = std::numeric_limits<std::int64_t>::max();  // cases that an event may use
+  bool random_depth = false;                                      // drawn for each event, from 1 ... cases
 };
 
 // Some events, and what they work on.
@@ -44,8 +47,9 @@ struct FastCall {
   Key key{};
   std::uint64_t first_event = 0;
   std::int64_t events = 0;
-  std::int64_t* counts = nullptr;  // (5, events) indices, evaluations, cases used, pairs evaluated, pairs speculated
-  std::uint8_t* ended = nullptr;   // (events,)
+  // (6, events) indices, evaluations, cases used, pairs evaluated, pairs speculated, candidates left
+  std::int64_t* counts = nullptr;
+  std::uint8_t* ended = nullptr;  // (events,)
 };
 
 class FastRun {
@@ -98,9 +102,12 @@ class FastRun {
   std::vector<std::int64_t> columns_;
   std::vector<std::int64_t> individuals_;
   std::vector<std::int64_t> cases_;
+  std::int64_t depth_;
+  bool random_depth_;
   std::int64_t event_ = 0;
-  std::int64_t computed_ = 0;  // pairs of the block that were unknown
-  std::int64_t missing_ = 0;   // those that still are
+  std::int64_t cases_left_ = 0;  // that the event may still use
+  std::int64_t computed_ = 0;    // pairs of the block that were unknown
+  std::int64_t missing_ = 0;     // those that still are
   bool in_event_ = false;
   bool in_block_ = false;
 };

@@ -9,9 +9,10 @@ namespace flexicase {
 
 namespace {
 
-enum Count { chosen, evaluations, cases_used, pairs_evaluated, pairs_speculated };
+enum Count { chosen, evaluations, cases_used, pairs_evaluated, pairs_speculated, candidates_left };
 constexpr std::uint8_t one_left = 0;
 constexpr std::uint8_t cases_exhausted = 1;
+constexpr std::uint8_t truncated = 2;
 
 }  // namespace
 
@@ -41,7 +42,11 @@ void BlockSize::observe(const Replayed& step) {
 }
 
 FastRun::FastRun(const FastPlan& plan)
-    : weights_(static_cast<std::size_t>(plan.cases)), order_(plan.order, plan.cases), replay_(plan.rule) {
+    : weights_(static_cast<std::size_t>(plan.cases)),
+      order_(plan.order, plan.cases),
+      replay_(plan.rule),
+      depth_(plan.depth),
+      random_depth_(plan.random_depth && plan.cases > 0) {
   size_.fixed = plan.lookahead;
   size_.least = plan.least_block;
   size_.most_pairs = plan.most_pairs;
@@ -77,10 +82,16 @@ std::size_t FastRun::bytes() const {
 }
 
 void FastRun::begin_event() {
-  for (int kind = chosen; kind <= pairs_speculated; ++kind) count(kind) = 0;
+  for (int kind = chosen; kind <= candidates_left; ++kind) count(kind) = 0;
   pool_.resize(static_cast<std::size_t>(call_.cache->individuals()));
   std::iota(pool_.begin(), pool_.end(), std::int64_t{0});
   size_.begin();
+  cases_left_ = depth_;
+  if (random_depth_) {
+    const std::uint64_t state = event_state(call_.key, call_.first_event + static_cast<std::uint64_t>(event_));
+    Stream depths{lane_state(state, Lane::depth)};
+    cases_left_ = static_cast<std::int64_t>(depths.bounded(weights_.size())) + 1;
+  }
   if (pool_.size() > 1) order_.begin(call_.key, call_.first_event + static_cast<std::uint64_t>(event_));
   in_event_ = true;
 }
@@ -89,8 +100,9 @@ void FastRun::begin_event() {
 bool FastRun::next_block() {
   block_.rows = static_cast<std::int64_t>(pool_.size());
   block_.cases.clear();
-  order_.take(size_.cases(block_.rows), block_.cases);
+  order_.take(std::min(size_.cases(block_.rows), cases_left_), block_.cases);
   if (block_.cases.empty()) return false;
+  cases_left_ -= static_cast<std::int64_t>(block_.cases.size());
   block_.errors.resize(block_.cases.size() * pool_.size());
   missing_ = 0;
   for (std::size_t j = 0; j < block_.cases.size(); ++j) {
@@ -177,6 +189,7 @@ void FastRun::end_event(std::uint8_t reason) {
   const std::uint64_t state = event_state(call_.key, call_.first_event + static_cast<std::uint64_t>(event_));
   Stream picks{lane_state(state, Lane::pick)};
   count(chosen) = pool_[static_cast<std::size_t>(picks.bounded(pool_.size()))];
+  count(candidates_left) = static_cast<std::int64_t>(pool_.size());
   call_.ended[event_] = reason;
   ++event_;
   in_event_ = false;
@@ -201,7 +214,7 @@ FastRun::Status FastRun::advance(std::int64_t budget) {
     } else if (next_block()) {
       budget -= static_cast<std::int64_t>(4 * block_.errors.size());
     } else {
-      end_event(cases_exhausted);
+      end_event(count(cases_used) == static_cast<std::int64_t>(weights_.size()) ? cases_exhausted : truncated);
     }
   }
   return Status::done;

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from flexicase._checks import room_for
 from flexicase._native import PairStore
 from flexicase.evaluation._protocol import CaseEvaluator, evaluate_block
 
@@ -61,10 +62,10 @@ class ErrorCache:
         [([0, 1], [2]), ([3], [2])]
     """
 
-    __slots__ = ("_is_new", "is_reusable", "n_individuals", "n_users", "store")
+    __slots__ = ("_is_new", "is_reusable", "n_cases", "n_individuals", "n_users", "store")
 
     def __init__(self, n_individuals: int, n_cases: int, max_bytes: int, reuse_limit: int = 0) -> None:
-        self.n_individuals = n_individuals
+        self.n_individuals, self.n_cases = n_individuals, n_cases
         self.n_users = 0
         self.store = PairStore(n_individuals, n_cases, max_bytes)
         self.is_reusable = self.store.is_matrix and self.store.nbytes <= reuse_limit
@@ -98,15 +99,73 @@ class ErrorCache:
 
     def fetch(self, evaluate: CaseEvaluator, individuals: Indices, cases: Indices) -> tuple[Errors, NDArray[np.bool_]]:
         """(m, b) errors, unknown ones computed, and (m, b) which of them were computed now."""
-        transposed = np.empty((len(cases), len(individuals)))
-        self.store.lookup(individuals, cases, transposed)
-        block = transposed.T
+        block = self._lookup(individuals, cases)
         computed_now = np.isnan(block)
         for rows, columns in missing_rectangles(computed_now):
             errors = evaluate_block(evaluate, individuals[rows], cases[columns])
             block[np.ix_(rows, columns)] = errors
             self.store.store(individuals[rows], cases[columns], errors)
         return block, computed_now
+
+    def missing(self, individuals: Indices, cases: Indices) -> NDArray[np.bool_]:
+        """(m, b) pairs that `fetch` would compute."""
+        return np.isnan(self._lookup(individuals, cases))
+
+    def _lookup(self, individuals: Indices, cases: Indices) -> Errors:
+        """(m, b) errors, NaN where unknown."""
+        transposed = room_for((len(cases), len(individuals)), np.float64, "n_individuals")
+        self.store.lookup(individuals, cases, transposed)
+        return transposed.T
+
+    def n_distinct(self, individuals: Indices) -> int:
+        """The number of (m,) individuals that are not known to be copies of another among them."""
+        return len(individuals)
+
+    def add(self, known: Errors) -> None:
+        """Store what is not NaN of (n_individuals, n_cases) known errors."""
+        before = self.store.refused
+        for rows, columns in missing_rectangles(~np.isnan(known)):
+            self.store.store(rows, columns, np.ascontiguousarray(known[np.ix_(rows, columns)]))
+        if self.store.refused > before:
+            raise ValueError(f"known must fit into cache_bytes, but {self.store.refused - before} pairs do not")
+
+    def known(self) -> Errors:
+        """(n_individuals, n_cases) errors, NaN where unknown."""
+        return self._lookup(np.arange(self.n_individuals), np.arange(self.n_cases))
+
+
+class SharedRows(ErrorCache):
+    """A cache in which copies share the errors of the first of them; ``first`` is (n_individuals,)."""
+
+    __slots__ = ("_first",)
+
+    def __init__(self, cache: ErrorCache, first: Indices) -> None:
+        self.n_individuals, self.n_cases, self.store, self._first = (
+            cache.n_individuals,
+            cache.n_cases,
+            cache.store,
+            first,
+        )
+
+    def fetch(self, evaluate: CaseEvaluator, individuals: Indices, cases: Indices) -> tuple[Errors, NDArray[np.bool_]]:
+        firsts, position, row = np.unique(self._first[individuals], return_index=True, return_inverse=True)
+        errors, computed = super().fetch(evaluate, firsts, cases)
+        computed_now = np.zeros((len(individuals), len(cases)), dtype=bool)
+        computed_now[position] = computed
+        return errors[row], computed_now
+
+    def missing(self, individuals: Indices, cases: Indices) -> NDArray[np.bool_]:
+        return super().missing(np.unique(self._first[individuals]), cases)
+
+    def add(self, known: Errors) -> None:
+        known = known.copy()
+        for copy in np.flatnonzero(self._first != np.arange(self.n_individuals)):
+            row = known[self._first[copy]]
+            np.copyto(row, known[copy], where=np.isnan(row))
+        super().add(known)
+
+    def n_distinct(self, individuals: Indices) -> int:
+        return len(np.unique(self._first[individuals]))
 
 
 def missing_rectangles(missing: NDArray[np.bool_]) -> list[tuple[Indices, Indices]]:

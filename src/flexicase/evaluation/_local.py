@@ -52,9 +52,14 @@ class PairEvaluator(ClosingEvaluator):
         except Exception as cause:
             problem = f"the evaluator raised {type(cause).__name__}: {cause}"
             raise EvaluationError(problem, [individual], [case]) from cause
-        if type(found) is float and found > -math.inf:  # what `check_block` would say of it
-            return found
-        return float(check_block([[found]], np.array([individual]), np.array([case]))[0, 0])
+        return check_error(found, individual, case)
+
+
+def check_error(found: Any, individual: int, case: int) -> float:
+    """Check the error of one pair."""
+    if type(found) is float and found > -math.inf:  # what `check_block` would say of it
+        return found
+    return float(check_block([[found]], np.array([individual]), np.array([case]))[0, 0])
 
 
 MAX_WORKERS = 2**16

@@ -139,8 +139,24 @@ class CaseErrors(NamedTuple):
     computed_now: NDArray[np.bool_]
 
 
+class PairBudget:
+    """The pairs that may still be computed, shared by the events of a call."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, pairs: int) -> None:
+        self.left = pairs
+
+    def n_affordable(self, missing: NDArray[np.bool_]) -> int:
+        """The number of cases, from the first one on, whose (pool, b) missing pairs can all be computed."""
+        return int(np.searchsorted(np.cumsum(np.count_nonzero(missing, axis=0)), self.left, side="right"))
+
+
 class Blocks:
-    """The errors of one event along its order, fetched in blocks; ``computed`` counts the pairs computed so far."""
+    """The errors of one event along its order, fetched in blocks.
+
+    ``computed`` counts the pairs computed so far; ``is_over_budget`` tells whether the next case costs too much.
+    """
 
     def __init__(self, sizer: BlockSizer) -> None:
         self._sizer = sizer
@@ -150,6 +166,7 @@ class Blocks:
         self._position = 0
         self._last_filtering: int | None = None
         self.computed = 0
+        self.is_over_budget = False
 
     def next_case(self, pool: Indices) -> CaseErrors | None:
         """The next case, and the errors of the (pool,) candidates left on it; None after the last case."""
@@ -175,16 +192,33 @@ class Blocks:
 
 
 class SequentialBlocks(Blocks):
-    """Blocks that the evaluator computes one after another, while the event waits."""
+    """Blocks that the evaluator computes one after another, while the event waits, within a budget if there is one."""
 
-    def __init__(self, order: Iterator[int], sizer: BlockSizer, cache: ErrorCache, evaluate: CaseEvaluator) -> None:
+    def __init__(
+        self,
+        order: Iterator[int],
+        sizer: BlockSizer,
+        cache: ErrorCache,
+        evaluate: CaseEvaluator,
+        budget: PairBudget | None = None,
+    ) -> None:
         super().__init__(sizer)
-        self._order, self._cache, self._evaluate = order, cache, evaluate
+        self._order, self._cache, self._evaluate, self._budget = order, cache, evaluate, budget
 
     def _fetch(self, pool: Indices) -> Block | None:
         cases = take(self._order, self._sizer.n_cases(len(pool)))
         if not len(cases):
             return None
+        if self._budget is not None:
+            count = self._budget.n_affordable(self._cache.missing(pool, cases))
+            if not count:
+                self.is_over_budget = True
+                return None
+            self._order = itertools.chain(cases[count:].tolist(), self._order)
+            cases = cases[:count]
         errors, computed_now = self._cache.fetch(self._evaluate, pool, cases)
-        self.computed += int(np.count_nonzero(computed_now))
+        computed = int(np.count_nonzero(computed_now))
+        self.computed += computed
+        if self._budget is not None:
+            self._budget.left -= computed
         return Block(cases, errors, computed_now)

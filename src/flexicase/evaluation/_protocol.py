@@ -104,12 +104,27 @@ def check_block(found: Any, individuals: NDArray[np.int64], cases: NDArray[np.in
     if bad is not None:
         problem = refusal(errors[bad], int(individuals[bad[0]]), int(cases[bad[1]]))
         raise EvaluationError(f"{ANSWER} {problem}", individuals, cases)
+    try:
+        return as_doubles(errors, ANSWER)
+    except ValueError as cause:
+        raise EvaluationError(str(cause), individuals, cases) from None
+
+
+def as_doubles(errors: NDArray[Any], name: str) -> NDArray[np.float64]:
+    """Errors as float64, C-contiguous; refuses integers that are not exactly one."""
     if errors.dtype.kind in "iu" and errors.dtype.itemsize == 8 and errors.size:
         widest = max(int(errors.max()), -int(errors.min()))
         if widest > EXACT_INTEGERS:
-            problem = f"{ANSWER} must not have integers beyond 2**53, found {widest}"
-            raise EvaluationError(problem, individuals, cases)
+            raise ValueError(f"{name} must not have integers beyond 2**53, found {widest}")
     return np.ascontiguousarray(errors, dtype=np.float64)
+
+
+def check_known(known: Any, shape: tuple[int, int]) -> NDArray[np.float64]:
+    """Check (n_individuals, n_cases) known errors, NaN where unknown."""
+    errors = as_number_array(known, "known")
+    if errors.shape != shape:
+        raise ValueError(f"known must be n_individuals × n_cases: expected shape {shape}, got {errors.shape}")
+    return as_doubles(errors, "known")
 
 
 class ClosingEvaluator:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 from flexicase._checks import MAX_COUNT, check_count, check_number, per_case, shown
 from flexicase._native import FastRun
 from flexicase.evaluation._cache import ErrorCache
-from flexicase.evaluation._lookahead import MAX_CASES, BlockSizer, Growing, LookAhead
-from flexicase.evaluation._protocol import CaseEvaluator
+from flexicase.evaluation._lookahead import MAX_CASES, BlockSizer, Growing, LookAhead, PairBudget
+from flexicase.evaluation._pipelined import PipelinedEvaluator
+from flexicase.evaluation._protocol import CaseEvaluator, check_known
 from flexicase.rng import Key
+from flexicase.selection._reference import case_limit
 from flexicase.selection.epsilon import MadEpsilon, median_absolute_deviation
 from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.methods import methods, resolve_method
 from flexicase.selection.orders import OrderKind, Uniform
-from flexicase.selection.protocol import Method
+from flexicase.selection.protocol import Backend, Method, resolve_backend
 from flexicase.selection.weights import CaseWeights, check_upper_bound, is_explicit
 
 NATIVE_BIASES = {"num_nonzeros": 0, "num_zeros": 1, "split": 2}
@@ -27,7 +29,10 @@ NATIVE_BIASES = {"num_nonzeros": 0, "num_zeros": 1, "split": 2}
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class EventSettings:
-    """What all events of a selector share; ``epsilon`` is (n_cases,) or None, ``mad`` takes it from the pool."""
+    """What all events of a selector share; ``epsilon`` is (n_cases,) or None, ``mad`` takes it from the pool.
+
+    ``max_cases`` is as for `Lexicase`.
+    """
 
     order: OrderKind
     epsilon: NDArray[np.float64] | None
@@ -35,12 +40,18 @@ class EventSettings:
     lookahead: LookAhead
     block_bytes: int
     stop_on_all_fail: bool
+    max_cases: int | Literal["random"] | None = None
 
     def epsilon_for(self, case: int, errors: NDArray[np.float64]) -> float | None:
         """How much worse than the best a survivor may be, given the (pool,) errors on a case."""
         if self.mad:
             return median_absolute_deviation(errors)
         return None if self.epsilon is None else float(self.epsilon[case])
+
+    def case_limit(self, key: Key, event: int, n_cases: int) -> int:
+        """The number of cases that an event may use."""
+        limit = self.max_cases if isinstance(self.max_cases, int) else n_cases
+        return case_limit(limit, self.max_cases == "random", key, event, n_cases)
 
     def max_epsilon(self, case: int) -> float:
         """Upper bound of `epsilon_for` over all pools."""
@@ -49,13 +60,74 @@ class EventSettings:
         return 0.0 if self.epsilon is None else float(self.epsilon[case])
 
 
+class CallOptions(NamedTuple):
+    """What a call of `FastLexicase.select` knows and allows.
+
+    Attributes:
+        known: (n_individuals, n_cases) errors, NaN where unknown.
+        budget: Pairs to compute, at most.
+        first: (n_individuals,) the first individual with the same label.
+    """
+
+    known: NDArray[np.float64] | None
+    budget: PairBudget | None
+    first: NDArray[np.int64] | None
+
+    def obstacle(self, evaluate: CaseEvaluator) -> str | None:
+        """What the native backend does not support, or None."""
+        if isinstance(evaluate, PipelinedEvaluator):
+            kind = type(evaluate).__name__
+            for name, value in (("budget", self.budget), ("same_as", self.first)):
+                if value is not None:
+                    raise ValueError(f"{name} must be None with a {kind}, which computes pairs ahead as time allows")
+            return f"a {kind}"
+        return "a budget" if self.budget is not None else "same_as" if self.first is not None else None
+
+
+def check_options(known: Any, budget: Any, same_as: Any, shape: tuple[int, int]) -> CallOptions:
+    """The options of a call with (n_individuals, n_cases) pairs."""
+    return CallOptions(
+        None if known is None else check_known(known, shape),
+        None if budget is None else PairBudget(check_count(budget, "budget")),
+        None if same_as is None else first_of_each(same_as, shape[0]),
+    )
+
+
+def first_of_each(same_as: Any, n_individuals: int) -> NDArray[np.int64]:
+    """(n_individuals,) the first individual with the same label."""
+    if isinstance(same_as, str | bytes):
+        raise TypeError(f"same_as must be a sequence of labels, not a string, got {shown(same_as)}")
+    try:
+        labels = list(same_as)
+        first = dict(reversed([(label, i) for i, label in enumerate(labels)]))
+    except TypeError:
+        raise TypeError(f"same_as must be a sequence of hashable labels, got {shown(same_as)}") from None
+    if len(labels) != n_individuals:
+        raise ValueError(f"same_as must have one label per individual: expected {n_individuals}, got {len(labels)}")
+    return np.array([first[label] for label in labels], dtype=np.int64)
+
+
+def choose_backend(asked: Backend | None, obstacle: str | None) -> Backend:
+    """The backend asked for; if none was, one that works despite the obstacle."""
+    wanted = resolve_backend(asked)
+    if obstacle is None or wanted == "reference":
+        return wanted
+    if asked is not None:
+        raise ValueError(
+            f'backend must be "reference" or None with {obstacle}, which the native back end does not support, '
+            'got "native"'
+        )
+    return "reference"
+
+
 class EventBatch(NamedTuple):
-    """Some events and what they share; they fill ``counts``, (5, n) as for `FastSelection`, and ``ended``, (n,)."""
+    """Some events and what they share; they fill ``counts``, (6, n) as for `FastSelection`, and ``ended``, (n,)."""
 
     settings: EventSettings
     weights: CaseWeights
     cache: ErrorCache
     evaluate: CaseEvaluator
+    budget: PairBudget | None
     key: Key
     first: int
     counts: NDArray[np.int64]
@@ -71,8 +143,9 @@ def native_runner(settings: EventSettings, weights: CaseWeights) -> FastRun:
     else:
         growing = Growing() if lookahead == "auto" else lookahead
         code, min_cases = -1 if growing.delayed else 0, growing.min_cases
+    n_cases, max_cases = len(weights.values), settings.max_cases
     return FastRun(
-        len(weights.values),
+        n_cases,
         settings.order,
         NATIVE_BIASES[weights.bias],
         weights.w_min,
@@ -81,6 +154,8 @@ def native_runner(settings: EventSettings, weights: CaseWeights) -> FastRun:
         code,
         min_cases,
         BlockSizer(lookahead, settings.block_bytes).max_pairs,
+        max_cases if isinstance(max_cases, int) else n_cases,
+        max_cases == "random",
     )
 
 
@@ -93,8 +168,8 @@ def partial_method(method: str | Method) -> Lexicase:
         return found
     works = ", ".join(name for name in methods() if _obstacle(resolve_method(name)) is None)
     raise ValueError(
-        f"method must be a lexicase method with only order and epsilon under partial evaluation, "
-        f"got {shown(method)}, {obstacle}; these work: {works}, and Lexicase(order=…, epsilon=…)"
+        f"method must be a lexicase method with only order, epsilon and max_cases under partial evaluation, "
+        f"got {shown(method)}, {obstacle}; these work: {works}, and Lexicase(order=…, epsilon=…, max_cases=…)"
     )
 
 
@@ -102,7 +177,7 @@ def _obstacle(method: Method) -> str | None:
     """What partial evaluation cannot know or do, or None."""
     if not isinstance(method, Lexicase):
         return "which uses all cases at once"
-    for name, plain in (("sampling", None), ("batch_size", 1), ("max_cases", None), ("slippage", 0.0), ("elitism", 0)):
+    for name, plain in (("sampling", None), ("batch_size", 1), ("slippage", 0.0), ("elitism", 0)):
         if getattr(method, name) != plain:
             return f"which has {name}={getattr(method, name)!r}"
     if not isinstance(method.order, Uniform) and is_explicit(method.order.bias):
@@ -122,7 +197,7 @@ def fixed_epsilon(epsilon: Any, n_cases: int) -> NDArray[np.float64] | None:
 def recorded_settings(settings: EventSettings, weights: CaseWeights, w_max: float | None) -> dict[str, Any]:
     """What a state records of the selector, as plain values; ``w_max`` is the argument, not the bound in use."""
     bias, epsilon = weights.bias, settings.epsilon
-    return {
+    recorded = {
         "n_cases": len(weights.values),
         "order": settings.order.name.lower(),
         "bias": bias if isinstance(bias, str) else f"callable {getattr(bias, '__qualname__', type(bias).__name__)}",
@@ -132,6 +207,7 @@ def recorded_settings(settings: EventSettings, weights: CaseWeights, w_max: floa
         "epsilon": "mad-dynamic" if settings.mad else None if epsilon is None else epsilon.tolist(),
         "stop_on_all_fail": settings.stop_on_all_fail,
     }
+    return recorded if settings.max_cases is None else recorded | {"max_cases": settings.max_cases}
 
 
 def check_state(
@@ -143,8 +219,8 @@ def check_state(
     missing = [name for name in ("settings", "weights", "w_max", "key", "next_event") if name not in state]
     if missing:
         raise ValueError(f"state must be what state_dict returned, but has no {', '.join(map(repr, missing))}")
-    for name, value in settings.items():
-        found = state["settings"].get(name)
+    for name in settings | state["settings"]:
+        found, value = state["settings"].get(name), settings.get(name)
         if type(found) is not type(value) or found != value:
             raise ValueError(
                 f"state has settings of a selector with {name}={shown(found)}, this one has {name}={shown(value)}"

@@ -81,7 +81,7 @@ class ReferenceKernel:
         """One event: the parent, evaluations, evaluations of distinct individuals, cases used, and why it ended."""
         method, n_cases = self.method, self.errors.shape[1]
         cases = draw_order(method.order, key, event, n_cases, method.weights)
-        cases = itertools.islice(cases, self._max_cases(key, event))
+        cases = itertools.islice(cases, case_limit(method.max_cases, method.random_max_cases, key, event, n_cases))
         slips = Stream.of(key, event, Lane.SLIPPAGE)
         evaluations = evaluations_distinct = cases_used = 0
         ended = Ended.ONE_LEFT
@@ -121,8 +121,9 @@ class ReferenceKernel:
             epsilon += float(self.epsilon[case])
         return pool[survivors(errors, epsilon)]
 
-    def _max_cases(self, key: Key, event: int) -> int:
-        n_cases = int(self.errors.shape[1])
-        if self.method.random_max_cases:
-            return Stream.of(key, event, Lane.DEPTH).bounded(n_cases) + 1 if n_cases else 0
-        return min(self.method.max_cases, n_cases)
+
+def case_limit(max_cases: int, is_random: bool, key: Key, event: int, n_cases: int) -> int:
+    """The number of cases that an event may use: ``max_cases``, or, if it is random, 1 … n_cases."""
+    if is_random:
+        return Stream.of(key, event, Lane.DEPTH).bounded(n_cases) + 1 if n_cases else 0
+    return min(max_cases, n_cases)

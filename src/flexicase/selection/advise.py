@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase._checks import check_count
+from flexicase._checks import check_count, check_flag, check_fraction
 from flexicase.data import SyntheticPopulation
 from flexicase.rng import Seed, generator_from_seed
 from flexicase.selection.fast_lexicase import FastLexicase
@@ -65,6 +65,8 @@ def advise(
     errors: ArrayLike | None = None,
     maximize: bool = False,
     solved: ArrayLike | None = None,
+    known: float = 0.0,
+    same_as: bool = False,
     seed: Seed = 0,
 ) -> Advice:
     """Estimate the share of all evaluations that partial evaluation needs, and whether to use it.
@@ -76,12 +78,14 @@ def advise(
         n_individuals: Size of the population.
         n_cases: Number of cases.
         n: Selections per generation.
-        method: As for `FastLexicase`; an epsilon must be the same for all cases.
+        method: As for `FastLexicase`; an epsilon must be the same for all cases. A limit on cases lowers the share.
         default_weight: As for `FastLexicase`.
         errors: (n_individuals, n_cases) errors of a typical generation; by default a
             `flexicase.data.SyntheticPopulation` of pass/fail cases and many copies.
         maximize: Whether ``errors`` are scores.
         solved: What counts as solved, as for `flexicase.select`.
+        known: Share, 0 to 1, of the pairs that are known already, spread evenly over the matrix.
+        same_as: Whether `FastLexicase` is told which individuals are copies.
         seed: Seed of the simulation.
 
     Example:
@@ -98,6 +102,8 @@ def advise(
     n_individuals = check_count(n_individuals, "n_individuals", 1)
     n_cases = check_count(n_cases, "n_cases", 1)
     n = check_count(n, "n", 1)
+    known = check_fraction(known, "known")
+    check_flag(same_as, "same_as")
     rng = generator_from_seed(seed)
     sample = (min(n_individuals, MAX_INDIVIDUALS), min(n_cases, MAX_CASES))
     if errors is None:
@@ -106,8 +112,17 @@ def advise(
         matrix = ErrorMatrix.from_array(errors, maximize=maximize, solved=solved).above_solved
         evaluate = _sampled(matrix.values, (n_individuals, n_cases), sample, rng)
     fast = FastLexicase(sample[1], method, default_weight=default_weight, lookahead=1)
-    looks = _simulate(fast, evaluate, sample[0], rng)
-    return _advice(_share(looks, n, n_cases), n_individuals, n_cases, n)
+    labels = _copies(evaluate, sample) if same_as else None
+    looks = _simulate(fast, evaluate, sample[0], rng, labels)
+    share = (1.0 - known) * _share(looks, n, n_cases, fast.method.max_cases)
+    return _advice(share, n_individuals, n_cases, n)
+
+
+def _copies(evaluate: Evaluate, sample: tuple[int, int]) -> list[int]:
+    """One label per individual, equal for those with the same errors."""
+    matrix = ErrorMatrix.from_array(evaluate(np.arange(sample[0]), np.arange(sample[1])))
+    labels: list[int] = matrix.first_identical_row.tolist()
+    return labels
 
 
 def _sampled(
@@ -156,19 +171,27 @@ class _Looks:
             self.filtered[pool] += 1
 
 
-def _simulate(fast: FastLexicase, evaluate: Evaluate, n_individuals: int, rng: np.random.Generator) -> _Looks:
+def _simulate(
+    fast: FastLexicase,
+    evaluate: Evaluate,
+    n_individuals: int,
+    rng: np.random.Generator,
+    labels: list[int] | None,
+) -> _Looks:
     looks = _Looks(evaluate, n_individuals, fast.n_cases)
     while looks.events < MAX_EVENTS and looks.looks < MAX_LOOKS:
         fast.clear_cache()  # every case used is then a call of the evaluator
-        outcome = fast.select(looks, n_individuals, 1, seed=int(rng.integers(2**63)))
+        outcome = fast.select(looks, n_individuals, 1, seed=int(rng.integers(2**63)), same_as=labels)
         looks.first += first_case_probabilities(fast.method.order.kind, fast.weights)
         looks.end_of_event(outcome.ended[0] == Ended.CASES_EXHAUSTED)
     return looks
 
 
-def _share(looks: _Looks, n: int, n_cases: int) -> float:
+def _share(looks: _Looks, n: int, n_cases: int, max_cases: int | str | None) -> float:
     """The mean over all pairs of the probability that one of n events uses it."""
     filtered, stuck, first = (counts / looks.events for counts in (looks.filtered, looks.stuck, looks.first))
+    if isinstance(max_cases, int):  # a pool that no case can split uses so many
+        stuck = stuck * min(1.0, max_cases / n_cases)
     stays = filtered * (len(first) / n_cases)
     each = np.minimum(1.0, stuck[:, None] + stays[:, None] * first)
     with np.errstate(divide="ignore"):

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import threading
+from collections.abc import Hashable, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from flexicase._checks import check_count, check_flag, room_for, shown
 from flexicase._native import FastRun
-from flexicase.evaluation._cache import CacheInfo, ErrorCache
+from flexicase.evaluation._cache import CacheInfo, ErrorCache, SharedRows
 from flexicase.evaluation._lookahead import Blocks, BlockSizer, LookAhead, SequentialBlocks, check_lookahead
 from flexicase.evaluation._pipelined import PipelinedEvaluator
 from flexicase.evaluation._prefetch import InFlight, PrefetchedBlocks
@@ -19,9 +21,12 @@ from flexicase.evaluation._protocol import CaseEvaluator, check_block, raise_eva
 from flexicase.rng import Lane, Seed, Stream, key_from_seed
 from flexicase.selection._fast_events import (
     NATIVE_BIASES,
+    CallOptions,
     EventBatch,
     EventSettings,
+    check_options,
     check_state,
+    choose_backend,
     fixed_epsilon,
     native_runner,
     partial_method,
@@ -31,7 +36,7 @@ from flexicase.selection._reference import survivors
 from flexicase.selection.epsilon import MadEpsilon
 from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.orders import Uniform, draw_order
-from flexicase.selection.protocol import Backend, Ended, FastSelection, Method, resolve_backend
+from flexicase.selection.protocol import Backend, Ended, FastSelection, Method
 from flexicase.selection.select import MAX_EVENTS
 from flexicase.selection.weights import CaseWeights, DefaultWeight
 
@@ -49,13 +54,13 @@ class FastLexicase:
 
     Args:
         n_cases: Number of cases.
-        method: A lexicase method's name or object, of which order and epsilon are used. Whenever a case is used, its
-            new weight is the bias of the pool's errors on it, plus 1 (see `CaseWeights`). Epsilon is None, a number,
-            one number per case, or ``"mad-dynamic"``.
+        method: A lexicase method's name or object, of which order, epsilon and max_cases are used. Whenever a case is
+            used, its new weight is the bias of the pool's errors on it, plus 1 (see `CaseWeights`). Epsilon is None, a
+            number, one number per case, or ``"mad-dynamic"``.
         default_weight: Weight of cases not used yet: ``"max"`` or ``"min"``.
         w_min: Smallest weight, above 0.
-        w_max: Largest weight; by default the number of individuals in the first call of `select`, plus 1. Until then
-            `weights` is infinite under ``default_weight="max"``.
+        w_max: Largest weight; by default the largest number of individuals in any call of `select`, plus 1. Cases at
+            the largest weight rise with it under ``default_weight="max"``; before the first call they are infinite.
         stop_on_all_fail: Whether a case that no candidate solves (error 0) ends the event with a random choice from the
             whole population (`Ended.ALL_FAILED`).
         lookahead: ``"auto"`` grows the blocks while cases filter out no candidate; an int computes that many cases at a
@@ -105,9 +110,10 @@ class FastLexicase:
             lookahead=check_lookahead(lookahead),
             block_bytes=self._cache_bytes // BLOCK_SHARE,
             stop_on_all_fail=check_flag(stop_on_all_fail, "stop_on_all_fail"),
+            max_cases=chosen.max_cases,
         )
         self._asked_backend = backend
-        self._backend = self._plain_backend = self._choose_backend(self._not_native())
+        self._backend = self._plain_backend = choose_backend(backend, self._not_native())
         self._key = key_from_seed(seed)
         self._next_event = 0
         self._native: FastRun | None = None
@@ -132,18 +138,6 @@ class FastLexicase:
         if not isinstance(bias, str) or bias not in NATIVE_BIASES:
             return f"bias {shown(bias)}"
         return "stop_on_all_fail" if self._settings.stop_on_all_fail else None
-
-    def _choose_backend(self, obstacle: str | None) -> Backend:
-        """The requested backend; if none was requested, one that works despite the obstacle."""
-        wanted = resolve_backend(self._asked_backend)
-        if obstacle is None or wanted == "reference":
-            return wanted
-        if self._asked_backend is not None:
-            raise ValueError(
-                f'backend must be "reference" or None with {obstacle}, which the native back end does not support, '
-                'got "native"'
-            )
-        return "reference"
 
     @property
     def weights(self) -> NDArray[np.float64]:
@@ -173,6 +167,14 @@ class FastLexicase:
         store = self._cache.store
         return CacheInfo(store.pairs, store.nbytes, budget, store.refused)
 
+    def known_errors(self) -> NDArray[np.float64]:
+        """(n_individuals, n_cases) errors of the last population that are cached, NaN where unknown.
+
+        Hand them to the next call as ``known``, with rows of NaN for new individuals, when a population grows.
+        """
+        with self._lock:
+            return np.empty((0, self.n_cases)) if self._cache is None else self._cache.known()
+
     def clear_cache(self) -> None:
         """Forget the errors of the last population; the weights stay."""
         with self._lock:
@@ -197,6 +199,9 @@ class FastLexicase:
         *,
         seed: Seed = None,
         cache_key: Any = None,
+        known: ArrayLike | None = None,
+        budget: int | None = None,
+        same_as: Sequence[Hashable] | None = None,
     ) -> FastSelection:
         """Select ``n`` parents, with replacement; each event draws its order by the current weights.
 
@@ -211,6 +216,12 @@ class FastLexicase:
             cache_key: Anything comparable that identifies the population, such as the number of the generation. Errors
                 are cached from call to call as long as it is the same; without it, as long as ``evaluate`` is the same
                 and `clear_cache` is not called.
+            known: (n_individuals, n_cases) errors that are known already, NaN where unknown. They are cached, not
+                evaluated, and not counted as ``pairs``.
+            budget: Pairs that this call may compute, at most. An event whose next case needs more ends there, with a
+                random choice from the pool so far (`Ended.OUT_OF_BUDGET`). Pairs computed ahead are paid for.
+            same_as: (n_individuals,) labels, equal for copies, such as the texts of prompts. Only the first of several
+                copies is evaluated, and an event ends when copies alone are left (`Ended.ONE_LEFT`).
 
         Raises:
             EvaluationError: The evaluator raised, or did not return (m, b) numbers.
@@ -227,24 +238,35 @@ class FastLexicase:
         n = check_count(n, "n", 0, MAX_EVENTS)
         if not callable(evaluate):
             raise TypeError(f"evaluate must be callable, got {shown(evaluate)}")
+        options = check_options(known, budget, same_as, (n_individuals, self.n_cases))
         with self._lock:
-            return self._select(evaluate, n_individuals, n, seed, cache_key)
+            return self._select(evaluate, n_individuals, n, (seed, cache_key), options)
 
-    def _select(self, evaluate: CaseEvaluator, n_individuals: int, n: int, seed: Seed, cache_key: Any) -> FastSelection:
+    def _select(
+        self,
+        evaluate: CaseEvaluator,
+        n_individuals: int,
+        n: int,
+        identity: tuple[Seed, Any],
+        options: CallOptions,
+    ) -> FastSelection:
+        seed, cache_key = identity
         key, first = (self._key, self._next_event) if seed is None else (key_from_seed(seed), 0)
         weights = self._weights.with_bounds_for(n_individuals)
         generation = evaluate.generation if isinstance(evaluate, PipelinedEvaluator) else None
-        backend = self._plain_backend
-        if generation is not None:
-            backend = self._choose_backend(f"a {type(evaluate).__name__}")
+        obstacle = options.obstacle(evaluate)
+        backend = self._plain_backend if obstacle is None else choose_backend(self._asked_backend, obstacle)
         if backend == "reference":
             weights = weights.copy()
         token = ("cache_key", cache_key) if cache_key is not None else ("evaluator", evaluate, generation)
-        known = self._cache_is_valid(token, n_individuals)
-        cache = self._cache if known and self._cache is not None else self._empty_cache(n_individuals)
-        counts, ended = room_for((5, n), np.int64, "n"), np.empty(n, np.uint8)
+        is_valid = self._cache_is_valid(token, n_individuals)
+        cache = self._cache if is_valid and self._cache is not None else self._empty_cache(n_individuals)
+        counts, ended = room_for((6, n), np.int64, "n"), np.empty(n, np.uint8)
         try:
             with cache.transaction():
+                errors = cache if options.first is None else SharedRows(cache, options.first)
+                if options.known is not None:
+                    errors.add(options.known)
                 if backend == "native":
                     self._native = native = self._native or native_runner(self._settings, weights)
                     values, revision, w_max = weights.values, weights.revision, weights.w_max
@@ -254,12 +276,13 @@ class FastLexicase:
                         cache.store, values, revision, w_max, key.k0, key.k1, first, counts, ended, *called
                     )
                 else:
-                    run_in_python(EventBatch(self._settings, weights, cache, evaluate, key, first, counts, ended))
+                    shared = (self._settings, weights, errors, evaluate, options.budget)
+                    run_in_python(EventBatch(*shared, key, first, counts, ended))
         except MemoryError:
             raise MemoryError(
                 f"n_individuals and n_cases must fit into memory, got {n_individuals} and {self.n_cases}"
             ) from None
-        if not known:
+        if not is_valid:
             self._recycle_cache()
         self._weights, self._cache, self._cache_key, self._backend = weights, cache, token, backend
         if seed is None:
@@ -326,15 +349,16 @@ def run_in_python(batch: EventBatch) -> None:
     settings, evaluate, everyone = batch.settings, batch.evaluate, np.arange(batch.cache.n_individuals)
     in_flight = InFlight(evaluate, batch.cache) if isinstance(evaluate, PipelinedEvaluator) else None
     for i in range(len(batch.ended)):
-        weights = batch.weights.values
-        order = draw_order(settings.order, batch.key, batch.first + i, len(weights), weights)
+        weights, event = batch.weights.values, batch.first + i
+        order = draw_order(settings.order, batch.key, event, len(weights), weights)
+        order = itertools.islice(order, settings.case_limit(batch.key, event, len(weights)))
         sizer = BlockSizer(settings.lookahead, settings.block_bytes)
         if in_flight is None:
-            blocks: Blocks = SequentialBlocks(order, sizer, batch.cache, evaluate)
+            blocks: Blocks = SequentialBlocks(order, sizer, batch.cache, evaluate, batch.budget)
         else:
             look, limit = settings.lookahead, settings.max_epsilon
             blocks = PrefetchedBlocks(order, sizer, look, in_flight, everyone, max_epsilon=limit)
-        batch.counts[:, i], batch.ended[i] = run_event(batch, batch.first + i, everyone, blocks)
+        batch.counts[:, i], batch.ended[i] = run_event(batch, event, everyone, blocks)
 
 
 def run_event(
@@ -343,15 +367,15 @@ def run_event(
     """One selection event: the paper's Algorithm 1, on errors along a case order that was drawn with the old weights.
 
     Returns:
-        Parent, evaluations, cases used, pairs, unused pairs; and why the event ended.
+        Parent, evaluations, cases used, pairs, unused pairs, candidates left; and why the event ended.
     """
     settings, weights = batch.settings, batch.weights
     pool, ended = everyone, Ended.ONE_LEFT
     evaluations = cases_used = pairs_used = 0
-    while len(pool) > 1:
+    while batch.cache.n_distinct(pool) > 1:
         found = blocks.next_case(pool)  # evaluate the candidates on the next case
         if found is None:
-            ended = Ended.CASES_EXHAUSTED
+            ended = reason_to_stop(blocks, cases_used == len(weights.values))
             break
         case, errors, computed_now = found
         evaluations += len(pool)
@@ -363,4 +387,11 @@ def run_event(
             break
         pool = pool[survivors(errors, settings.epsilon_for(case, errors))]  # keep the best candidates
     parent = int(pool[Stream.of(batch.key, event, Lane.PICK).bounded(len(pool))])  # one of them at random
-    return (parent, evaluations, cases_used, blocks.computed, blocks.computed - pairs_used), ended
+    return (parent, evaluations, cases_used, blocks.computed, blocks.computed - pairs_used, len(pool)), ended
+
+
+def reason_to_stop(blocks: Blocks, all_used: bool) -> Ended:
+    """Why an event has no next case."""
+    if blocks.is_over_budget:
+        return Ended.OUT_OF_BUDGET
+    return Ended.CASES_EXHAUSTED if all_used else Ended.TRUNCATED

@@ -40,6 +40,7 @@ class Ended(IntEnum):
         TRUNCATED: ``max_cases`` or slippage ended the event; the parent is a random member of the pool.
         ELITE: The event returned an elite and used no case.
         ALL_FAILED: No candidate solved a case, under ``stop_on_all_fail``; the parent is any individual.
+        OUT_OF_BUDGET: The budget did not pay for the next case; the parent is a random member of the pool.
 
     Example:
         >>> import flexicase as fx
@@ -53,6 +54,7 @@ class Ended(IntEnum):
     TRUNCATED = 2
     ELITE = 3
     ALL_FAILED = 4
+    OUT_OF_BUDGET = 5
 
     @property
     def label(self) -> str:
@@ -175,6 +177,7 @@ class FastSelection(Selection):
         indices: (n,) int64, the selected parents.
         pairs: (n,) int64, (individual, case) pairs computed for each event.
         pairs_unused: (n,) int64, pairs among them that the event did not use.
+        candidates_left: (n,) int64, candidates among which the parent was chosen at random at the end.
 
     Example:
         >>> import numpy as np
@@ -185,14 +188,15 @@ class FastSelection(Selection):
         ([3], [3], [0])
     """
 
-    __slots__ = ("pairs", "pairs_unused")
+    __slots__ = ("candidates_left", "pairs", "pairs_unused")
 
     def __init__(self, counts: Counts, ended: NDArray[np.uint8]) -> None:
-        """From (5, n) parents, evaluations, cases used, pairs, unused pairs, and (n,) why each event ended."""
+        """From (6, n) parents, evaluations, cases used, pairs, unused pairs, candidates left; (n,) why each ended."""
         self.indices, self._evaluations, self._cases_used = counts[0], counts[1], counts[2]
         self._evaluations_distinct, self._ended = None, ended
         self.pairs: Counts = counts[3]
         self.pairs_unused: Counts = counts[4]
+        self.candidates_left: Counts = counts[5]
 
     def _not_counted(self, name: str) -> NoReturn:
         raise ValueError(f"{name} is unknown under partial evaluation, which knows no whole error vectors; use select")

@@ -123,7 +123,7 @@ class CaseWeights:
         bias: A bias's name, or a function.
         default_weight: Whether unused cases weigh ``"max"`` or ``"min"``.
         w_min: Smallest weight, above 0.
-        w_max: Largest weight; None until `with_bounds_for` sets it to the number of individuals + 1.
+        w_max: Largest weight; if None, `with_bounds_for` sets it to the number of individuals + 1, and raises it later.
 
     Attributes:
         values: (n_cases,) the weights.
@@ -138,7 +138,7 @@ class CaseWeights:
         [1.0, 3.0, 1.0]
     """
 
-    __slots__ = ("bias", "default_weight", "revision", "values", "w_max", "w_min")
+    __slots__ = ("bias", "default_weight", "follows_population", "revision", "values", "w_max", "w_min")
 
     def __init__(
         self, n_cases: int, bias: str | BiasFunction, default_weight: DefaultWeight, w_min: float, w_max: float | None
@@ -147,6 +147,7 @@ class CaseWeights:
         self.default_weight = check_choice(default_weight, "default_weight", ("max", "min"))
         self.w_min = check_number(w_min, "w_min")
         self.w_max = None if w_max is None else check_number(w_max, "w_max")
+        self.follows_population = w_max is None
         if not 0.0 < self.w_min < math.inf:
             raise ValueError(f"w_min must be positive and finite, got {shown(w_min)}")
         if self.w_max is not None:
@@ -157,18 +158,26 @@ class CaseWeights:
         self.revision = 0
 
     def with_bounds_for(self, n_individuals: int) -> CaseWeights:
-        """These weights, or, if ``w_max`` is not known yet, a copy in which it is."""
-        if self.w_max is not None:
+        """These weights, or, if ``w_max`` follows the population and this is the largest yet, a copy with it raised.
+
+        With ``default_weight="max"``, cases that weigh ``w_max`` rise with it: unused cases, and those on which every
+        individual counted.
+        """
+        largest = n_individuals + 1.0
+        if self.w_max is not None and (not self.follows_population or largest <= self.w_max):
             return self
+        check_upper_bound(largest, self.w_min, len(self.values))
         copy = self.copy()
-        copy.w_max = n_individuals + 1.0
-        check_upper_bound(copy.w_max, copy.w_min, len(self.values))
-        np.minimum(copy.values, copy.w_max, out=copy.values)
+        copy.w_max = largest
+        if self.default_weight == "max" and self.w_max is not None:
+            copy.values[copy.values == self.w_max] = largest
+        np.minimum(copy.values, largest, out=copy.values)
         return copy
 
     def copy(self) -> CaseWeights:
         copy = object.__new__(CaseWeights)
         copy.bias, copy.default_weight, copy.w_min, copy.w_max = self.bias, self.default_weight, self.w_min, self.w_max
+        copy.follows_population = self.follows_population
         copy.values, copy.revision = self.values.copy(), 0
         return copy
 
