@@ -211,7 +211,7 @@ def test_kill_9_of_the_coordinator_at_any_time_loses_nothing(flexicase, spec, tm
     assert results(study) == undisturbed(**SLOW)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_stops_it_and_the_same_command_continues(number, flexicase, spec, undisturbed, visits):
     path = spec(**SLOW, seeds=1)
     study = Study(path.parent / "studies" / "walks")

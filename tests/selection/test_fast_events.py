@@ -11,6 +11,7 @@ import pytest
 
 import flexicase as fx
 from flexicase.evaluation._lookahead import Growing
+from tests.hostile.values import EFFORT
 from tests.selection._helpers import Evaluator, method_of, outcome
 
 N_INDIVIDUALS, N_CASES = 30, 2300
@@ -76,7 +77,7 @@ def _history(backend: str, order: str, seed: int) -> list[object]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("order", ["weighted", "ranked", "uniform"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(EFFORT))
 def test_any_history_of_calls_leaves_the_weights_of_the_definition(order: str, seed: int) -> None:
     """The native run keeps a copy of the weights from call to call; a call it missed would leave it out of date."""
     assert _history("native", order, seed) == _history("reference", order, seed)

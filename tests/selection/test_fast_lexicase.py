@@ -15,6 +15,7 @@ from flexicase.evaluation._lookahead import Growing
 from flexicase.rng import Lane, Stream, key_from_seed
 from flexicase.selection.orders import ranked_order, uniform_order, weighted_order
 from simulated_cluster import SimulatedCluster
+from tests.hostile.values import EFFORT
 from tests.selection._helpers import Evaluator, method_of, outcome
 
 DRAW = {
@@ -114,9 +115,9 @@ def random_problem(rng: np.random.Generator):
 @pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(4))
 def test_lookahead_memo_and_backend_change_nothing(chunk: int) -> None:
-    """Thousands of small problems: same parents, weights and counts; every pair computed at most once."""
+    """Hundreds of small problems: same parents, weights and counts; every pair computed at most once."""
     rng = np.random.default_rng(chunk)
-    for _ in range(600):
+    for _ in range(200 * EFFORT):
         errors, settings = random_problem(rng)
         n_individuals, n_cases = errors.shape
         n = int(rng.integers(1, 7))

@@ -28,7 +28,7 @@ EXAMPLES: dict[Callable[..., None], str] = {
     select.methods: "flexicase methods",
     select.verify: "flexicase verify draws.json --method ranked-num-zeros",
     evolve.evolve: "flexicase evolve mirror-image --seed 0 --plot run.png",
-    train.train: "flexicase train --method weighted-split --generations 3 --seed 7 --plot training.png",
+    train.train: "flexicase train --method weighted-split --generations 3 --train-cases 400 --plot run.png",
     reproduce.reproduce: "flexicase reproduce table2 fig1 fig2 --preset smoke",
     studies.run: "flexicase run study.toml --workers 2 --nice 10",
     studies.import_: "flexicase import results/gp-paper",
