@@ -353,3 +353,39 @@ def test_an_interrupt_cancels_rollouts_and_keeps_finished_ones() -> None:
         evaluate([0, 1, 2, 3], [0])
     assert evaluate.finished == {(0, 0): 0.0}
     assert sorted(cancelled) in ([1], [1, 2])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_process_can_go_on_with_coroutines() -> None:
+    """The thread of the event loop is not there; the call waited for it for ever."""
+    with AsyncEvaluator(functions.rollout) as evaluate:
+        assert evaluate([1], [2]).tolist() == [[3.0]]
+        child = os.fork()
+        if child == 0:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(20)
+            os._exit(0 if evaluate([1], [3]).tolist() == [[4.0]] else 1)
+        assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no limits on resources")
+def test_an_event_loop_that_cannot_start_is_an_error() -> None:
+    """The call waited for it for ever."""
+    script = """
+    import resource, signal
+    from flexicase.evaluation import AsyncEvaluator
+    from tests.contracts.evaluators import rollout
+    signal.alarm(20)
+    with AsyncEvaluator(rollout) as evaluate:
+        evaluate([1], [2])  # opens the files of modules that are imported at first use
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    try:
+        evaluate([1], [2])
+    except OSError as error:
+        print(error.strerror)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (100, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    print(evaluate([1], [2]))
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=True)
+    assert done.stdout == "Too many open files\n[[3.]]\n"

@@ -112,9 +112,9 @@ class AsyncEvaluator(ClosingEvaluator):
     def _start(self) -> Loop:
         """The thread and its event loop, started if need be."""
         with self._lock:
-            if self._running is None:
+            if self._running is None or not self._running[0].is_alive():  # a fork has no thread
                 started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
-                thread = threading.Thread(target=asyncio.run, args=(_serve(started),), name="flexicase", daemon=True)
+                thread = threading.Thread(target=_run_loop, args=(started,), name="flexicase", daemon=True)
                 thread.start()
                 self._running = (thread, *started.result())
             return self._running
@@ -129,8 +129,19 @@ class AsyncEvaluator(ClosingEvaluator):
             thread.join()
 
 
-async def _serve(started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]) -> None:
-    """Keep an event loop running until it is told to stop."""
-    stop = asyncio.Event()
-    started.set_result((asyncio.get_running_loop(), stop))
-    await stop.wait()
+def _run_loop(started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]) -> None:
+    """Run an event loop until its event is set; ``started`` receives both, or why there is no loop."""
+
+    async def serve() -> None:
+        stop = asyncio.Event()
+        started.set_result((asyncio.get_running_loop(), stop))
+        await stop.wait()
+
+    serving = serve()
+    try:
+        asyncio.run(serving)
+    except BaseException as failure:
+        serving.close()
+        if started.done():
+            raise
+        started.set_exception(failure)
