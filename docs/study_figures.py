@@ -105,12 +105,7 @@ def draw_selections(shares: Mapping[tuple[str, str], Sequence[Share]], path: Pat
         )
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:g}")
-    axes.set_ylim(0, 103)
-    axes.yaxis.set_major_formatter(PercentFormatter())
-    axes.set_xlabel("parents selected per generation (population 500)", fontsize=9)
-    axes.set_ylabel("of the matrix", fontsize=9)
-    figure.legend(loc="outside right center", frameon=False, fontsize=7)
-    _save(figure, axes, path)
+    _save_shares(figure, axes, "parents selected per generation (population 500)", path)
 
 
 def draw_training(shares: Mapping[str, NDArray[np.float64]], path: Path) -> None:
@@ -121,9 +116,14 @@ def draw_training(shares: Mapping[str, NDArray[np.float64]], path: Path) -> None
         drawn = style(method, i)
         line = ":" if drawn.dotted else "-"
         axes.plot(100 * values, color=drawn.safe, linestyle=line, linewidth=1.4, label=paper.title(method))
+    _save_shares(figure, axes, "generation of a training on the digits (mean of the runs)", path)
+
+
+def _save_shares(figure: Figure, axes: Axes, label: str, path: Path) -> None:
+    """Save a figure of shares of the matrix, in percent; ``label`` is that of the other axis."""
     axes.set_ylim(0, 103)
     axes.yaxis.set_major_formatter(PercentFormatter())
-    axes.set_xlabel("generation of a training on the digits (mean of the runs)", fontsize=9)
+    axes.set_xlabel(label, fontsize=9)
     axes.set_ylabel("of the matrix", fontsize=9)
     figure.legend(loc="outside right center", frameon=False, fontsize=7)
     _save(figure, axes, path)
