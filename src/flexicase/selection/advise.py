@@ -85,7 +85,7 @@ def advise(
         maximize: Whether ``errors`` are scores.
         solved: What counts as solved, as for `flexicase.select`.
         known: Share, 0 to 1, of the pairs that are known already, spread evenly over the matrix.
-        same_as: Whether `FastLexicase` is told which individuals are copies.
+        same_as: Whether ``same_as`` names the copies in each call of `FastLexicase.select`.
         seed: Seed of the simulation.
 
     Example:

@@ -150,8 +150,9 @@ def select(
         >>> len(s.indices), bool((s.evaluations >= 3).all())
         (4, True)
     """
-    options: Any = {"nan": nan, "maximize": maximize, "solved": solved, "replace": replace, "backend": backend}
-    selector = Selector(errors, method, seed=seed, **options)
+    selector = Selector(
+        errors, method, seed=seed, nan=nan, maximize=maximize, solved=solved, replace=replace, backend=backend
+    )
     return selector._draw_all(n, True, threads)
 
 
@@ -175,6 +176,7 @@ def select_indices(
         >>> fx.select_indices([[0, 0], [1, 2]], 3, seed=1).tolist()
         [0, 0, 0]
     """
-    options: Any = {"nan": nan, "maximize": maximize, "solved": solved, "replace": replace, "backend": backend}
-    selector = Selector(errors, method, seed=seed, **options)
+    selector = Selector(
+        errors, method, seed=seed, nan=nan, maximize=maximize, solved=solved, replace=replace, backend=backend
+    )
     return selector._draw_all(n, False, threads).indices
