@@ -342,4 +342,21 @@ def test_programs_to_start_with_from_a_file(run, tmp_path):
     assert "vector_integer_eq" in done.stdout
     assert "0 generations" in done.stdout
     file.write_bytes(b"\xff\xfe")
-    assert "--initial: " in run("evolve", "mirror-image", *SMALL, "--initial", file).stderr
+    assert "must be UTF-8 text" in run("evolve", "mirror-image", *SMALL, "--initial", file).stderr
+
+
+def test_a_file_of_programs_without_end_is_refused(run):
+    """It filled the memory."""
+    done = run("evolve", "mirror-image", *SMALL, "--initial", "/dev/zero")
+    assert (done.exit_code, "--initial: /dev/zero: must have at most 67,108,864 bytes" in done.stderr) == (2, True)
+
+
+def test_a_run_with_initial_programs_that_reached_its_time_limit_is_resumed_as_it_says(run, tmp_path):
+    """The recorded digest of the programs was taken for the programs."""
+    file = tmp_path / "programs.txt"
+    file.write_text("(in1)\n")
+    start = ("evolve", "mirror-image", *SMALL, "--initial", file, "--json")
+    assert run(*start, "--time-limit", 0, "--save", tmp_path / "saved").exit_code == 0
+    resumed = json.loads(run("evolve", "--save", tmp_path / "saved", "--resume", "--json").stdout)
+    whole = json.loads(run(*start).stdout)
+    assert (resumed["generation"], resumed["best"]) == (2, whole["best"])

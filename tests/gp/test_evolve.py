@@ -12,7 +12,7 @@ import flexicase as fx
 from flexicase import problems
 from flexicase.gp import Variation, evolve
 from flexicase.gp.evolve import Evolution, evolve_settings
-from flexicase.push import Evaluator, Program
+from flexicase.push import Evaluator, Gene, Genome, Program
 from flexicase.selection.methods import PAPER_METHODS
 from tests.gp._helpers import MIXED, fingerprint, small_run
 
@@ -266,6 +266,18 @@ def test_individuals_to_start_with_are_in_generation_0(tmp_path):
     small_run(initial=["(in1)"], save=tmp_path)
     with pytest.raises(ValueError, match="initial"):
         small_run(initial=["(in2)"], save=tmp_path, resume=True)
+
+
+def test_a_run_from_given_individuals_resumes_without_them(tmp_path):
+    """They are in the checkpoint; the command that an interrupted run prints does not name their file."""
+    small_run(initial=["(in1)"], time_limit=0, save=tmp_path)
+    assert fingerprint(small_run(save=tmp_path, resume=True)) == fingerprint(small_run(initial=["(in1)"]))
+
+
+def test_individuals_that_translate_to_nothing_are_no_larger_than_the_limit():
+    silent = Genome([Gene(1, silent=True)])
+    state = Evolution(evolve_settings("mirror-image", population=3, seed=3, initial=[silent, "()"])).state()
+    assert [str(program) for program in state.population.translate(1200)[0][:2]] == ["()", "()"]
 
 
 def test_a_run_that_ends_at_its_time_limit_is_resumed_as_if_it_had_not_ended(tmp_path):

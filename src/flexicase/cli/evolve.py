@@ -28,6 +28,8 @@ from flexicase.selection.fast_lexicase import FastLexicase
 
 #: Suffixes of files with cases, which may be compressed.
 CASE_FILES = (".csv", ".json", ".jsonl")
+#: Largest size of a file of programs, which may be a stream without end.
+MAX_INITIAL_BYTES = 2**26
 #: Number of generations whose mean time predicts the time left.
 RECENT_GENERATIONS = 20
 
@@ -204,7 +206,7 @@ def evolve(
 SETTINGS = [
     name
     for name in inspect.signature(gp.evolve).parameters
-    if name in inspect.signature(evolve).parameters and name not in ("problem", "threads", "save", "resume")
+    if name in inspect.signature(evolve).parameters and name not in ("problem", "initial", "threads", "save", "resume")
 ]
 
 
@@ -282,9 +284,15 @@ def _from_file(problem: str | None) -> Problem | None:
 def _programs(path: Path) -> list[str]:
     """The programs in a file, one per line; empty lines and those that start with ; are left out."""
     try:
-        lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "not a text file"
+        with path.open("rb") as file:
+            data = file.read(MAX_INITIAL_BYTES + 1)
+        if len(data) > MAX_INITIAL_BYTES:
+            raise ValueError(f"must have at most {MAX_INITIAL_BYTES:,} bytes")
+        lines = [line.strip() for line in data.decode().splitlines()]
+    except UnicodeDecodeError:
+        raise typer.BadParameter(f"{path}: must be UTF-8 text", param_hint="--initial") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
         raise typer.BadParameter(f"{path}: {reason}", param_hint="--initial") from None
     return [line for line in lines if line and not line.startswith(";")]
 

@@ -209,7 +209,7 @@ def check_initial(initial: Any, population: int, max_points: int) -> tuple[Genom
             genome = item if isinstance(item, Genome) else Genome.from_program(_as_program(item))
         except (TypeError, ValueError) as error:
             raise type(error)(f"initial[{i}]: {error}") from None
-        if len(genome) and genome.translate(max_points).points <= 1:
+        if genome.translate(MAX_COUNT).points > max_points:
             raise ValueError(f"initial[{i}] must have at most {max_points} points, the limit of the variation")
         genomes.append(genome)
     return tuple(genomes)

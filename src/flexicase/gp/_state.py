@@ -72,6 +72,13 @@ def load(header: dict[str, Any], body: bytes) -> EvolutionState:
     return EvolutionState(len(records), Population.from_bytes(body[:size]), inherited, header["selection"], records)
 
 
+def with_recorded_initial(identity: dict[str, Any], folder: Path | None) -> dict[str, Any]:
+    """The identity of a run, with the digest of its initial individuals from the checkpoint in a folder, if any."""
+    found = None if folder is None else read(folder)
+    recorded = {} if found is None else found[0]
+    return identity | {name: recorded[name] for name in ("initial",) if name in recorded}
+
+
 def read(folder: Path) -> tuple[dict[str, Any], EvolutionState] | None:
     """The settings and the state of the newest valid checkpoint in a folder; None if there is none.
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from flexicase._checkpoint import CheckpointError, CheckpointWriter, as_folder
 from flexicase._checks import check_flag, check_function, check_number, shown
 from flexicase.gp._settings import EvolveSettings, Profile, stable_repr
-from flexicase.gp._state import EvolutionState, dump, load
+from flexicase.gp._state import EvolutionState, dump, load, with_recorded_initial
 from flexicase.gp.parents import (
     FullEvaluation,
     InheritedErrors,
@@ -104,7 +104,7 @@ def evolve(
         steps: Largest number of steps of one execution; the problem's setting if None.
         simplification_steps: Number of attempts to make the program of a solution smaller.
         instruction_set: The instruction list that genes are drawn from; the problem's setting if None.
-        initial: Individuals of generation 0, as genomes, programs or their text; random ones fill the population.
+        initial: Genomes, programs or their text for generation 0, filled up at random; ``resume`` does not need them.
         time_limit: Seconds of this call after which no further generation is bred. With ``save``, a call with
             ``resume`` continues the run.
         threads: Threads to use; all processors if None.
@@ -139,7 +139,8 @@ def evolve(
     if check_flag(resume, "resume") and folder is None:
         raise ValueError("resume=True needs the folder of the checkpoint as save")
     evolution = Evolution(settings)
-    writer = CheckpointWriter(folder, evolution.identity(), lambda: dump(evolution.state()), load, every=save_every)
+    identity = with_recorded_initial(evolution.identity(), folder if resume and initial is None else None)
+    writer = CheckpointWriter(folder, identity, lambda: dump(evolution.state()), load, every=save_every)
     state = writer.open(resume=resume)
     if state is not None:
         evolution.load(state)
@@ -201,8 +202,7 @@ class Evolution:
             "measures": _digest((problem.measures or problem.evaluate, self.train.targets)),
             "genes": _digest(genes),
         }
-        if settings.initial:
-            self._digests["initial"] = _digest([genome.genes for genome in settings.initial])
+        self._digests |= {"initial": _digest([genome.genes for genome in settings.initial])} if settings.initial else {}
         self._offspring = OffspringGenerator(genes, settings.variation)
         self._parents = self._parent_selection()
         first = self._offspring.random(settings.population, self._key(Lane.GENESIS, 0), settings.threads)
