@@ -106,7 +106,7 @@ tsan: .venv/.built ## the native tests of what threads share, under the thread s
 hostile: .venv/.built ## all attacks at full length: fuzzers, kills, interrupts and half an hour of threads; about an hour and a half
 	FLEXICASE_HOSTILE=10 $(PY) -m pytest tests/hostile tests/push/test_border.py \
 		tests/selection/test_fast_events.py tests/selection/test_fast_lexicase.py --timeout 3600
-	$(PY) -m tests.hostile.kills --studies 100 --trainings 25
+	$(PY) -m tests.hostile.kills --studies 100 --trainings 25 --runs 25
 	$(PY) -m tests.hostile.interrupts --repeat 5
 	$(PY) -m tests.hostile.soak --minutes 30
 

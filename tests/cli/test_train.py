@@ -119,10 +119,10 @@ def test_kill_9_in_the_middle_of_a_generation_and_resume_end_the_same(run, tmp_p
     assert torch.equal(one["selector"]["weights"], two["selector"]["weights"])
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.skipif(os.name == "nt", reason="signals are different there")
-def test_signals_that_end_a_program_save_like_ctrl_c(run, tmp_path):
+def test_signals_that_end_a_program_save_like_ctrl_c(run, tmp_path, number):
     """systemd, Slurm and closed terminals: all generations since the last checkpoint were lost."""
-    number = signal.SIGTERM  # SIGHUP goes the same way; tests of evolve send it
     arguments = ["train", "--train-cases", "40", "--generations", "400", "--threads", "1", "--save", tmp_path]
     stopped = child(*arguments, stderr=subprocess.PIPE)
     stopped.stderr.readline()

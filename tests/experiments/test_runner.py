@@ -211,7 +211,7 @@ def test_kill_9_of_the_coordinator_at_any_time_loses_nothing(flexicase, spec, tm
     assert results(study) == undisturbed(**SLOW)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_stops_it_and_the_same_command_continues(number, flexicase, spec, undisturbed, visits):
     path = spec(**SLOW, seeds=1)
     study = Study(path.parent / "studies" / "walks")
@@ -247,7 +247,7 @@ def test_a_signal_ends_a_repeated_run_and_leaves_nothing(number, flexicase, spec
     assert list(temporary.iterdir()) == []
 
 
-@pytest.mark.parametrize("closed", [">&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_streams_do_no_harm(closed, spec, tmp_path, undisturbed):
     """As under some cron jobs and daemons: what is opened next would take the place of the closed stream."""
     spec(seeds=1)

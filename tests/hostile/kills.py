@@ -1,6 +1,6 @@
-"""Studies and trainings that are killed at random moments, and end as undisturbed ones do.
+"""Studies, trainings and runs that are killed at random moments, and end as undisturbed ones do.
 
-python -m tests.hostile.kills --studies 100 --trainings 25 --seed 1
+python -m tests.hostile.kills --studies 100 --trainings 25 --runs 25 --seed 1
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from flexicase.experiments import Study
 from tests.experiments._helpers import results, study_text
-from tests.gp._helpers import SAMPLERS
 from tests.processes import is_alive, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,11 +30,18 @@ STUDIES = {
     "walks": study_text(name="victim", seeds=2, length=6, pause=0.05),
     "programs": 'name = "victim"\nproblems = ["mirror-image"]\nmethods = ["lexicase", "random"]\nseeds = 2\n'
     "[settings]\npopulation = 100\ngenerations = 20\n",
-    "samples": 'name = "victim"\nproblems = ["mirror-image"]\nseeds = 1\nmethods = ['
-    + ", ".join(f'{{method = "lexicase", sampling = "{text}"}}' for text in SAMPLERS)
-    + "]\n[settings]\npopulation = 60\ngenerations = 40\n",
 }
 VICTIMS = ("coordinator", "worker", "everything")
+#: Evolves under every sampler, with a checkpoint after each generation.
+RUNS = """
+import json, sys
+from dataclasses import asdict
+from flexicase.gp import evolve
+from tests.gp._helpers import SAMPLERS
+settings = dict(population=60, generations=20, seed=3, threads=1, simplification_steps=50, save_every=0, resume=True)
+runs = [evolve("mirror-image", sampling=text, save=f"{sys.argv[1]}/{i}", **settings) for i, text in enumerate(SAMPLERS)]
+print(json.dumps([[run.as_dict(), [asdict(record) for record in run.records]] for run in runs]))
+"""
 
 
 def kill_study(n: int, seed: int, kind: str = "walks") -> Counter[str]:
@@ -76,54 +83,61 @@ def kill_study(n: int, seed: int, kind: str = "walks") -> Counter[str]:
     return done
 
 
-def kill_training(n: int, seed: int) -> int:
-    """Train a network, kill the process ``n`` times with SIGKILL, resume after each, and compare the end.
+def start_training(folder: Path) -> subprocess.Popen[str]:
+    """Train a network, from its checkpoint in the folder if there is one."""
+    options = ["--generations", "6", "--cases", "300", "--threads", "1", "--seed", "3", "--eval-every", "2"]
+    save = ["--save", str(folder), "--save-every", "0", *(["--resume"] if folder.exists() else [])]
+    return _start_python("-m", "flexicase", "train", *options, *save, "--json")
+
+
+def start_runs(folder: Path) -> subprocess.Popen[str]:
+    """Evolve programs under every sampler, from the checkpoints in the folder if there are some."""
+    return _start_python("-c", RUNS, str(folder))
+
+
+def kill_process(n: int, seed: int, start: Callable[[Path], subprocess.Popen[str]]) -> int:
+    """Start a process that saves, kill it ``n`` times with SIGKILL, resume after each, and compare the end.
 
     Args:
         n: Kills.
         seed: Seed of the moments.
+        start: `start_training` or `start_runs`.
 
     Returns:
-        How many trainings were completed.
+        How often it was completed.
 
     Raises:
-        AssertionError: A training ended otherwise than an undisturbed one.
+        AssertionError: It ended otherwise than an undisturbed one.
     """
     chance, kills, completed = random.Random(seed), 0, 0
     with tempfile.TemporaryDirectory() as name:
         started = time.monotonic()
-        expected = _outcome(_train(Path(name) / "undisturbed"))
+        expected = _outcome(start(Path(name) / "undisturbed"))
         duration = time.monotonic() - started
         while kills < n:
             folder = Path(name) / f"disturbed-{completed}"
-            training = _train(folder)
+            process = start(folder)
             try:
-                training.wait(chance.random() * duration)
+                process.wait(chance.random() * duration)
             except subprocess.TimeoutExpired:
-                training.kill()
-                training.communicate()
+                process.kill()
+                process.communicate()
                 kills += 1
                 continue
-            assert _outcome(training) == expected, f"training {completed} ended otherwise"
+            assert _outcome(process) == expected, f"number {completed} ended otherwise"
             completed += 1
-        assert _outcome(_train(Path(name) / f"disturbed-{completed}")) == expected
+        assert _outcome(start(Path(name) / f"disturbed-{completed}")) == expected
     return completed + 1
 
 
-def _train(folder: Path) -> subprocess.Popen[str]:
-    options = ["--generations", "6", "--cases", "300", "--threads", "1", "--seed", "3", "--eval-every", "2"]
-    save = ["--save", str(folder), "--save-every", "0", *(["--resume"] if folder.exists() else [])]
-    return subprocess.Popen(
-        [sys.executable, "-m", "flexicase", "train", *options, *save, "--json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def _start_python(*arguments: str) -> subprocess.Popen[str]:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen([sys.executable, *arguments], cwd=ROOT, **pipes)
 
 
-def _outcome(training: subprocess.Popen[str]) -> object:
-    out, errors = training.communicate(timeout=DEADLINE)
-    assert training.returncode == 0, errors
+def _outcome(process: subprocess.Popen[str]) -> object:
+    out, errors = process.communicate(timeout=DEADLINE)
+    assert process.returncode == 0, errors
     return _without_times(json.loads(out))
 
 
@@ -199,10 +213,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--studies", type=int, default=100, help="kills of processes of studies, alike of each kind")
     parser.add_argument("--trainings", type=int, default=25, help="kills of trainings")
+    parser.add_argument("--runs", type=int, default=25, help="kills of runs under every sampler")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    completed = kill_training(arguments.trainings, arguments.seed) if arguments.trainings else 0
-    sys.stdout.write(f"trainings: {arguments.trainings} × killed, {completed} × completed\n")
+    for what, n, start in (
+        ("trainings", arguments.trainings, start_training),
+        ("runs under every sampler", arguments.runs, start_runs),
+    ):
+        completed = kill_process(n, arguments.seed, start) if n else 0
+        sys.stdout.write(f"{what}: {n} × killed, {completed} × completed\n")
     for kind in STUDIES:
         done = kill_study(arguments.studies // len(STUDIES), arguments.seed, kind)
         sys.stdout.write(f"{kind}: {', '.join(f'{count} × {what}' for what, count in sorted(done.items()))}\n")

@@ -1,14 +1,19 @@
-"""Processes of a study are killed at random moments; the long version is ``python -m tests.hostile.kills 100``."""
+"""A few random kills; ``make hostile`` makes a hundred."""
 
 import pytest
 
-from tests.hostile.kills import VICTIMS, kill_study
+from tests.hostile.kills import VICTIMS, kill_process, kill_study, start_runs
 
 pytestmark = pytest.mark.slow
 
 
-def test_three_kills_change_nothing():
+def test_three_kills_of_a_study_change_nothing():
     """A finished run would be lost, made twice or exported differently."""
     done = kill_study(3, seed=2)
     assert done["completed"] >= 1
     assert sum(done[victim] for victim in VICTIMS) == 3
+
+
+def test_three_kills_under_every_sampler_change_nothing():
+    """A sample would be drawn otherwise after a resume, or its executions counted twice."""
+    assert kill_process(3, seed=1, start=start_runs) >= 1
