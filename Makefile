@@ -4,7 +4,7 @@
 # Needed beforehand: Python 3.10 or later and a C++20 compiler (tools/preflight.sh says so if not).
 
 PYTHON ?= python3
-PYTEST_ARGS ?= -n auto --maxprocesses 8
+PYTEST_ARGS ?= -n auto
 BENCH_ARGS ?=
 TORCH ?=
 

@@ -21,6 +21,11 @@ if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_I
     signal.signal(signal.SIGHUP, lambda *_: None)  # nohup: go on, but start processes that a hang-up ends
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are processors, since tests wait for other processes a quarter of their time; at most 8."""
+    return min(8, (os.cpu_count() or 1) + 1)
+
+
 @pytest.fixture(params=["native", "reference"])
 def backend(request: pytest.FixtureRequest) -> str:
     """Each back end in turn."""
