@@ -382,7 +382,7 @@ def test_long_doubles_are_read_if_none_is_rounded() -> None:
     np.testing.assert_array_equal(fx.select(errors, 20, seed=1).indices, expected)
     for beyond in (np.longdouble(1) / 3, np.longdouble(10) ** 400):
         errors[1, 1] = beyond
-        with pytest.raises(ValueError, match=r"^errors must be exactly float64 numbers, but \w+ .* is at \(1, 1\)$"):
+        with pytest.raises(ValueError, match=r"^errors must be exact as float64, but \w+ .* is at \(1, 1\)$"):
             fx.select(errors, 1)
     errors[1, 1] = np.nan
     assert len(fx.select(errors, 2, nan="worst")) == 2

@@ -85,8 +85,7 @@ class RayEvaluator(PipelinedEvaluator):
     def new_population(self, population: Any) -> None:
         """Evaluate another population from now on: anything picklable, sent when first needed.
 
-        Pending batches of the old one are dropped when they end. A `FastLexicase` notices that its cache is of another
-        population.
+        Pending batches of the old one are dropped when they end. `FastLexicase` then starts a new cache.
         """
         self._population, self._population_ref = population, None
         self.generation += 1

@@ -1,4 +1,4 @@
-"""A pool of Ray actors that evaluates batches, and goes on when some of the actors crash."""
+"""A pool of Ray actors that evaluates batches, and continues when some of the actors crash."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ class GpJob:
         resolve_method(method)
 
     def run(self, task: RunSpec, save: Path, report: Callable[[Progress], None]) -> JobResult:
-        """Evolve, going on from what ``save`` holds; if that cannot be read, from the beginning."""
+        """Evolve from the checkpoint in ``save``; start over if it cannot be read."""
         return run_with_checkpoint(lambda folder: self._evolve(task, folder, report), save / "evolution")
 
     def _evolve(self, task: RunSpec, save: Path, report: Callable[[Progress], None]) -> JobResult:

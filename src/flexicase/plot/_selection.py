@@ -90,7 +90,7 @@ def case_weights(
     ax: Axes | None = None,
     sort: bool = True,
 ) -> Axes:
-    """Draw how heavy each case is, and how likely it is to come first in an order.
+    """Draw the weight of each case and its probability of coming first.
 
     Args:
         errors: (n_individuals, n_cases) numbers, lower is better.

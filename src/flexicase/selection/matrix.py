@@ -194,7 +194,7 @@ class ErrorMatrix:
         if found is not None:
             row, case = found
             raise ValueError(
-                f"errors must be exactly float64 numbers for {user}, "
+                f"errors must be exact as float64 for {user}, "
                 f"but individual {row}, case {case} has {self.values[row, case]}"
             )
 
@@ -266,5 +266,5 @@ def _as_float64(values: NDArray[Any]) -> NDArray[np.float64]:
     rounded = (converted != values) & ~np.isnan(values)
     if rounded.any():
         at = tuple(int(i[0]) for i in np.nonzero(rounded))
-        raise ValueError(f"errors must be exactly float64 numbers, but {values.dtype} {values[at]!r} is at {at}")
+        raise ValueError(f"errors must be exact as float64, but {values.dtype} {values[at]!r} is at {at}")
     return converted

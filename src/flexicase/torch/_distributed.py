@@ -266,7 +266,7 @@ class RankGroup(SingleProcess):
         return found
 
     def _broadcast(self, value: Any, source: int) -> Any:
-        """A value of one rank, on all ranks; limited to what ``torch.load(weights_only=True)`` reads."""
+        """Send a value of one rank to all ranks; it must be of types that ``torch.load(weights_only=True)`` reads."""
         content = io.BytesIO()
         if self.rank == source:
             torch.save(value, content)
