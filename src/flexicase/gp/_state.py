@@ -74,7 +74,7 @@ def load(header: dict[str, Any], body: bytes) -> EvolutionState:
 
 def with_recorded_initial(identity: dict[str, Any], folder: Path | None) -> dict[str, Any]:
     """The identity of a run, with the digest of its initial individuals from the checkpoint in a folder, if any."""
-    found = None if folder is None else read(folder)
+    found = read(folder) if folder is not None and folder.is_dir() else None
     recorded = {} if found is None else found[0]
     return identity | {name: recorded[name] for name in ("initial",) if name in recorded}
 
