@@ -85,7 +85,7 @@ def kill_study(n: int, seed: int, kind: str = "walks") -> Counter[str]:
 
 def start_training(folder: Path) -> subprocess.Popen[str]:
     """Train a network, from its checkpoint in the folder if there is one."""
-    options = ["--generations", "6", "--cases", "300", "--threads", "1", "--seed", "3", "--eval-every", "2"]
+    options = ["--generations", "6", "--train-cases", "300", "--threads", "1", "--seed", "3", "--eval-every", "2"]
     save = ["--save", str(folder), "--save-every", "0", *(["--resume"] if folder.exists() else [])]
     return _start_python("-m", "flexicase", "train", *options, *save, "--json")
 
