@@ -148,7 +148,7 @@ class Soak:
             lambda: fx.select([[float("nan")]], 1),
             lambda: fx.select(matrix, "x"),
             lambda: fx.select(np.zeros((0, 3)), 1),
-            lambda: fx.select(np.zeros(3), 1),
+            lambda: fx.select(np.zeros((2, 2, 2)), 1),
             lambda: rng.choice(self.selectors).draw(2**80),
         ]
         self.refused(rng.choice(bad))
