@@ -67,6 +67,16 @@ def test_a_run_solved_in_generation_0_has_zeros_and_is_left_out():
     assert "is not complete" in same_population_verdict(study(empty, planned=2))
 
 
+def test_an_incomplete_study_is_not_tested(results):
+    """A look at a p-value before the end would be one test more."""
+    half = study(*results.runs, planned=99)
+    assert "p = " in same_population_verdict(results)
+    assert "p = " not in same_population_verdict(half)
+    tested = [[row[4] for row in same_population_sections(part)[0].table.rows] for part in (results, half)]
+    assert any(tested[0])
+    assert not any(tested[1])
+
+
 def test_the_sign_test_is_exact_and_two_sided():
     found = [Saving("p", ratio, None, 3) for ratio in [0.9] * 22 + [1.1] * 7]
     assert sign_test(found)[:2] == (22, 7)

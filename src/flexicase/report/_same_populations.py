@@ -82,10 +82,15 @@ def same_population_verdict(results: StudyResults) -> str:
             found = savings(results, method, count)
             fewer, more, p = sign_test(found)
             if found:
-                middle = f"median ratio {np.median([each.ratio for each in found]):.2f}, p = {format_p(p)}"
+                middle = f"median ratio {np.median([each.ratio for each in found]):.2f}"
+                middle += f", p = {format_p(p)}" if _is_complete(results) else ""
                 parts.append(f"{paper.title(method)} on {fewer} of {fewer + more} ({label}; {middle})")
-    until = "" if len(results.runs) == results.planned else " The study is not complete."
+    until = "" if _is_complete(results) else " The study is not complete, so nothing is tested yet."
     return f"Problems with fewer evaluations than lexicase on the same populations: {'; '.join(parts)}.{until}"
+
+
+def _is_complete(results: StudyResults) -> bool:
+    return len(results.runs) == results.planned
 
 
 def _log_ratios(run: FinishedRun, method: str, count: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -116,7 +121,7 @@ def _over_problems(results: StudyResults) -> Section:
             intervals = [each.interval for each in found if each.interval]
             below, above = sum(high < 1 for _, high in intervals), sum(low > 1 for low, _ in intervals)
             spread = f"{np.median(ratios):.2f} [{min(ratios):.2f}–{max(ratios):.2f}]"
-            tested = format_p(p) if method in paper.HARD_FIRST else ""
+            tested = format_p(p) if method in paper.HARD_FIRST and _is_complete(results) else ""
             rows.append(
                 [
                     "all problems",
@@ -134,7 +139,7 @@ def _over_problems(results: StudyResults) -> Section:
     text = (
         "Measure and test were fixed before the first run. Fewer: problems on which the ratio of evaluations to "
         "lexicase is below 1. Sign test: two-sided, over the problems, for the hard-first orders; four tests, not "
-        "adjusted. Intervals: problems whose 95 % interval lies below or above 1."
+        "adjusted, and made when all runs are done. Intervals: problems whose 95 % interval lies below or above 1."
     )
     table = Table(header, rows, names=3)
     return Section("problems", "On how many problems hard cases first save evaluations", text, table=table)
