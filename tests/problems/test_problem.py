@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -149,6 +150,12 @@ def test_wrong_cases_are_refused() -> None:
 def test_wrong_settings_are_refused(changes: dict, message: str) -> None:
     with pytest.raises((TypeError, ValueError), match=message):
         ProblemSettings(**changes)
+
+
+def test_settings_of_numpy_are_recorded_as_numbers() -> None:
+    """A run with such a threshold failed when its settings were written."""
+    settings = ProblemSettings(np.int64(5), np.int32(3), np.uint8(9), np.float16(0.5)).as_dict()
+    assert json.loads(json.dumps({k: settings[k] for k in ("population", "generations", "steps", "error_threshold")}))
 
 
 def test_settings_can_be_copied_and_kept() -> None:

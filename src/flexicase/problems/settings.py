@@ -178,10 +178,14 @@ class ProblemSettings:
     instruction_set: InstructionSetName = "2019"
 
     def __post_init__(self) -> None:
-        check_count(self.population, "population", 1, MAX_POPULATION)
-        check_count(self.generations, "generations")
-        check_count(self.steps, "steps", 1)
-        check_not_negative(self.error_threshold, "error_threshold")
+        checked = {
+            "population": check_count(self.population, "population", 1, MAX_POPULATION),
+            "generations": check_count(self.generations, "generations"),
+            "steps": check_count(self.steps, "steps", 1),
+            "error_threshold": check_not_negative(self.error_threshold, "error_threshold"),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)  # a number of Python, whatever was given
         check_variation(self.variation)
         check_instruction_set(self.instruction_set)
 
