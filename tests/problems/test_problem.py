@@ -21,6 +21,7 @@ from flexicase.problems import (
     ProblemSettings,
     RandomCases,
     SplitCases,
+    Variation,
     random_inputs,
     read_program,
     score,
@@ -156,6 +157,15 @@ def test_settings_of_numpy_are_recorded_as_numbers() -> None:
     """A run with such a threshold failed when its settings were written."""
     settings = ProblemSettings(np.int64(5), np.int32(3), np.uint8(9), np.float16(0.5)).as_dict()
     assert json.loads(json.dumps({k: settings[k] for k in ("population", "generations", "steps", "error_threshold")}))
+    shares = np.array([1, 0, 0, 0])
+    variation = Variation(
+        max_points=np.int64(8),
+        max_initial_genome=np.int64(2),
+        silent_probability=np.float16(1),
+        close_probabilities=shares,
+    )
+    recorded = variation.as_dict()
+    assert json.loads(json.dumps({k: v for k, v in recorded.items() if k != "operators"}))
 
 
 def test_settings_can_be_copied_and_kept() -> None:

@@ -128,14 +128,16 @@ class Variation:
         object.__setattr__(self, "operators", _check_operators(self.operators))
         for name in RATES:
             object.__setattr__(self, name, _check_rate(getattr(self, name), name))
-        check_count(self.max_points, "max_points", 4, MAX_POINTS)
-        check_count(self.max_initial_genome, "max_initial_genome", 1, MAX_POINTS)
+        for name, least in (("max_points", 4), ("max_initial_genome", 1)):
+            object.__setattr__(self, name, check_count(getattr(self, name), name, least, MAX_POINTS))
         check_choice(self.oversized, "oversized", get_args(Oversized))
         for name in ("close_marker", "silent_marker"):
             object.__setattr__(self, name, check_flag(getattr(self, name), name))
-        check_fraction(self.silent_probability, "silent_probability")
-        shares = as_tuple(self.close_probabilities, "close_probabilities")
-        if len(shares) != 4 or abs(sum(check_fraction(p, "close_probabilities") for p in shares) - 1) > SUM_TOLERANCE:
+        silent = check_fraction(self.silent_probability, "silent_probability")
+        object.__setattr__(self, "silent_probability", silent)
+        given = as_tuple(self.close_probabilities, "close_probabilities")
+        shares = tuple(check_fraction(p, "close_probabilities") for p in given)
+        if len(shares) != 4 or abs(sum(shares) - 1) > SUM_TOLERANCE:
             raise ValueError(f"close_probabilities must be four that sum to 1, got {shown(self.close_probabilities)}")
         object.__setattr__(self, "close_probabilities", shares)
 
