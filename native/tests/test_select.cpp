@@ -7,12 +7,12 @@
 #include <memory>
 #include <numeric>
 #include <set>
-#include <type_traits>
 #include <vector>
 
 #include "flexicase/kernel.hpp"
 #include "flexicase/matrix.hpp"
 #include "flexicase/rng.hpp"
+#include "flexicase/selector.hpp"
 #include "testing.hpp"
 
 namespace {
@@ -20,16 +20,6 @@ namespace {
 using namespace flexicase;
 
 constexpr Key test_key{0x0123456789ABCDEFu, 0xFEDCBA9876543210u};
-
-template <class T>
-constexpr DType dtype_of() {
-  constexpr bool is_signed = std::is_signed_v<T>;
-  if (std::is_floating_point_v<T>) return sizeof(T) == 4 ? DType::f32 : DType::f64;
-  if (sizeof(T) == 1) return is_signed ? DType::i8 : DType::u8;
-  if (sizeof(T) == 2) return is_signed ? DType::i16 : DType::u16;
-  if (sizeof(T) == 4) return is_signed ? DType::i32 : DType::u32;
-  return is_signed ? DType::i64 : DType::u64;
-}
 
 // Errors in row-major order, with what the tests read off them directly.
 template <class T>
@@ -40,7 +30,7 @@ struct Errors {
 
   T at(std::int64_t r, std::int64_t c) const { return values[static_cast<std::size_t>(r * cols + c)]; }
 
-  MatrixView view() const { return {values.data(), dtype_of<T>(), rows, cols, cols, 1}; }
+  MatrixView view() const { return matrix_view(values.data(), rows, cols); }
 
   std::shared_ptr<Matrix> matrix() const { return std::make_shared<Matrix>(view()); }
 
