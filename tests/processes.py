@@ -33,8 +33,8 @@ def mounted(folder: Path, *options: list[str]) -> Iterator[Path]:
     with ExitStack() as undo:
         for arguments in options:
             done = subprocess.run(["mount", *arguments, str(folder)], capture_output=True, text=True, check=False)
-            if done.returncode and os.geteuid() != 0:
-                pytest.skip(f"only root can mount: {done.stderr.strip()}")
+            if done.returncode and (os.geteuid() != 0 or "permission denied" in done.stderr):  # or root in a container
+                pytest.skip(f"this user may not mount: {done.stderr.strip()}")
             assert done.returncode == 0, done.stderr
             if "remount" not in " ".join(arguments):
                 undo.callback(subprocess.run, ["umount", "-l", str(folder)], check=True)
