@@ -194,8 +194,8 @@ def is_raw(error: BaseException, argument: str | None = None) -> str | None:
     An error is raw unless all of this holds:
 
     1. It is a TypeError or ValueError, a class of flexicase's own, or a MemoryError with a text.
-    2. A ``raise`` statement of the package raised it: it does not come from deep inside another package, and is not
-       what the interpreter says about an expression.
+    2. A ``raise`` statement of the package raised it, or its native extension: it does not come from deep inside
+       another package, and is not what the interpreter says about an expression.
     3. Its text has no trace of the native extension, such as a C++ signature.
     4. Its text names the argument, where one is given (its singular will do). A MemoryError and a class of flexicase's
        own, such as EvaluationError, may say instead what did not fit, or what was being done.
@@ -239,4 +239,6 @@ def _raised_by_package(error: BaseException) -> bool:
     if last is None:
         return False
     path = last.tb_frame.f_code.co_filename
-    return path.startswith(PACKAGE) and linecache.getline(path, last.tb_lineno).strip().startswith("raise")
+    statement = linecache.getline(path, last.tb_lineno).strip()
+    by_extension = "_native." in statement and " must " in str(error)
+    return path.startswith(PACKAGE) and (statement.startswith("raise") or by_extension)

@@ -14,6 +14,7 @@ from flexicase._checks import check_count, check_text, shown
 from flexicase.adapters._common import ValueSelector
 from flexicase.selection.matrix import NanPolicy
 from flexicase.selection.protocol import Method
+from flexicase.selection.select import MAX_EVENTS
 
 __all__ = ["LexicaseSelection"]
 
@@ -66,11 +67,14 @@ class LexicaseSelection:
         **__: Any,
     ) -> Any:
         """(n_select, n_parents) individuals, or their indices if ``to_pop`` is False."""
-        n_select, n_parents = check_count(n_select, "n_select"), check_count(n_parents, "n_parents")
+        n_select = check_count(n_select, "n_select", 0, MAX_EVENTS)
+        n_parents = check_count(n_parents, "n_parents", 0, MAX_EVENTS)
         try:
             values, feasible = pop.get(self._key), np.asarray(pop.get("feas"), dtype=bool).reshape(-1)
         except Exception:
-            raise TypeError(f"pop must be a population with {self._key!r} and 'feas', got {shown(pop)}") from None
+            values = None
+        if values is None:
+            raise TypeError(f"pop must be a population with {self._key!r} and 'feas', got {shown(pop)}")
         indices = self._select.draw(values, False, (n_select, n_parents), random_state, worst=~feasible)
         return pop[indices] if to_pop else indices
 

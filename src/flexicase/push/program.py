@@ -168,7 +168,7 @@ def parse(text: str) -> Value:
     """
     values = parse_all(text)
     if len(values) != 1:
-        raise ValueError(f"text must hold one value, got {len(values)}")
+        raise ValueError(f"text must hold one value, such as a program in brackets, got {len(values)}")
     return values[0]
 
 
@@ -197,7 +197,7 @@ class Program:
     __slots__ = ("native",)
 
     def __init__(self, code: str | Value) -> None:
-        self.native = _native.push_code(parse(code) if type(code) is str else code, "code")
+        self.native = _native.push_code(parse(code) if type(code) is str else code, "program code")
 
     @classmethod
     def from_native(cls, native: _native.PushCode) -> Program:

@@ -285,7 +285,9 @@ class WithoutReplacement:
             taken = self.taken.copy()  # so that a draw that fails takes none
             left = int(np.count_nonzero(taken == 0))
             if len(events) > left:
-                raise ValueError(f"n must be at most {left} without replacement, got {len(events)}")
+                raise ValueError(
+                    f"n must be at most {left} without replacement, the rows of errors that are left, got {len(events)}"
+                )
             drawn = self.kernel.draw(key, events, counts, threads, taken)
             self.taken = taken
         return drawn

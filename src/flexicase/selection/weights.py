@@ -84,7 +84,8 @@ def resolve_weights(bias: Bias, statistics: CaseStatistics) -> Weights:
     n_cases = len(statistics.zeros)
     if isinstance(bias, str):
         check_bias(bias)
-        return check_weights(BIASES[bias.replace("-", "_")](statistics), n_cases, bias_name(bias))
+        values, name = BIASES[bias.replace("-", "_")](statistics), bias_name(bias)
+        return check_weights(values, n_cases, f"{name} of the errors above what is solved")
     if callable(bias):
         return check_weights(bias(statistics), n_cases, bias_name(bias))
     return check_explicit_weights(bias, n_cases)
