@@ -17,12 +17,9 @@ MAX_SECONDS = 1e11  # the year 5138
 
 
 def write_atomically(path: Path, content: bytes, *, backup: Path | None = None) -> None:
-    """Replace the content of a file, all or nothing.
+    """Replace the content of a file, all or nothing; keep the old content in ``backup``.
 
-    Args:
-        path: The file.
-        content: The new content.
-        backup: Keep the old content here. If the process dies, the file may be missing and only the backup exist.
+    If the process dies, the file may be missing and only the backup exist.
     """
     temporary = path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY}")
     try:
@@ -75,12 +72,8 @@ class LockedError(RuntimeError):
 class FileLock:
     """A lock file, held by the operating system's lock on it and on its folder.
 
-    The system releases the lock when its owner ends, also by a kill. Then `previous` describes that owner.
-
-    Args:
-        path: The lock file; made if it does not exist.
-        what: Name of what is locked, for messages.
-        timeout: Seconds to wait for the lock.
+    The system releases the lock when its owner ends, also by a kill. Then `previous` describes that owner. Messages
+    call what is locked ``what``; ``timeout`` is in seconds.
     """
 
     def __init__(self, path: Path, what: str, timeout: float = 0.0) -> None:
