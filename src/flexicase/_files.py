@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -21,7 +22,7 @@ def write_atomically(path: Path, content: bytes, *, backup: Path | None = None) 
 
     If the process dies, the file may be missing and only the backup exist.
     """
-    temporary = path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY}")
+    temporary = _temporary(path)
     try:
         with open(temporary, "wb") as file:
             file.write(content)
@@ -35,6 +36,17 @@ def write_atomically(path: Path, content: bytes, *, backup: Path | None = None) 
             temporary.unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
+
+
+def write_quickly(path: Path, text: str) -> None:
+    """Replace the content of a file as a whole, without waiting for the disk; do nothing if that fails."""
+    with suppress(OSError):
+        _temporary(path).write_text(text, encoding="utf-8")
+        _temporary(path).replace(path)
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY}")
 
 
 def remove_partial_files(folder: Path, name: str = "") -> None:
@@ -54,6 +66,10 @@ def arrow_reader(content: bytes) -> Any:
     sink = pa.BufferOutputStream()
     sink.write(content)
     return pa.BufferReader(sink.getvalue())
+
+
+def is_full_disk(error: BaseException) -> bool:
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 def sync_folder(folder: Path) -> None:
