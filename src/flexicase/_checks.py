@@ -83,14 +83,14 @@ def check_threads(value: Any) -> int:
 
 
 def check_flag(value: Any, name: str) -> bool:
-    """True or False."""
-    if not isinstance(value, bool | np.bool_):
+    if value is True or value is False:
+        return value
+    if not isinstance(value, np.bool_):
         raise TypeError(f"{name} must be True or False, got {shown(value)}")
     return bool(value)
 
 
 def check_text(value: Any, name: str) -> str:
-    """A string."""
     if not isinstance(value, str):
         raise TypeError(f"{name} must be a string, got {shown(value)}")
     return value
