@@ -28,13 +28,7 @@ Schedule: TypeAlias = Callable[[int, int], float]
 
 
 class TrainingError(ValueError):
-    """Training has diverged; the message names the generation and the candidate.
-
-    Example:
-        >>> import flexicase.torch as ft
-        >>> issubclass(ft.TrainingError, ValueError)
-        True
-    """
+    """Training has diverged; the message names the generation and the candidate."""
 
 
 def sgd(parameters: Iterable[nn.Parameter], lr: float = 0.1) -> Optimizer:
