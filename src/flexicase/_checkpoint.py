@@ -54,10 +54,7 @@ def as_folder(value: Any, name: str = "save") -> Path:
 
 
 def require_free(folder: Path, *, remedy: str = "pass resume=True to continue it") -> None:
-    """Raise ValueError if a folder holds a checkpoint, which a new run would overwrite.
-
-    The message names the run of the checkpoint, and ``remedy``: how to continue it.
-    """
+    """Raise ValueError if a folder holds a checkpoint, which a new run would overwrite; ``remedy``: how to continue."""
     try:
         found = sorted(path.name for path in folder.glob(f"*{SUFFIX}*") if path.suffix != TEMPORARY)
     except OSError:  # `prepare_folder` says what is wrong with it
@@ -126,11 +123,8 @@ class CheckpointWriter(Generic[State]):
     def open(self, *, resume: bool, is_own: bool = False) -> State | None:
         """Prepare the folder. Returns the newest whole state in it if there is one and ``resume`` is True.
 
-        A damaged newest checkpoint is removed, so that the next one does not replace the whole one before it.
-
-        Args:
-            resume: Continue from the checkpoint in the folder, if there is one.
-            is_own: The checkpoints in the folder belong to this run and may be overwritten.
+        A damaged newest checkpoint is removed, so that the next one does not replace the whole one before it. If
+        ``is_own``, the checkpoints in the folder belong to this run and may be overwritten.
 
         Raises:
             CheckpointError: All checkpoints are damaged.
@@ -206,25 +200,18 @@ def read_newest(
 ) -> tuple[dict[str, Any], State] | None:
     """The header and the state of the newest whole checkpoint in a folder; None if there is none.
 
-    Args:
-        folder: The folder.
-        load: Makes a state from a checkpoint's header and bytes.
-        remove_damaged: Remove a newer checkpoint that is damaged.
-
-    Raises:
-        CheckpointError: All checkpoints are damaged.
+    ``load`` makes a state from a checkpoint's header and bytes. Raises CheckpointError if all checkpoints are damaged.
     """
     problems = []
     for name in (NEWEST, PREVIOUS):
-        path = folder / name
         try:
-            header, body = unpack(path.read_bytes())
+            header, body = unpack((folder / name).read_bytes())
             state = load(header, body)
         except FileNotFoundError:
             continue
         except UNREADABLE as error:
             reason = str(error) if isinstance(error, CheckpointError) else f"not a checkpoint ({error!r:.100})"
-            problems.append(f"{path}: {reason}")
+            problems.append(f"{folder / name}: {reason}")
             continue
         if problems and remove_damaged:
             (folder / NEWEST).unlink()

@@ -42,11 +42,9 @@ def shown(value: Any) -> str:
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A suggestion to append to an 'unknown name' message."""
     known = list(known)
-    close = difflib.get_close_matches(word.lower().replace("_", "-"), [k.replace("_", "-") for k in known], n=1)
-    if close:
-        original = next(k for k in known if k.replace("_", "-") == close[0])
-        return f"; did you mean {original!r}?"
-    return f"; known: {', '.join(known)}"
+    dashed = {name.replace("_", "-"): name for name in known}
+    close = difflib.get_close_matches(word.lower().replace("_", "-"), dashed, n=1)
+    return f"; did you mean {dashed[close[0]]!r}?" if close else f"; known: {', '.join(known)}"
 
 
 def check_count(value: Any, name: str, minimum: int = 0, maximum: int = MAX_COUNT) -> int:
@@ -85,7 +83,6 @@ def check_threads(value: Any) -> int:
 
 
 def check_flag(value: Any, name: str) -> bool:
-    """True or False."""
     if value is True or value is False:
         return value
     if not isinstance(value, np.bool_):
@@ -94,7 +91,6 @@ def check_flag(value: Any, name: str) -> bool:
 
 
 def check_text(value: Any, name: str) -> str:
-    """A string."""
     if not isinstance(value, str):
         raise TypeError(f"{name} must be a string, got {shown(value)}")
     return value
@@ -172,10 +168,9 @@ def check_indices(values: ArrayLike, name: str, length: int = MAX_COUNT) -> NDAr
     array = as_number_array(values, name)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise TypeError(f"{name} must be a one-dimensional array of integers, got {shown(values)}")
-    if array.size:
-        low, high = int(array.min()), int(array.max())
-        if low < 0 or high >= length:
-            raise ValueError(f"{name} must be from 0 to {length - 1}, got {low if low < 0 else high}")
+    low, high = int(array.min(initial=0)), int(array.max(initial=0))
+    if array.size and (low < 0 or high >= length):
+        raise ValueError(f"{name} must be from 0 to {length - 1}, got {low if low < 0 else high}")
     return array.astype(np.int64)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -17,14 +18,11 @@ MAX_SECONDS = 1e11  # the year 5138
 
 
 def write_atomically(path: Path, content: bytes, *, backup: Path | None = None) -> None:
-    """Replace the content of a file, all or nothing.
+    """Replace the content of a file, all or nothing; keep the old content in ``backup``.
 
-    Args:
-        path: The file.
-        content: The new content.
-        backup: Keep the old content here. If the process dies, the file may be missing and only the backup exist.
+    If the process dies, the file may be missing and only the backup exist.
     """
-    temporary = path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY}")
+    temporary = _temporary(path)
     try:
         with open(temporary, "wb") as file:
             file.write(content)
@@ -38,6 +36,17 @@ def write_atomically(path: Path, content: bytes, *, backup: Path | None = None) 
             temporary.unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
+
+
+def write_quickly(path: Path, text: str) -> None:
+    """Replace the content of a file as a whole, without waiting for the disk; do nothing if that fails."""
+    with suppress(OSError):
+        _temporary(path).write_text(text, encoding="utf-8")
+        _temporary(path).replace(path)
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY}")
 
 
 def remove_partial_files(folder: Path, name: str = "") -> None:
@@ -59,6 +68,10 @@ def arrow_reader(content: bytes) -> Any:
     return pa.BufferReader(sink.getvalue())
 
 
+def is_full_disk(error: BaseException) -> bool:
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
 def sync_folder(folder: Path) -> None:
     """Wait until the names of a folder's files are on disk."""
     handle = os.open(folder, os.O_RDONLY)
@@ -75,12 +88,8 @@ class LockedError(RuntimeError):
 class FileLock:
     """A lock file, held by the operating system's lock on it and on its folder.
 
-    The system releases the lock when its owner ends, also by a kill. Then `previous` describes that owner.
-
-    Args:
-        path: The lock file; made if it does not exist.
-        what: Name of what is locked, for messages.
-        timeout: Seconds to wait for the lock.
+    The system releases the lock when its owner ends, also by a kill. Then `previous` describes that owner. Messages
+    call what is locked ``what``; ``timeout`` is in seconds.
     """
 
     def __init__(self, path: Path, what: str, timeout: float = 0.0) -> None:

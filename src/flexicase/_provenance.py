@@ -33,7 +33,6 @@ class Provenance:
 
     @classmethod
     def here(cls) -> Provenance:
-        """The provenance of this process."""
         program = Path(sys.argv[0])
         name = program.parent.name if program.name == "__main__.py" else program.name
         return cls(version(), machine(), shlex.join([name, *map(_shorten_path, sys.argv[1:])]))
@@ -80,7 +79,6 @@ def usable_cores() -> int:
 
 
 def processor() -> str:
-    """The name of the processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -33,16 +33,19 @@ class RaySession:
         self._made_here = not ray.is_initialized()
         if not self._made_here:
             return
-        if address is not None:
-            _check_port_open(address)
         try:
+            if address is not None:
+                _check_port_open(address)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 ray.init(address, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
-        except (ConnectionError, RuntimeError, ValueError) as cause:
+        except (OSError, RuntimeError, ValueError) as cause:
             if address is None:
                 raise
-            raise ConnectionError(_no_cluster_message(address, cause)) from cause
+            raise ConnectionError(
+                f"no Ray cluster answers at {address}: use the address that 'ray start' printed, "
+                f"on a machine of the cluster ({cause})"
+            ) from cause
 
     def workers(self) -> int:
         """Number of processors of the cluster."""
@@ -66,18 +69,7 @@ class RaySession:
 
 
 def _check_port_open(address: str) -> None:
-    """Raise at once; Ray would try for a minute or two."""
+    """Raise OSError at once if the port is closed; Ray would try for a minute or two."""
     host, _, port = address.rpartition(":")
-    if not port.isdigit():
-        return
-    try:
+    if port.isdigit():
         socket.create_connection((host.rpartition("/")[2], int(port)), TIMEOUT_SECONDS).close()
-    except OSError as cause:
-        raise ConnectionError(_no_cluster_message(address, cause)) from cause
-
-
-def _no_cluster_message(address: str, cause: Exception) -> str:
-    return (
-        f"no Ray cluster answers at {address}: use the address that 'ray start' printed, "
-        f"on a machine of the cluster ({cause})"
-    )

@@ -246,11 +246,7 @@ def negative_log(v: NDArray[np.float64]) -> NDArray[np.float64]:
     mantissa = np.where(small, mantissa * 2.0, mantissa)
     exponent = np.where(small, exponent - 1, exponent)
     s = (mantissa - 1.0) / (mantissa + 1.0)
-    z = s * s
-    series = np.full_like(z, LOG_SERIES[0])
-    for coefficient in LOG_SERIES[1:]:
-        series = series * z + coefficient
-    return -(exponent * LN2 + (2.0 * s) * series)
+    return -(exponent * LN2 + (2.0 * s) * _polynomial(LOG_SERIES, s * s))
 
 
 def exponential_keys(state: int, n_cases: int) -> NDArray[np.float64]:

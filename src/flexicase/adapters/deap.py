@@ -184,12 +184,10 @@ def errors_of(individuals: Sequence[Any], solved: ArrayLike = 0.0) -> NDArray[np
 
     On a case of weight 0 every individual has error 0.
 
-    Example:
-        >>> from types import SimpleNamespace as Some
-        >>> from flexicase.adapters.deap import errors_of
-        >>> fitness = Some(weights=(-1.0, 2.0), wvalues=(-3.0, 2.0))  # 3 to minimise, 1 to maximise
-        >>> errors_of([Some(fitness=fitness)]).tolist()
-        [[3.0, -1.0]]
+    >>> from types import SimpleNamespace as Some
+    >>> fitness = Some(weights=(-1.0, 2.0), wvalues=(-3.0, 2.0))  # 3 to minimise, 1 to maximise
+    >>> errors_of([Some(fitness=fitness)]).tolist()
+    [[3.0, -1.0]]
     """
     _check_sequence(individuals)
     if not len(individuals):

@@ -9,7 +9,7 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -38,14 +38,10 @@ def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
         connection = sqlite3.connect(path, timeout=LOCK_TIMEOUT_SECONDS, isolation_level=None)
     connection.row_factory = sqlite3.Row
     connection.text_factory = lambda content: content.decode(errors="surrogateescape")  # no seal fits damaged text
-    try:
-        with report_damage(path):
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute(f"PRAGMA query_only = {int(read_only)}")
-    except BaseException:
-        connection.close()
-        raise
+    with close_on_error(connection), report_damage(path):
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA query_only = {int(read_only)}")
     return connection
 
 
@@ -61,15 +57,8 @@ def _connect_to_copy(path: Path) -> sqlite3.Connection:
                 break
             time.sleep(0.01)  # a process that may write there has changed it meanwhile
         memory = sqlite3.connect(":memory:", isolation_level=None)
-        connection = sqlite3.connect(copy)
-        try:
-            with report_damage(path):
-                connection.backup(memory)
-        except BaseException:
-            memory.close()
-            raise
-        finally:
-            connection.close()
+        with close_on_error(memory), closing(sqlite3.connect(copy)) as connection, report_damage(path):
+            connection.backup(memory)
     return memory
 
 
@@ -81,6 +70,15 @@ def _file_versions(path: Path) -> dict[Path, tuple[int, int]]:
 def seal(values: Iterable[Any]) -> str:
     """A checksum of a row's values, because SQLite does not notice a changed byte inside a value."""
     return hashlib.blake2b(ascii(tuple(values)).encode(), digest_size=SEAL_BYTES).hexdigest()
+
+
+@contextmanager
+def close_on_error(resource: Any) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        resource.close()
+        raise
 
 
 @contextmanager
@@ -100,9 +98,7 @@ def report_damage(path: Path) -> Iterator[None]:
     """Raise `DamagedLedgerError` for every error of SQLite that only a damaged file explains."""
     try:
         yield
-    except sqlite3.OperationalError as error:
-        if not str(error).startswith(DAMAGE_MESSAGES):
-            raise  # a full disk or a lock
-        raise DamagedLedgerError(path, error) from error
     except (sqlite3.DatabaseError, IndexError, UnicodeDecodeError) as error:  # IndexError: a column was renamed
+        if isinstance(error, sqlite3.OperationalError) and not str(error).startswith(DAMAGE_MESSAGES):
+            raise  # a full disk or a lock
         raise DamagedLedgerError(path, error) from error

@@ -35,11 +35,7 @@ def check_progress(progress: Progress) -> Progress:
 
 
 def check_outcome(outcome: JobResult) -> tuple[Rows, dict[str, Scalar]]:
-    """Check that rows and summary of a run can be exported and imported without loss.
-
-    Raises:
-        ValueError: They cannot; the message names the column or key.
-    """
+    """Check that rows and summary of a run can be exported and imported without loss."""
     rows = check_rows(outcome.rows)
     for name, values in rows.items():
         if not isinstance(name, str) or not name or name == "id":

@@ -7,7 +7,9 @@ import queue
 import shutil
 import tempfile
 import time
+from collections.abc import Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -37,12 +39,8 @@ class RemoteUpdate:
 class RemoteRun:
     """The actor of one run: a process and a temporary folder on the actor's machine.
 
-    Args:
-        task: The run.
-        save: Checkpoints of an earlier attempt: contents by path.
-        nice: Added to the niceness of the process.
-        environment: Environment variables to set.
-        save_seconds: Minimum time between two transfers of checkpoints.
+    ``save`` holds the checkpoints of an earlier attempt: contents by path. New ones are sent at most every
+    ``save_seconds``.
     """
 
     def __init__(
@@ -57,10 +55,7 @@ class RemoteRun:
         self._scratch = ScratchFolder()
         self._study, self._id = Study(self._scratch.path), task.id
         self._study.make_folders()
-        for path, content in (save or {}).items():
-            target = self._study.save(task.id) / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
+        write_files(self._study.save(task.id), save or {})
         self._saved = file_versions(self._study.save(task.id))
         self._pause, self._next_save = save_seconds, time.monotonic() + save_seconds
         self._executor = LocalExecutor(self._study, nice)
@@ -111,13 +106,10 @@ def file_versions(folder: Path) -> dict[str, tuple[int, int, int]]:
     """The saved files of a run, by path: inode, size and time, which differ between versions of a file."""
     found = {}
     for path in sorted(folder.rglob("*")):
-        if path.name == LOCK or path.name.endswith(TEMPORARY) or not path.is_file():
-            continue
-        try:
-            state = path.stat()
-        except FileNotFoundError:
-            continue
-        found[path.relative_to(folder).as_posix()] = (state.st_ino, state.st_size, state.st_mtime_ns)
+        if path.name != LOCK and not path.name.endswith(TEMPORARY) and path.is_file():
+            with suppress(FileNotFoundError):  # removed meanwhile
+                state = path.stat()
+                found[path.relative_to(folder).as_posix()] = (state.st_ino, state.st_size, state.st_mtime_ns)
     return found
 
 
@@ -126,18 +118,20 @@ def read_files(folder: Path) -> dict[str, bytes]:
     return {path: (folder / path).read_bytes() for path in file_versions(folder)}
 
 
+def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write a run's saved files one by one, so that a whole checkpoint is there at any time."""
+    for path, content in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(folder / path, content)
+
+
 class RayExecutor:
     """Makes runs on a Ray cluster, each in its own process with one thread, started by an actor.
 
     Rows and checkpoints come back through Ray and are written here. Environment variables that start with FLEXICASE are
     passed on; flexicase and your own jobs must be importable on every machine. The runs of a lost machine fail, and
-    continue elsewhere from the last checkpoint received. Ray must be connected.
-
-    Args:
-        study: The study to write to.
-        nice: Added to the niceness of the processes.
-        options: Ray's options of the actors: ``{"num_gpus": 1}``.
-        save_seconds: Minimum time between two transfers of a run's checkpoints.
+    continue elsewhere from the last checkpoint received. Ray must be connected; ``options`` are those of its actors:
+    ``{"num_gpus": 1}``.
     """
 
     def __init__(
@@ -202,11 +196,8 @@ class RayExecutor:
         return update.events
 
     def _store(self, run_id: str, files: dict[str, bytes]) -> None:
-        """Replace a run's saved files one by one, so that a whole checkpoint is there at any time."""
         save = self.study.save(run_id)
-        for path, content in files.items():
-            (save / path).parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(save / path, content)
+        write_files(save, files)
         for path in file_versions(save).keys() - files.keys():
             (save / path).unlink()
 

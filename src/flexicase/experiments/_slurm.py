@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import time
 from contextlib import suppress
@@ -11,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flexicase._files import write_atomically
+from flexicase._files import is_full_disk, write_atomically, write_quickly
 from flexicase.experiments._outcomes import one_line
-from flexicase.experiments._worker import FULL_DISK
 from flexicase.experiments.executors import Event, Failed, Progressed, queued_events, run_to_end
 from flexicase.experiments.jobs import Progress, RunSpec
 from flexicase.experiments.study import Study
@@ -49,9 +47,6 @@ class SlurmExecutor:
         nice: Added to the niceness of the processes.
         options: submitit's parameters of the jobs: ``{"timeout_min": 600, "slurm_partition": "long"}``.
         cluster: ``"slurm"``, or ``"local"``: processes of this machine, which submitit offers for tests.
-
-    Raises:
-        OSError: There is no Slurm here.
     """
 
     def __init__(
@@ -120,8 +115,8 @@ class SlurmExecutor:
                 jobs = [self._submitter.submit(make_on_node, folder, task, self.nice) for task in tasks]
         except Exception as error:
             self._next_submission = time.monotonic() + RESUBMIT_SECONDS
-            full = isinstance(error, OSError) and error.errno in FULL_DISK
-            return [Failed(task.id, f"could not be submitted: {one_line(error)}", full) for task in tasks]
+            reason = f"could not be submitted: {one_line(error)}"
+            return [Failed(task.id, reason, is_full_disk(error)) for task in tasks]
         self._jobs.update({task.id: _Job(job) for task, job in zip(tasks, jobs, strict=True)})
         listed = "".join(f"{job.job.job_id}\n" for job in self._jobs.values())
         write_atomically(self._folder / JOBS, listed.encode())
@@ -195,10 +190,7 @@ def make_on_node(folder: str, task: RunSpec, nice: int) -> Event:
     path.parent.mkdir(parents=True, exist_ok=True)
 
     def write_progress(progress: Progress) -> None:
-        temporary = path.with_name(f"{PROGRESS}.{os.getpid()}")
-        with suppress(OSError):  # the run itself reports a full disk
-            temporary.write_text(json.dumps(progress), encoding="utf-8")
-            temporary.replace(path)
+        write_quickly(path, json.dumps(progress))  # the run itself reports a full disk
 
     write_progress(Progress(0, 0, "started"))
     return run_to_end(study, task, nice, write_progress)

@@ -16,10 +16,10 @@ import os
 import re
 import shutil
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from flexicase._files import arrow_reader, sync_folder, write_atomically
 from flexicase.records import TIMING
 
 Format: TypeAlias = Literal["parquet", "csv"]
-FORMATS: tuple[Format, ...] = ("parquet", "csv")
+FORMATS: tuple[Format, ...] = get_args(Format)
 SUFFIXES: dict[Format, str] = {"parquet": ".parquet", "csv": ".csv.gz"}
 MANIFEST = "manifest.json"
 MANIFEST_FORMAT = 2
@@ -56,16 +56,13 @@ def write_tables(
     format: Format,  # noqa: A002
     others: Mapping[str, bytes] | None = None,
 ) -> list[Path]:
-    """Replace the tables of a folder, all at once; the same tables give the same bytes.
+    """Replace the tables of a folder, all at once, and return the files; the same tables give the same bytes.
 
     Args:
         folder: The folder; made if it does not exist.
         tables: pyarrow tables by name.
         format: The format.
         others: Contents of further files, by file name.
-
-    Returns:
-        The files.
 
     Raises:
         ValueError: A file that would be replaced was not written by this function.
@@ -100,11 +97,7 @@ def read_tables(folder: Path, *needed: str) -> dict[str, Any]:
 
 
 def locate(folder: Path, name: str) -> Path:
-    """The path of the newest complete version of a file that `write_tables` wrote, whether it exists or not.
-
-    Raises:
-        ValueError: It is not a file, but a folder or a pipe.
-    """
+    """The path of the newest complete version of a file that `write_tables` wrote, whether it exists or not."""
     staged = folder / COMPLETE / name
     path = staged if staged.is_file() else folder / name
     if path.exists() and not path.is_file():
@@ -113,8 +106,8 @@ def locate(folder: Path, name: str) -> Path:
 
 
 def _read_table(folder: Path, name: str, types: Mapping[str, str]) -> Any:
-    paths = [base / f"{name}{suffix}" for base in (folder / COMPLETE, folder) for suffix in SUFFIXES.values()]
-    path = next((path for path in paths if path.is_file()), None)
+    paths = [base / file for base in (folder / COMPLETE, folder) for file in _file_names(name)]
+    path = next(filter(Path.is_file, paths), None)
     if path is None:
         raise FileNotFoundError(2, "No such table", str(folder / f"{name}{SUFFIXES['parquet']}"))
     table = _decode(path, path.read_bytes(), types)
@@ -143,7 +136,7 @@ def _refuse_foreign(folder: Path, contents: Mapping[str, bytes]) -> None:
     known = _manifest(folder / MANIFEST) if os.path.lexists(folder / MANIFEST) else None
     own = {MANIFEST, *(name for name in contents if _table_of(name) is None)} if known is not None else set()
     for table in known or ():
-        found = [f"{table}{suffix}" for suffix in SUFFIXES.values() if os.path.lexists(folder / f"{table}{suffix}")]
+        found = [name for name in _file_names(table) if os.path.lexists(folder / name)]
         if len(found) > 1:
             raise ValueError(
                 f"{folder} holds both {' and '.join(found)}: remove the one that does not belong to the export"
@@ -174,22 +167,22 @@ def _finish(folder: Path) -> None:
     complete = folder / COMPLETE
     if complete.is_dir() and not complete.is_symlink():
         for path in sorted(complete.iterdir(), key=lambda path: path.name == MANIFEST):
-            if path.name == MANIFEST and (folder / MANIFEST).is_file():
-                gone = _manifest(folder / MANIFEST).keys() - _manifest(path).keys()
-                _remove(folder / f"{table}{suffix}" for table in gone for suffix in SUFFIXES.values())
-            table = _table_of(path.name)
+            table, obsolete = _table_of(path.name), set[str]()
             if table is not None:
-                same = {folder / f"{table}{suffix}" for suffix in SUFFIXES.values()}
-                _remove(same - {folder / path.name})
+                obsolete = set(_file_names(table)) - {path.name}
+            elif path.name == MANIFEST and (folder / MANIFEST).is_file():
+                gone = _manifest(folder / MANIFEST).keys() - _manifest(path).keys()
+                obsolete = {name for table in gone for name in _file_names(table)}
+            for name in obsolete:
+                (folder / name).unlink(missing_ok=True)
             os.replace(path, folder / path.name)
         sync_folder(folder)
         complete.rmdir()
     shutil.rmtree(folder / PARTIAL, ignore_errors=True)
 
 
-def _remove(paths: Iterable[Path]) -> None:
-    for path in paths:
-        path.unlink(missing_ok=True)
+def _file_names(table: str) -> list[str]:
+    return [f"{table}{suffix}" for suffix in SUFFIXES.values()]
 
 
 def _table_of(name: str) -> str | None:
@@ -261,21 +254,21 @@ def _manifest(path: Path) -> dict[str, dict[str, str]]:
 
 
 def check_rows(rows: Mapping[str, Any]) -> Rows:
-    """Columns, each (n_steps,), as contiguous int64, float64 or bool arrays, masked where a value is missing.
-
-    Raises:
-        ValueError: A column has another type or another length.
-    """
+    """Columns, each (n_steps,), as contiguous int64, float64 or bool arrays, masked where a value is missing."""
     columns = {name: _contiguous(values) for name, values in rows.items()}
     if not columns:
         raise ValueError("rows: expected at least one column, got none")
-    length = len(next(iter(columns.values())))
+    length = n_rows(columns)
     for name, values in columns.items():
         if values.dtype not in DTYPES:
             raise ValueError(f"rows: column {name!r}: expected int64, float64 or bool, got {values.dtype}")
         if values.shape != (length,):
             raise ValueError(f"rows: column {name!r}: expected shape ({length},) as the first, got {values.shape}")
     return columns
+
+
+def n_rows(rows: Rows) -> int:
+    return len(next(iter(rows.values())))
 
 
 def _contiguous(values: Any) -> NDArray[Any]:
@@ -329,11 +322,7 @@ def read_rows(path: Path, expected: str) -> Rows:
 
 
 def verify_rows(path: Path, expected: str) -> bytes:
-    """Read a file and compare its checksum.
-
-    Raises:
-        DamagedTableError: The file is missing or damaged.
-    """
+    """Read a file; raise `DamagedTableError` if it is missing or has another checksum."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:

@@ -6,7 +6,6 @@ started. All files are written atomically, so it can end at any time.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import signal
@@ -18,7 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
-from flexicase._files import TEMPORARY, FileLock
+from flexicase._files import FileLock, is_full_disk, write_quickly
 from flexicase._provenance import machine, version
 from flexicase.experiments._outcomes import check_outcome, check_progress, one_line
 from flexicase.experiments._tables import rows_digest, write_rows
@@ -26,7 +25,6 @@ from flexicase.experiments.jobs import Progress, RunSpec, load_job
 from flexicase.experiments.ledger import RunResult
 from flexicase.experiments.study import Study
 
-FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
 EXIT_ORPHANED = 3
 PREDECESSOR_SECONDS = 60.0
 PROCESSOR_TIME = "processor_seconds"
@@ -46,10 +44,7 @@ def make_run(study: Study, task: RunSpec, messages: IO[str]) -> None:
 
         def report(progress: Progress) -> None:
             _send(messages, {"progress": check_progress(progress)._asdict()})
-            with suppress(OSError):
-                partial = save / f"{PROCESSOR_TIME}{TEMPORARY}"
-                partial.write_text(str(processor_seconds()))
-                partial.replace(save / PROCESSOR_TIME)
+            write_quickly(save / PROCESSOR_TIME, str(processor_seconds()))
 
         outcome = load_job(task.kind, allow_code=True).run(task, save, report)
         rows, summary = check_outcome(outcome)
@@ -88,9 +83,9 @@ def main() -> NoReturn:
         make_run(Study(Path(request["folder"])), RunSpec(**request["task"]), messages)
     except BaseException as error:  # a job may also exit
         traceback.print_exc()
-        full = isinstance(error, OSError) and error.errno in FULL_DISK
+        reason = f"{type(error).__name__}: {one_line(error)}"
         try:
-            _send(messages, {"reason": f"{type(error).__name__}: {one_line(error)}", "full_disk": full})
+            _send(messages, {"reason": reason, "full_disk": is_full_disk(error)})
         except BrokenPipeError:  # the coordinator has ended
             _exit_group()
         code = 1

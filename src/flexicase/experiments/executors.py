@@ -45,12 +45,7 @@ class Progressed:
 class Finished:
     """A run is finished and its rows are written.
 
-    Attributes:
-        run_id: The run.
-        result: What it left.
-        version: The version of flexicase that made it; it may have changed since the study was started.
-        machine: The machine that made it.
-        processor_seconds: Its processor time over all attempts.
+    The ``version`` of flexicase may have changed since the study was started. The processor time is over all attempts.
     """
 
     run_id: str
@@ -93,22 +88,16 @@ class Executor(Protocol):
 
 
 class LocalExecutor:
-    """Makes runs on this machine, each in its own process with one thread.
-
-    Args:
-        study: The study to write to.
-        nice: Added to the niceness of the processes.
-    """
+    """Makes runs on this machine, each in its own process with one thread; ``nice`` is added to its niceness."""
 
     def __init__(self, study: Study, nice: int = 0) -> None:
         self.study, self.nice = study, nice
-        self._processes: dict[str, subprocess.Popen[bytes]] = {}
-        self._listeners: dict[str, threading.Thread] = {}
+        self._workers: dict[str, tuple[subprocess.Popen[bytes], threading.Thread]] = {}
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
 
     @property
     def running(self) -> list[str]:
-        return list(self._processes)
+        return list(self._workers)
 
     def start(self, task: RunSpec) -> None:
         with open(self.study.log(task.id), "ab") as log:
@@ -120,9 +109,9 @@ class LocalExecutor:
                 env={**os.environ, **ONE_THREAD},
                 start_new_session=True,  # Ctrl-C is for the coordinator, which then stops its workers
             )
-        self._processes[task.id] = process
-        self._listeners[task.id] = threading.Thread(target=self._listen, args=(task.id, process), daemon=True)
-        self._listeners[task.id].start()
+        listener = threading.Thread(target=self._listen, args=(task.id, process), daemon=True)
+        self._workers[task.id] = process, listener
+        listener.start()
         request = {"folder": str(self.study.folder.resolve()), "task": asdict(task), "nice": self.nice}
         assert process.stdin is not None
         with suppress(BrokenPipeError):  # the listener reports a worker that died at once
@@ -133,21 +122,21 @@ class LocalExecutor:
         found = drain(self._events, timeout)
         for event in found:
             if not isinstance(event, Progressed):
-                process = self._processes.pop(event.run_id)
-                self._listeners.pop(event.run_id).join()
+                process, listener = self._workers.pop(event.run_id)
+                listener.join()
                 assert process.stdin is not None
                 with suppress(BrokenPipeError):
                     process.stdin.close()
         return found
 
     def kill(self, run_id: str) -> None:
-        _kill_group(self._processes[run_id])
+        _kill_group(self._workers[run_id][0])
 
     def stop(self) -> None:
         """End all runs; `events` then returns the last events, also of runs that finished before the kill."""
-        for process in self._processes.values():
+        for process, _ in self._workers.values():
             _kill_group(process)
-        for listener in self._listeners.values():
+        for _, listener in self._workers.values():
             listener.join()
 
     def _listen(self, run_id: str, process: subprocess.Popen[bytes]) -> None:

@@ -19,6 +19,7 @@ from flexicase.experiments._tables import (
     check_rows,
     is_timing,
     locate,
+    n_rows,
     read_tables,
     rows_digest,
     write_rows,
@@ -94,7 +95,7 @@ def export_study(study: Study, out: Path, format: Format = "parquet") -> ExportS
         tables["rows"] = _stack(rows, timings=False)
         tables["timings"] = _stack(rows, timings=True)
     files = write_tables(out, tables, format, {SPEC: text.encode()})
-    return ExportSummary(out, files, len(done), len(entries), sum(map(_length, rows.values())))
+    return ExportSummary(out, files, len(done), len(entries), sum(map(n_rows, rows.values())))
 
 
 def import_study(folder: Path, studies: Path, *, allow_code: bool = False) -> tuple[Study, int]:
@@ -143,7 +144,7 @@ def _import_run(study: Study, ledger: Ledger, run: dict[str, Any], provenance: d
             task=here.task,
             state="done",
             heartbeat=None,
-            progress=Progress(_length(rows), _length(rows)),
+            progress=Progress(n_rows(rows), n_rows(rows)),
             provenance=Provenance(*(provenance[name] or "" for name in PROVENANCE_FIELDS)),
             failure=None,
             result=RunResult(write_rows(study.rows(run["id"]), rows), found, summary),
@@ -216,10 +217,6 @@ def _stack(rows: dict[str, Rows], *, timings: bool) -> Any:
             raise ValueError(
                 f"run {run_id}: expected columns {', '.join(names)} as in the others, got {', '.join(found)}"
             )
-    ids = np.repeat(list(rows), [_length(columns) for columns in rows.values()])
+    ids = np.repeat(list(rows), list(map(n_rows, rows.values())))
     stack: Any = np.ma.concatenate
     return pa.table({"id": ids, **{name: stack([columns[name] for columns in rows.values()]) for name in names}})
-
-
-def _length(rows: Rows) -> int:
-    return len(next(iter(rows.values())))

@@ -38,10 +38,8 @@ class GpSettings(BaseModel):
         simplification_steps: Attempts to make the program of a solution smaller.
         instruction_set: The set of instructions that genes are drawn from.
 
-    Example:
-        >>> from flexicase.experiments.gp_job import GpSettings
-        >>> GpSettings(population=500).model_dump(exclude_none=True)
-        {'population': 500}
+    >>> GpSettings(population=500).model_dump(exclude_none=True)
+    {'population': 500}
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -93,7 +91,6 @@ class GpJob:
     settings: type[BaseModel] = GpSettings
 
     def check(self, problem: str, method: str) -> None:
-        """Raise ValueError if the problem or the method does not exist."""
         load(problem)
         resolve_method(method)
 
@@ -126,7 +123,7 @@ class GpJob:
 
 
 def summary_of(run: EvolutionResult) -> dict[str, Scalar]:
-    """Facts about a whole run."""
+    """Values for the whole run."""
     spent = run.executions
     return {
         "success": run.success,

@@ -165,14 +165,8 @@ def pretrain(
     """A network after ordinary training, and its accuracies.
 
     Ordinary training is gradient lexicase with one candidate that keeps its momentum. Its checkpoint stays in the
-    cache, so that the runs of other methods with the same seed start from the same network.
-
-    Args:
-        problem: Name of the data set.
-        settings: The settings of the run.
-        seed: The seed.
-        data: The data set.
-        tell: Called with the number of finished epochs and a note.
+    cache, so that the runs of other methods with the same seed start from the same network. ``tell`` is called with the
+    number of finished epochs and a note.
     """
     epochs = settings.pretrain_epochs
     assert epochs is not None

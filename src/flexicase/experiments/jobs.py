@@ -106,28 +106,22 @@ def run_with_checkpoint(make: Callable[[Path], Made], save: Path) -> Made:
 
 
 def load_job(kind: str, *, allow_code: bool = False) -> Job:
-    """Make the job of a kind.
+    """Make the job of a kind: a known name, or with ``allow_code`` ``"package.module:Class"``, whose code then runs.
 
-    Args:
-        kind: A known name, or ``"package.module:Class"``.
-        allow_code: Import the class that ``kind`` names, which runs its code. The current folder is searched last.
-
-    Raises:
-        ValueError: The kind is unknown, cannot be loaded, or needs ``allow_code``.
+    The current folder is searched last. Raises ValueError if the job cannot be loaded.
     """
     check_kind(kind, allow_code=allow_code)
     module, _, name = KINDS.get(kind, kind).partition(":")
     if kind not in KINDS:
         sys.path[:] = module_path()
     try:
-        job = getattr(importlib.import_module(module), name)()
+        job: Job = getattr(importlib.import_module(module), name)()
     except (Exception, SystemExit) as error:
         raise ValueError(f"cannot load job {kind!r}: {type(error).__name__}: {error}") from error
     for member in ("settings", "check", "run"):
         if not hasattr(job, member):
             raise ValueError(f"cannot load job {kind!r}: it has no attribute {member!r}")
-    loaded: Job = job
-    return loaded
+    return job
 
 
 def check_kind(kind: str, *, allow_code: bool) -> None:

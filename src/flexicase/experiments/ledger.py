@@ -7,17 +7,25 @@ import json
 import sqlite3
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from flexicase._provenance import Provenance
-from flexicase.experiments._database import DamagedLedgerError, connect, report_damage, seal, transaction
+from flexicase.experiments._database import (
+    DamagedLedgerError,
+    close_on_error,
+    connect,
+    report_damage,
+    seal,
+    transaction,
+)
 from flexicase.experiments.jobs import Progress, RunSpec, Scalar
 from flexicase.experiments.spec import StudySpec, diff_specs, plan
 
 State: TypeAlias = Literal["planned", "running", "done", "failed", "quarantined"]
-STATES: tuple[State, ...] = ("planned", "running", "done", "failed", "quarantined")
+STATES: tuple[State, ...] = get_args(State)
 ROWS = "rows"  # folder of the rows, beside the ledger
 FORMAT = 4
 RUN_FIELDS = ("id", "kind", "problem", "method", "variant", "seed")
@@ -51,13 +59,7 @@ class ChangedSpecError(ValueError):
 
 @dataclass(frozen=True)
 class RunResult:
-    """What a finished run leaves in the ledger.
-
-    Attributes:
-        checksum: Checksum of the file with its rows.
-        digest: Hash of the values that a rerun must reproduce.
-        summary: Values for the whole run.
-    """
+    """What a finished run leaves: the checksum of its file, the digest of what a rerun must reproduce, its summary."""
 
     checksum: str
     digest: str
@@ -69,17 +71,12 @@ class LedgerEntry:
     """The ledger's entry for one run.
 
     Attributes:
-        task: The run.
-        state: Its state.
         attempts: Attempts that finished or failed; interrupted ones are not counted.
         started: Start of the last attempt, in seconds since 1970.
         heartbeat: Time of the last message from the run.
-        finished: Time when it was done.
         seconds: Elapsed time over all attempts.
-        progress: Steps done.
         provenance: What made the last attempt.
         failure: Why the last attempt failed.
-        result: What a finished run left.
         processor_seconds: Processor time over all attempts; None if it was not recorded.
     """
 
@@ -124,34 +121,26 @@ class Ledger:
             raise FileNotFoundError(errno.ENOENT, "No such ledger", str(path))
         self.path = path
         self._connection = connect(path, read_only=read_only)
-        try:
-            with report_damage(path):
-                self._check()
-        except BaseException:
-            self.close()
-            raise
+        with close_on_error(self), report_damage(path):
+            self._check()
 
     @classmethod
     def create(cls, path: Path, spec: StudySpec) -> Ledger:
         """Make a ledger in which every run of the study is planned, all or nothing."""
         tasks = plan(spec)
-        connection = connect(path)
-        try:
-            with transaction(connection):
-                for statement in SCHEMA.split(";\n"):
-                    connection.execute(statement)
-                study = (FORMAT, spec.name, json.dumps(spec.content()), spec.text)
-                sealed = seal([*study, *(task.id for task in tasks)])
-                connection.execute("INSERT INTO study VALUES (?, ?, ?, ?, ?)", (*study, sealed))
-                for position, task in enumerate(tasks):
-                    connection.execute(
-                        "INSERT INTO runs (position, id, kind, problem, method, variant, seed, settings) "
-                        "VALUES (:position, :id, :kind, :problem, :method, :variant, :seed, :settings)",
-                        {**asdict(task), "position": position, "settings": json.dumps(task.settings)},
-                    )
-                    _seal_run(connection, task.id)
-        finally:
-            connection.close()
+        with closing(connect(path)) as connection, transaction(connection):
+            for statement in SCHEMA.split(";\n"):
+                connection.execute(statement)
+            study = (FORMAT, spec.name, json.dumps(spec.content()), spec.text)
+            sealed = seal([*study, *(task.id for task in tasks)])
+            connection.execute("INSERT INTO study VALUES (?, ?, ?, ?, ?)", (*study, sealed))
+            for position, task in enumerate(tasks):
+                connection.execute(
+                    "INSERT INTO runs (position, id, kind, problem, method, variant, seed, settings) "
+                    "VALUES (:position, :id, :kind, :problem, :method, :variant, :seed, :settings)",
+                    {**asdict(task), "position": position, "settings": json.dumps(task.settings)},
+                )
+                _seal_run(connection, task.id)
         return cls(path)
 
     @classmethod
@@ -170,11 +159,8 @@ class Ledger:
                 reason = f"missing or empty, although {rows} has rows of finished runs"
                 raise DamagedLedgerError(path, reason) from None
             return cls.create(path, spec)
-        try:
+        with close_on_error(ledger):
             ledger.check_same(spec)
-        except BaseException:
-            ledger.close()
-            raise
         return ledger
 
     def close(self) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from flexicase.experiments._tables import Rows, column_bytes, is_timing, read_rows
+from flexicase.experiments._tables import Rows, column_bytes, is_timing, n_rows, read_rows
 from flexicase.experiments.executors import Failed, run_to_end
 from flexicase.experiments.jobs import Progress, Scalar, check_kind
 from flexicase.experiments.ledger import LedgerEntry
@@ -23,7 +23,7 @@ class RerunComparison:
         run_id: The run.
         rows: Number of stored rows.
         columns: The columns that were compared: all but times.
-        differences: One line for each column or value that is not identical to the last bit.
+        differences: One line for each column or value that is not identical.
     """
 
     run_id: str
@@ -98,14 +98,12 @@ def rerun(
         repeated = read_rows(temporary.rows(entry.task.id), event.result.checksum)
     differences = differences_of(stored, repeated)
     assert entry.result is not None
-    before, after = entry.result.summary, event.result.summary
-    differences += [
-        f"summary {key!r}: {before.get(key)!r:.80} is stored, {after.get(key)!r:.80} found"
-        for key in before
-        if not _same(before[key], after.get(key))
-    ]
+    for key, before in entry.result.summary.items():
+        after = event.result.summary.get(key)
+        if not _same(before, after):
+            differences.append(f"summary {key!r}: {before!r:.80} is stored, {after!r:.80} found")
     columns = [name for name in stored if not is_timing(name)]
-    return RerunComparison(entry.task.id, len(next(iter(stored.values()))), columns, differences)
+    return RerunComparison(entry.task.id, n_rows(stored), columns, differences)
 
 
 def _check_done(entry: LedgerEntry) -> None:
@@ -123,12 +121,13 @@ def differences_of(stored: Rows, repeated: Rows) -> list[str]:
     A later version may have added columns, which are not compared.
     """
     found = []
-    for name in filter(lambda name: not is_timing(name), stored):
-        if name not in repeated:
-            found.append(f"column {name!r} is only in the stored rows")
+    for name, one in stored.items():
+        other = repeated.get(name)
+        if is_timing(name):
             continue
-        one, other = stored[name], repeated[name]
-        if one.dtype != other.dtype or len(one) != len(other):
+        if other is None:
+            found.append(f"column {name!r} is only in the stored rows")
+        elif one.dtype != other.dtype or len(one) != len(other):
             found.append(f"column {name!r}: {len(one)} × {one.dtype} are stored, {len(other)} × {other.dtype} found")
         elif column_bytes(one) != column_bytes(other):
             row = next(i for i in range(len(one)) if column_bytes(one[i : i + 1]) != column_bytes(other[i : i + 1]))

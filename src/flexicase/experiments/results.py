@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, fields, replace
-from itertools import pairwise
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexicase._provenance import Provenance
-from flexicase.experiments._tables import Rows, check_rows, locate, read_tables, to_rows, types_of
+from flexicase.experiments._tables import Rows, check_rows, locate, n_rows, read_tables, to_rows, types_of
 from flexicase.experiments.spec import StudySpec, read_spec, split_variant
 
 SPEC = "study.toml"
@@ -48,12 +48,7 @@ class ExportedRuns:
 
 
 def read_runs(folder: Path) -> ExportedRuns:
-    """Read the tables of an export.
-
-    Raises:
-        FileNotFoundError: A file is missing.
-        ValueError: A file is damaged, or the files do not belong together.
-    """
+    """Read the tables of an export; raise ValueError if they are damaged or do not belong together."""
     tables = read_tables(folder, "runs", "provenance")
     runs = _lines(folder, tables, "runs", RUN_COLUMNS)
     provenance = {line["id"]: line for line in _lines(folder, tables, "provenance", PROVENANCE_COLUMNS)}
@@ -68,9 +63,9 @@ def _lines(folder: Path, tables: dict[str, Any], name: str, columns: dict[str, s
     """The lines of a table, one for each run."""
     table, types = tables[name], types_of(tables[name])
     for column, kind in columns.items():
+        if column not in types and column in ADDED_COLUMNS:
+            continue
         if column not in types:
-            if column in ADDED_COLUMNS:
-                continue
             raise ValueError(f"{folder}: table {name!r} has no column {column!r}")
         if types[column] != kind:
             raise ValueError(f"{folder}: table {name!r}: column {column!r} must be {kind}, got {types[column]}")
@@ -100,12 +95,13 @@ def _split_by_run(folder: Path, rows: Any, timings: Any) -> dict[str, Rows]:
     columns = to_rows(rows.drop_columns("id")) | to_rows(timings.drop_columns("id"))
     if not columns:
         raise ValueError(f"{folder}: rows and timings have no columns besides the id")
-    starts = [place for place, run_id in enumerate(found) if place == 0 or run_id != found[place - 1]]
     split: dict[str, Rows] = {}
-    for start, stop in pairwise([*starts, len(found)]):
-        if found[start] in split:
-            raise ValueError(f"{folder}: the rows of run {found[start]!r} must lie together")
-        split[found[start]] = check_rows({name: values[start:stop] for name, values in columns.items()})
+    stop = 0
+    for run_id, group in groupby(found):
+        if run_id in split:
+            raise ValueError(f"{folder}: the rows of run {run_id!r} must lie together")
+        start, stop = stop, stop + len(list(group))
+        split[run_id] = check_rows({name: values[start:stop] for name, values in columns.items()})
     return split
 
 
@@ -114,11 +110,7 @@ class FinishedRun:
     """A finished run.
 
     Attributes:
-        id: Its id.
-        problem: The problem.
         method: The selection method, with its own settings: ``"weighted-split default_weight=max"``.
-        variant: The variant of the study.
-        seed: Its seed.
         summary: Values for the whole run, such as ``success``.
         columns: Its rows: one (generations,) array for each column, including times. A column of integers that has a
             missing value is left out; a missing float is NaN.
@@ -142,18 +134,12 @@ class FinishedRun:
     @property
     def generations(self) -> int:
         """Number of rows: generations that were evaluated."""
-        return len(next(iter(self.columns.values())))
+        return n_rows(self.columns)
 
 
 @dataclass(frozen=True)
 class StudyResults:
-    """The finished runs of a study.
-
-    Attributes:
-        spec: The study, as it is written.
-        planned: Number of runs, finished or not.
-        runs: The finished runs, in the order of the plan.
-    """
+    """The finished ``runs`` of a study, in the order of the plan; ``planned`` is the number of all."""
 
     spec: StudySpec
     planned: int
@@ -161,16 +147,13 @@ class StudyResults:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """The problems, in the order of the plan."""
         return tuple(dict.fromkeys(run.problem for run in self.runs))
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """The variants, in the order of the plan."""
         return tuple(dict.fromkeys(run.variant for run in self.runs))
 
     def methods(self, problem: str) -> tuple[str, ...]:
-        """The methods used on a problem, in the order of the plan."""
         return tuple(dict.fromkeys(run.method for run in self.runs if run.problem == problem))
 
     def origin(self) -> dict[str, str]:
@@ -182,7 +165,6 @@ class StudyResults:
         return {"versions": distinct("version"), "machines": distinct("machine"), "commands": distinct("command")}
 
     def runs_of(self, problem: str, method: str) -> list[FinishedRun]:
-        """The runs of a method on a problem."""
         return [run for run in self.runs if run.problem == problem and run.method == method]
 
 

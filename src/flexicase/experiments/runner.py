@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 import shutil
 import signal
 import sqlite3
@@ -17,11 +16,10 @@ from types import FrameType
 from typing import Literal, TypeAlias
 
 from flexicase._checks import check_count, check_seconds
-from flexicase._files import describe, remove_partial_files
+from flexicase._files import describe, is_full_disk, remove_partial_files
 from flexicase._provenance import Provenance, version
 from flexicase.experiments._outcomes import Layout
 from flexicase.experiments._tables import DamagedTableError, read_rows, verify_rows
-from flexicase.experiments._worker import FULL_DISK
 from flexicase.experiments.executors import Executor, Failed, Finished, LocalExecutor, Progressed
 from flexicase.experiments.jobs import Progress
 from flexicase.experiments.ledger import Ledger
@@ -88,7 +86,6 @@ class StudyOptions:
     retry_quarantined: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse numbers that no study can use."""
         check_count(self.workers, "workers", 1, MAX_RUNS)
         check_count(self.max_attempts, "max_attempts", 1)
         check_count(self.nice, "nice", 0, 19)
@@ -302,11 +299,9 @@ def _explain_full_disk(study: Study) -> Iterator[None]:
     try:
         yield
     except (OSError, sqlite3.Error) as error:
-        if isinstance(error, OSError):
-            full = error.errno in FULL_DISK
-        else:  # SQLite may call it an I/O error
-            space = os.statvfs(study.folder)
-            full = space.f_bavail * space.f_frsize < MIN_FREE_BYTES
+        full = is_full_disk(error)
+        if isinstance(error, sqlite3.Error):  # SQLite may call it an I/O error
+            full = shutil.disk_usage(study.folder).free < MIN_FREE_BYTES
         if not full:
             raise
         raise FullDiskError(

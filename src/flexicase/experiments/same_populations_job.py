@@ -34,10 +34,8 @@ class SamePopulationsSettings(BaseModel):
         generations: The last generation; what the problem says if left out.
         instruction_set: The set of instructions that genes are drawn from.
 
-    Example:
-        >>> from flexicase.experiments.same_populations_job import SamePopulationsSettings
-        >>> SamePopulationsSettings(compared=["ranked-num-nonzeros"]).every
-        5
+    >>> SamePopulationsSettings(compared=["ranked-num-nonzeros"]).every
+    5
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -60,11 +58,7 @@ class SamePopulationsSettings(BaseModel):
 class ComparingMethod:
     """Selects as ``method`` does, and lets other methods select from the same errors, with the same random bits.
 
-    Attributes:
-        method: The method whose parents are used.
-        compared: Other methods by name.
-        every: Generations between comparisons.
-        rows: Filled with one row per comparison: generation, events, and both counts of evaluations of every method.
+    Every ``every`` generations it appends a row: generation, events, and both counts of evaluations of every method.
     """
 
     method: Method
@@ -112,7 +106,6 @@ class SamePopulationsJob:
     settings: type[BaseModel] = SamePopulationsSettings
 
     def check(self, problem: str, method: str) -> None:
-        """Raise ValueError if the problem or the method does not exist."""
         load(problem)
         resolve_method(method)
 

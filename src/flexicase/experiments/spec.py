@@ -197,11 +197,7 @@ def parse_spec(text: str, name: str = "study", *, allow_code: bool = False) -> S
 
 
 def read_spec(text: str, name: str = "study") -> StudySpec:
-    """Read a study as it is written, without checking problems, methods and settings.
-
-    Raises:
-        SpecError: It is not a study.
-    """
+    """Read a study as it is written, without checking problems, methods and settings."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:
@@ -252,10 +248,9 @@ def _messages(error: ValidationError, model: type[BaseModel]) -> Iterator[str]:
 def diff_specs(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """Differences of two studies' contents, one line per key: ``"settings.population: 1000 -> 500"``."""
     flat_before, flat_after = dict(_flat(before)), dict(_flat(after))
-    keys = [*flat_before, *(key for key in flat_after if key not in flat_before)]
     return [
         f"{key}: {flat_before.get(key, 'nothing')} -> {flat_after.get(key, 'nothing')}"
-        for key in keys
+        for key in flat_before | flat_after
         if flat_before.get(key) != flat_after.get(key)
     ]
 
@@ -271,12 +266,9 @@ def _flat(content: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
 def plan(spec: StudySpec) -> list[RunSpec]:
     r"""List all runs of a study, seed by seed, so that the first results cover all problems and methods evenly.
 
-    Example:
-        >>> from flexicase.experiments import parse_spec
-        >>> from flexicase.experiments.spec import plan
-        >>> spec = parse_spec('name = "t"\nproblems = ["mirror-image"]\nmethods = ["lexicase", "random"]\nseeds = 2')
-        >>> [(task.seed, task.method) for task in plan(spec)]
-        [(0, 'lexicase'), (0, 'random'), (1, 'lexicase'), (1, 'random')]
+    >>> spec = parse_spec('name = "t"\nproblems = ["mirror-image"]\nmethods = ["lexicase", "random"]\nseeds = 2')
+    >>> [(task.seed, task.method) for task in plan(spec)]
+    [(0, 'lexicase'), (0, 'random'), (1, 'lexicase'), (1, 'random')]
     """
     tasks = [
         RunSpec(

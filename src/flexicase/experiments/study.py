@@ -66,23 +66,14 @@ class Study:
             return ledger.entries()
 
     def read_rows(self, entry: LedgerEntry) -> Rows:
-        """The rows of a finished run.
-
-        Raises:
-            ValueError: The run is not finished.
-            DamagedTableError: The rows are missing or damaged.
-        """
+        """The rows of a finished run; raises `DamagedTableError` if they are missing or damaged."""
         if entry.result is None:
             raise ValueError(f"run {entry.task.id} is {entry.state}, not done: it has no rows")
         return read_rows(self.rows(entry.task.id), entry.result.checksum)
 
 
 def studies_in(folder: Path) -> list[Study]:
-    """The studies in a folder, by name; none if the folder does not exist.
-
-    Raises:
-        NotADirectoryError: It is a file.
-    """
+    """The studies in a folder, by name; none if the folder does not exist."""
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
     return [Study(path.parent) for path in sorted(folder.glob(f"*/{LEDGER}"))]
@@ -102,13 +93,7 @@ class CellStatus:
 
 @dataclass(frozen=True)
 class StudyStatus:
-    """The status of a study.
-
-    Attributes:
-        counts: Number of runs in each state.
-        cells: Successes so far.
-        seconds_left: Estimated from the finished runs; None before the first.
-    """
+    """The status of a study; ``seconds_left`` is estimated from the finished runs, None before the first."""
 
     counts: dict[State, int]
     cells: list[CellStatus]

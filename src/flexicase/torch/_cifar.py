@@ -16,8 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-TRAINING = tuple(f"data_batch_{i}" for i in range(1, 6))
-BATCHES = (*TRAINING, "test_batch")
 SIDE = 32
 PIXELS = 3 * SIDE * SIDE
 
@@ -39,6 +37,7 @@ RECORDS = {
     "data_batch_5": "53f37980c15c3d472c316c40844f3f0d",
     "test_batch": "803d5f7f4d78ea53de84dbe85f74fb6d",
 }
+BATCHES = tuple(RECORDS)  # the last one is for testing
 #: Names that the pickles may use, in the modules of the NumPy that wrote them.
 PICKLED_NAMES: dict[tuple[str, str], Any] = {
     ("numpy.core.multiarray", "_reconstruct"): np.empty(0).__reduce__()[0],
@@ -90,9 +89,9 @@ def _members(archive: Path, names: tuple[str, ...]) -> dict[str, bytes]:
                     found[name] = file.read()
     except (tarfile.TarError, OSError, EOFError) as error:
         raise ValueError(f"{archive} is damaged or cut short: {error}") from error
-    missing = [name for name in names if name not in found]
-    if missing:
-        raise ValueError(f"{archive} must hold {', '.join(names)}, but has no {missing[0]}")
+    for name in names:
+        if name not in found:
+            raise ValueError(f"{archive} must hold {', '.join(names)}, but has no {name}")
     return found
 
 

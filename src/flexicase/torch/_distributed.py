@@ -23,7 +23,7 @@ from flexicase.rng import Key, Seed, key_from_seed
 from flexicase.selection.fast_lexicase import FastLexicase
 from flexicase.torch._evaluation import CandidateErrors, RankErrors
 from flexicase.torch._fingerprint import as_bytes, checksum
-from flexicase.torch._networks import load_unsaved_buffers, parameters_of, unsaved_buffers, unsaved_names
+from flexicase.torch._networks import all_tensors, load_unsaved_buffers, parameters_of, unsaved_buffers, unsaved_names
 from flexicase.torch._training import TrainingError
 
 TIMEOUT = timedelta(minutes=30)
@@ -64,11 +64,8 @@ def agree_on_prefix(store: Any, rank: int, world_size: int, timeout: timedelta =
     job on several machines count restarts differently. So every rank writes a word of its own; rank 0 publishes all
     words, of which its own is the prefix; a rank that finds its word among them confirms.
 
-    Example:
-        >>> import torch.distributed as dist
-        >>> from flexicase.torch._distributed import agree_on_prefix
-        >>> len(agree_on_prefix(dist.HashStore(), rank=0, world_size=1))
-        32
+    >>> len(agree_on_prefix(dist.HashStore(), rank=0, world_size=1))
+    32
     """
     own, deadline = uuid.uuid4().hex, time.monotonic() + timeout.total_seconds()
     others = [f"word {other}" for other in range(1, world_size)]
@@ -145,13 +142,10 @@ class RankGroup(SingleProcess):
 
     Needs an initialised ``torch.distributed``; opens a gloo channel on the CPU, whatever the backend of the job is.
 
-    Example:
-        >>> import torch.distributed as dist
-        >>> from flexicase.torch._distributed import RankGroup
-        >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
-        >>> RankGroup().map_candidates(3, lambda candidate: candidate / 2)
-        [0.0, 0.5, 1.0]
-        >>> dist.destroy_process_group()
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> RankGroup().map_candidates(3, lambda candidate: candidate / 2)
+    [0.0, 0.5, 1.0]
+    >>> dist.destroy_process_group()
     """
 
     save_every = 0.0
@@ -190,7 +184,7 @@ class RankGroup(SingleProcess):
                 done[at] = work(at)
         except Exception as error:
             failure = error
-        gathered = self._gather((done, at, None if failure is None else _described(failure)))
+        gathered = self._gather((done, at, _described(failure)))
         failures = [(at, what) for _, at, what in gathered if what is not None]
         if failures:
             first, what = min(failures)
@@ -228,11 +222,9 @@ class RankGroup(SingleProcess):
                 result = work()
             except Exception as error:
                 failure = error
-        what = self._broadcast(None if failure is None else _described(failure), 0)
-        if failure is not None:
-            raise failure
+        what = self._broadcast(_described(failure), 0)
         if what is not None:
-            raise _remote_error(0, what)
+            raise _remote_error(0, what) if failure is None else failure
         return self._broadcast(result, 0)
 
     def check_same_on_all_ranks(self, settings: Callable[[], dict[str, Any]]) -> None:
@@ -255,7 +247,7 @@ class RankGroup(SingleProcess):
 
     def first_failure(self, failure: Exception | None) -> Exception:
         """The failure of the first rank that has one, as an exception to raise here; call it on all ranks at once."""
-        gathered = self._gather(None if failure is None else _described(failure))
+        gathered = self._gather(_described(failure))
         rank, what = next((rank, what) for rank, what in enumerate(gathered) if what is not None)
         return failure if failure is not None and rank == self.rank else _remote_error(rank, what)
 
@@ -276,8 +268,8 @@ class RankGroup(SingleProcess):
         return value if self.rank == source else torch.load(io.BytesIO(sent[0]), map_location="cpu", weights_only=True)
 
 
-def _described(failure: Exception) -> tuple[str, str]:
-    return type(failure).__name__, str(failure)
+def _described(failure: Exception | None) -> tuple[str, str] | None:
+    return None if failure is None else (type(failure).__name__, str(failure))
 
 
 def _remote_error(rank: int, what: tuple[str, str]) -> Exception:
@@ -294,10 +286,8 @@ def under_torchrun() -> bool:
 def join(distributed: Distributed, population: int, device: str | torch.device) -> SingleProcess:
     """The ranks of this job; ``"auto"`` joins one if `under_torchrun`.
 
-    Example:
-        >>> from flexicase.torch._distributed import join
-        >>> join("auto", population=4, device="cpu").world_size
-        1
+    >>> join("auto", population=4, device="cpu").world_size
+    1
     """
     if distributed not in (True, False, "auto"):
         raise ValueError(f"distributed must be True, False or 'auto', got {distributed!r}")
@@ -326,5 +316,5 @@ def shared_settings(selector: FastLexicase, key: Key, model: nn.Module) -> dict[
         **selector.state_dict()["settings"],
         "lookahead": selector.lookahead,
         "key": tuple(key),
-        "checksum of the first network": checksum([*parameters_of(model).values(), *unsaved_buffers(model).values()]),
+        "checksum of the first network": checksum(all_tensors(model).values()),
     }

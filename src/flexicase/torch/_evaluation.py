@@ -180,11 +180,8 @@ def zero_one_error(output: Tensor, target: Tensor) -> Tensor:
 
     Ties go to the first output.
 
-    Example:
-        >>> import torch
-        >>> from flexicase.torch._evaluation import zero_one_error
-        >>> zero_one_error(torch.tensor([[0.1, 0.9], [0.5, 0.5]]), torch.tensor([0, 0])).tolist()
-        [True, False]
+    >>> zero_one_error(torch.tensor([[0.1, 0.9], [0.5, 0.5]]), torch.tensor([0, 0])).tolist()
+    [True, False]
     """
     return (output.argmax(1) != target) | output.isnan().any(1)
 
@@ -209,10 +206,8 @@ def next_lookahead(cases_used: Sequence[int], max_pairs: int) -> Growing:
     Where a handful of cases decide, computing ahead costs more than it saves; where it takes many, a quarter of the
     usual number is almost always needed.
 
-    Example:
-        >>> from flexicase.torch._evaluation import next_lookahead
-        >>> next_lookahead([50, 3, 2], 64).delayed, next_lookahead([3, 2, 9, 60, 40, 5, 100], 64).min_cases
-        (True, 10)
+    >>> next_lookahead([50, 3, 2], 64).delayed, next_lookahead([3, 2, 9, 60, 40, 5, 100], 64).min_cases
+    (True, 10)
     """
     usual = int(median(cases_used[-LAST_SELECTIONS:])) if cases_used else 0
     is_short = usual < 2 * GROWTH_DELAY

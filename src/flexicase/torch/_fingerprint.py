@@ -44,13 +44,11 @@ def describe_function(function: Any) -> str:
     Settings are the attributes of an object, the arguments of a `functools.partial`, and the code and variables of a
     function that cannot be imported by name.
 
-    Example:
-        >>> import flexicase.torch as ft
-        >>> from flexicase.torch._fingerprint import describe_function
-        >>> describe_function(ft.cosine)
-        'flexicase.torch._training.cosine'
-        >>> describe_function(ft.PadCropFlip(1)) == describe_function(ft.PadCropFlip(2))
-        False
+    >>> import flexicase.torch as ft
+    >>> describe_function(ft.cosine)
+    'flexicase.torch._training.cosine'
+    >>> describe_function(ft.PadCropFlip(1)) == describe_function(ft.PadCropFlip(2))
+    False
     """
     name, details = _name(function), _details(function, DEPTH)
     return name if details == name else f"{name} {_digest(details)}"

@@ -98,13 +98,13 @@ def parameters_of(model: nn.Module) -> dict[str, Tensor]:
     return {name: value.detach() for name, value in model.state_dict().items()}
 
 
-def unsaved_names(model: nn.Module) -> list[str]:
-    """The names that `unsaved_buffers` may have, including those that hold nothing yet."""
-    return [
-        f"{prefix}.{name}" if prefix else name
+def unsaved_names(model: nn.Module) -> dict[str, tuple[nn.Module, str]]:
+    """The names that `unsaved_buffers` may have, including those that hold nothing yet: module and name in it."""
+    return {
+        f"{prefix}.{name}" if prefix else name: (module, name)
         for prefix, module in model.named_modules(remove_duplicate=False)
         for name in module._non_persistent_buffers_set
-    ]
+    }
 
 
 def unsaved_buffers(model: nn.Module) -> dict[str, Tensor]:
@@ -115,14 +115,13 @@ def unsaved_buffers(model: nn.Module) -> dict[str, Tensor]:
 
 def load_unsaved_buffers(model: nn.Module, buffers: dict[str, Tensor]) -> None:
     """Copy the buffers that `unsaved_buffers` returned for another network; their shapes may differ."""
-    for prefix, module in model.named_modules(remove_duplicate=False):
-        for name in module._non_persistent_buffers_set:
-            own, new = getattr(module, name), buffers.get(f"{prefix}.{name}" if prefix else name)
-            if own is None or new is None or own.shape != new.shape or own.dtype != new.dtype:
-                device = own.device if own is not None else next(model.parameters()).device
-                setattr(module, name, None if new is None else new.to(device, copy=True))
-            else:
-                own.copy_(new)
+    for full_name, (module, name) in unsaved_names(model).items():
+        own, new = getattr(module, name), buffers.get(full_name)
+        if own is None or new is None or own.shape != new.shape or own.dtype != new.dtype:
+            device = own.device if own is not None else next(model.parameters()).device
+            setattr(module, name, None if new is None else new.to(device, copy=True))
+        else:
+            own.copy_(new)
 
 
 def copy_state_to(target: nn.Module, parameters: dict[str, Tensor], buffers: dict[str, Tensor]) -> nn.Module:
@@ -139,11 +138,13 @@ def copied(tensors: dict[str, Tensor], device: torch.device | None = None) -> di
 
 def finite_tensors(model: nn.Module) -> frozenset[str]:
     """The names of a network's finite parameters and buffers; masks of infinities are not among them."""
-    tensors = parameters_of(model) | unsaved_buffers(model)
-    return frozenset(name for name, value in tensors.items() if bool(value.isfinite().all()))
+    return frozenset(name for name, value in all_tensors(model).items() if value.isfinite().all())
 
 
 def are_finite(model: nn.Module, names: frozenset[str]) -> bool:
     """Whether a network's tensors of these names are finite; a buffer that no longer exists counts as finite."""
-    tensors = parameters_of(model) | unsaved_buffers(model)
-    return all(bool(value.isfinite().all()) for name, value in tensors.items() if name in names)
+    return all(value.isfinite().all() for name, value in all_tensors(model).items() if name in names)
+
+
+def all_tensors(model: nn.Module) -> dict[str, Tensor]:
+    return parameters_of(model) | unsaved_buffers(model)

@@ -42,9 +42,6 @@ class TrainingState:
     """The result of the finished generations; replaced as a whole, so that an interrupted generation changes nothing.
 
     Attributes:
-        key: Key of the random streams.
-        selector: The selector, with the weights of the cases.
-        records: One per generation.
         parent: The ``state_dict`` of the last parent; None before the first generation.
         buffers: The parent's buffers that ``state_dict`` leaves out.
         optimizer: State of the parent's optimiser, if the next generation inherits it.

@@ -28,13 +28,7 @@ Schedule: TypeAlias = Callable[[int, int], float]
 
 
 class TrainingError(ValueError):
-    """Training has diverged; the message names the generation and the candidate.
-
-    Example:
-        >>> import flexicase.torch as ft
-        >>> issubclass(ft.TrainingError, ValueError)
-        True
-    """
+    """Training has diverged; the message names the generation and the candidate."""
 
 
 def sgd(parameters: Iterable[nn.Parameter], lr: float = 0.1) -> Optimizer:
@@ -113,12 +107,8 @@ def assign_batches(n_cases: int, batch_size: int, population: int, draws: torch.
     Batches are smaller if there would be fewer batches than candidates. A last batch of one case, on which batch
     normalisation cannot be trained, is merged with the batch before it.
 
-    Example:
-        >>> import torch
-        >>> from flexicase.torch._training import assign_batches
-        >>> shares = assign_batches(10, 2, 4, torch.Generator().manual_seed(1))
-        >>> [len(share) for share in shares]
-        [2, 1, 1, 1]
+    >>> [len(share) for share in assign_batches(10, 2, 4, torch.Generator().manual_seed(1))]
+    [2, 1, 1, 1]
     """
     size = min(batch_size, n_cases // population)
     batches = list(torch.randperm(n_cases, generator=draws).split(size))

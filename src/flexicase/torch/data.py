@@ -13,7 +13,7 @@ from torch import Tensor
 
 from flexicase._checks import check_choice, check_count, check_fraction
 from flexicase.rng import Key, Lane
-from flexicase.torch._cifar import TRAINING, read_cifar10
+from flexicase.torch._cifar import Batch, read_cifar10
 from flexicase.torch._training import Transform, derived_generator
 
 
@@ -127,15 +127,11 @@ class Images:
 
 @dataclass(frozen=True)
 class ImageData:
-    """A data set with the facts that a network and its training need.
+    """Training and test cases, with the facts that a network and its training need.
 
     Attributes:
-        train: The training cases.
-        test: The test cases.
         transform: The usual augmentation, or None.
-        channels: Number of channels of the images.
         size: Height and width of the images.
-        classes: Number of classes.
     """
 
     train: Images
@@ -184,15 +180,12 @@ def _digits(train: int | None, test: int | None) -> ImageData:
     found = load_digits()
     order = np.random.default_rng(0).permutation(len(found.target))
     images, labels = found.images[order].astype(np.uint8)[:, None], found.target[order]
-    first, last = images[:-DIGITS_TEST], images[-DIGITS_TEST:]
-    mean, std = float(first.mean() / 16), float(first.std() / 16)
-
-    def part(pixels: NDArray[np.uint8], targets: NDArray[np.int64], limit: int | None, what: str) -> Images:
-        return Images(*_limited(pixels, targets, limit, what), mean=[mean], std=[std], white=16.0)
-
+    first = Batch(images[:-DIGITS_TEST], labels[:-DIGITS_TEST])
+    last = Batch(images[-DIGITS_TEST:], labels[-DIGITS_TEST:])
+    mean, std = float(first.images.mean() / 16), float(first.images.std() / 16)
     return ImageData(
-        part(first, labels[:-DIGITS_TEST], train, "train_cases"),
-        part(last, labels[-DIGITS_TEST:], test, "test_cases"),
+        Images(*_limited(first, train, "train_cases"), [mean], [std], white=16.0),
+        Images(*_limited(last, test, "test_cases"), [mean], [std], white=16.0),
         PadCropFlip(padding=1, flip=0.0, fill=-mean / std),
         channels=1,
         size=8,
@@ -203,12 +196,11 @@ def _digits(train: int | None, test: int | None) -> ImageData:
 def _cifar10(cifar_dir: str | Path | None, train: int | None, test: int | None) -> ImageData:
     if cifar_dir is None:
         raise ValueError("cifar_dir must be the folder with CIFAR-10, got None")
-    batches = read_cifar10(cifar_dir)
-    first = batches[: len(TRAINING)]
-    images, labels = np.concatenate([b.images for b in first]), np.concatenate([b.labels for b in first])
+    *batches, last = read_cifar10(cifar_dir)
+    first = Batch(*map(np.concatenate, zip(*batches, strict=True)))
     return ImageData(
-        Images(*_limited(images, labels, train, "train_cases"), mean=CIFAR_MEAN, std=CIFAR_STD),
-        Images(*_limited(batches[-1].images, batches[-1].labels, test, "test_cases"), mean=CIFAR_MEAN, std=CIFAR_STD),
+        Images(*_limited(first, train, "train_cases"), CIFAR_MEAN, CIFAR_STD),
+        Images(*_limited(last, test, "test_cases"), CIFAR_MEAN, CIFAR_STD),
         PadCropFlip(fill=[-mean / std for mean, std in zip(CIFAR_MEAN, CIFAR_STD, strict=True)]),
         channels=3,
         size=32,
@@ -216,9 +208,7 @@ def _cifar10(cifar_dir: str | Path | None, train: int | None, test: int | None) 
     )
 
 
-def _limited(
-    images: NDArray[np.uint8], labels: NDArray[np.int64], limit: int | None, name: str
-) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    if limit is not None and limit > len(images):
-        raise ValueError(f"{name} must be at most {len(images)}, got {limit}")
-    return images[:limit], labels[:limit]
+def _limited(batch: Batch, limit: int | None, name: str) -> Batch:
+    if limit is not None and limit > len(batch.images):
+        raise ValueError(f"{name} must be at most {len(batch.images)}, got {limit}")
+    return Batch(batch.images[:limit], batch.labels[:limit])

@@ -30,11 +30,8 @@ class MaxPool(nn.MaxPool2d):
 
     The last of an odd number of rows or columns is dropped.
 
-    Example:
-        >>> import torch
-        >>> from flexicase.torch.models import MaxPool
-        >>> MaxPool().eval()(torch.arange(16.0).view(1, 1, 4, 4)).tolist()
-        [[[[5.0, 7.0], [13.0, 15.0]]]]
+    >>> MaxPool().eval()(torch.arange(16.0).view(1, 1, 4, 4)).tolist()
+    [[[[5.0, 7.0], [13.0, 15.0]]]]
     """
 
     def __init__(self) -> None:
