@@ -6,6 +6,7 @@ import os
 import sys
 import time
 import webbrowser
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +14,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from flexicase.cli._output import StatusLine, aligned, emit_json, write_stdout
+from flexicase.cli._output import AsJson, StatusLine, aligned, emit_json, write_stdout
 from flexicase.selection.fast_lexicase import FastLexicase
 from flexicase.selection.methods import PAPER_METHODS
 from flexicase.selection.select import select, select_indices
@@ -31,7 +32,7 @@ def demo(
     n: Annotated[int, typer.Option("-n", "--number", min=1, help="Selection events per method.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of everything that is drawn.")] = 0,
     show: Annotated[bool, typer.Option("--open/--no-open", help="Open the report in a browser.")] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show what flexicase does, in a minute.
 
@@ -114,14 +115,7 @@ def _has_browser() -> bool:
 
 
 def measure(errors: NDArray[Any], method: str, n: int, seed: int) -> dict[str, Any]:
-    """Select ``n`` parents and summarise the counts.
-
-    Args:
-        errors: (n_individuals, n_cases) the example.
-        method: A method's name.
-        n: Selection events.
-        seed: Their seed.
-    """
+    """Select ``n`` parents from (n_individuals, n_cases) errors and summarise the counts."""
     outcome = select(errors, n, method, seed=seed)
     return {
         "method": method,
@@ -134,13 +128,7 @@ def measure(errors: NDArray[Any], method: str, n: int, seed: int) -> dict[str, A
 
 
 def best_time(errors: NDArray[Any], method: str, n: int) -> float:
-    """Seconds that selecting ``n`` parents without counts takes, the best of several calls.
-
-    Args:
-        errors: (n_individuals, n_cases) the example.
-        method: A method's name.
-        n: Selection events per call.
-    """
+    """Seconds that selecting ``n`` parents without counts takes, the best of several calls."""
     calls: list[float] = []
     while sum(calls) < TIMING_SECONDS:
         started = time.perf_counter()
@@ -150,30 +138,20 @@ def best_time(errors: NDArray[Any], method: str, n: int) -> float:
 
 
 def draw(errors: NDArray[Any], out: Path, n: int, seed: int) -> list[Path]:
-    """Write funnel.png and weights.png.
-
-    Args:
-        errors: (n_individuals, n_cases) the example.
-        out: Folder to write to.
-        n: Selection events per method.
-        seed: Their seed.
-
-    Returns:
-        The files written.
-    """
+    """Write funnel.png and weights.png, pictures of (n_individuals, n_cases) errors."""
     from matplotlib.figure import Figure
 
     from flexicase import plot
 
-    paths = [out / "funnel.png", out / "weights.png"]
-    for path in paths:
+    pictures = {
+        out / "funnel.png": partial(plot.funnel, n=n, seed=seed),
+        out / "weights.png": partial(plot.case_weights, method="weighted-num-nonzeros"),
+    }
+    for path, picture in pictures.items():
         figure = Figure(figsize=(7.0, 4.2), layout="constrained")
-        if path.name == "funnel.png":
-            plot.funnel(errors, n=n, seed=seed, ax=figure.subplots())
-        else:
-            plot.case_weights(errors, "weighted-num-nonzeros", ax=figure.subplots())
+        picture(errors, ax=figure.subplots())
         figure.savefig(path, dpi=160)
-    return paths
+    return list(pictures)
 
 
 def _methods_text(errors: NDArray[Any], results: list[dict[str, Any]], n: int) -> str:
@@ -199,15 +177,7 @@ def _methods_text(errors: NDArray[Any], results: list[dict[str, Any]], n: int) -
 
 
 def evolve_program(seed: int, quiet: bool) -> tuple[dict[str, Any], str]:
-    """Evolve a program for Mirror Image with the paper's settings, and explain it.
-
-    Args:
-        seed: Seed of the run.
-        quiet: Show no progress.
-
-    Returns:
-        The run as plain values, and the text about it.
-    """
+    """Evolve a program for Mirror Image with the paper's settings: the run as plain values, and a text about it."""
     from flexicase import gp, push
     from flexicase.cli.evolve import report
 
@@ -216,14 +186,11 @@ def evolve_program(seed: int, quiet: bool) -> tuple[dict[str, Any], str]:
             "Mirror Image: is one list of numbers the reverse of the other? 1000 random programs, lexicase selection.\n"
         )
     with StatusLine(quiet) as progress:
-        run = gp.evolve(
-            PROBLEM,
-            "lexicase",
-            seed=seed,
-            callback=lambda record: progress.show(
-                f"generation {record.generation}: the best program solves {record.solved_cases} cases"
-            ),
-        )
+
+        def show(record: gp.GenerationRecord) -> None:
+            progress.show(f"generation {record.generation}: the best program solves {record.solved_cases} cases")
+
+        run = gp.evolve(PROBLEM, "lexicase", seed=seed, callback=show)
     text = report(run)
     program = run.simplified or run.best
     if run.simplified is not None:
@@ -257,15 +224,7 @@ def simulate(gains: NDArray[np.float64], starts: NDArray[np.float64]) -> NDArray
 
 
 def save_evaluations(seed: int, quiet: bool) -> tuple[dict[str, Any], str]:
-    """Select controllers while simulating, and simulate everything for comparison.
-
-    Args:
-        seed: Seed of the controllers, of the starts and of the selection.
-        quiet: Show no progress.
-
-    Returns:
-        The counts and times, and the text about them.
-    """
+    """Select controllers while simulating, then simulate everything: counts and times, and a text about them."""
     rng = np.random.default_rng(seed)
     gains = rng.uniform((0.0, 0.0), (40.0, 10.0), size=(CONTROLLERS, 2))
     starts = rng.uniform((-0.45, -1.5), (0.45, 1.5), size=(STARTS, 2))
@@ -297,15 +256,7 @@ def find_study() -> Path | None:
 
 
 def report_study(out: Path, quiet: bool) -> tuple[Path | None, str]:
-    """Write the report of the paper's study.
-
-    Args:
-        out: Folder for the report.
-        quiet: Show no progress.
-
-    Returns:
-        The page, None if there is none, and the text about it.
-    """
+    """Write the report of the paper's study: its page, if there is one, and a text about it."""
     study = find_study()
     if study is None:
         return None, f"the runs are not part of an installed package; they are in {STUDY} of a copy of the sources\n"

@@ -8,7 +8,6 @@ import itertools
 import math
 import secrets
 import shlex
-import warnings
 from collections import deque
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,8 +16,17 @@ import typer
 
 from flexicase import gp
 from flexicase._checkpoint import CheckpointError, prepare_folder, require_free
-from flexicase._checks import did_you_mean
-from flexicase.cli._output import StatusLine, check_picture, emit_json, terminations_as_interrupts, write_stdout
+from flexicase.cli._output import (
+    AsJson,
+    Resume,
+    Save,
+    StatusLine,
+    check_known,
+    check_picture,
+    emit,
+    misuse_of,
+    terminations_as_interrupts,
+)
 from flexicase.gp import EvolutionResult, GenerationRecord, Variation
 from flexicase.gp._settings import EvolveSettings
 from flexicase.gp._state import read
@@ -35,12 +43,7 @@ RECENT_GENERATIONS = 20
 
 
 class Progress(StatusLine):
-    """Shows the generations of a run on standard error.
-
-    Args:
-        quiet: Show nothing.
-        settings: Settings of the run.
-    """
+    """Shows the generations of a run on standard error."""
 
     def __init__(self, quiet: bool, settings: EvolveSettings) -> None:
         super().__init__(quiet)
@@ -49,7 +52,6 @@ class Progress(StatusLine):
         self._total = 0.0
 
     def update(self, record: GenerationRecord) -> None:
-        """Show a generation."""
         self._seconds.append(record.seconds)
         self._total += record.seconds
         self.show(self.line(record), always=record.solved)
@@ -154,12 +156,10 @@ def evolve(
     threads: Annotated[
         int | None, typer.Option(min=1, help="Threads to use; the run does not depend on it. All by default.")
     ] = None,
-    save: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for checkpoints.")] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue from the checkpoint in the --save folder.")
-    ] = False,
+    save: Save = None,
+    resume: Resume = False,
     plot: Annotated[Path | None, typer.Option(help="File for a picture of the run.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Evolve a program that solves a problem.
 
@@ -176,13 +176,12 @@ def evolve(
     arguments.setdefault("seed", secrets.randbits(48))
     settings = _check(problem if own is None else own, arguments, save, resume)
     problem = settings.problem.name
-    if plot is not None:
-        check_picture(plot)
+    check_picture(plot)
     folder = save or _spare_folder(f"{problem}-{arguments.get('method', 'lexicase')}-seed-{arguments['seed']}")
     arguments |= {"save": folder, "save_every": 30.0 if save else math.inf, "resume": resume}
     progress = Progress(as_json, settings)
     try:
-        with terminations_as_interrupts(), progress:
+        with terminations_as_interrupts(), progress.with_warnings():
             run = _followed(progress, folder, problem=own or problem, threads=threads, **arguments)
     finally:
         if folder is not None and not save:
@@ -196,10 +195,8 @@ def evolve(
             run_picture(run).savefig(plot, dpi=150)
             picture = str(plot)
     finally:  # print the result even if drawing fails
-        if as_json:
-            emit_json({**run.as_dict(), "picture": picture})
-        else:
-            write_stdout(report(run) + ("" if picture is None else f"picture: {picture}\n"))
+        text = report(run) + ("" if picture is None else f"picture: {picture}\n")
+        emit(as_json, {**run.as_dict(), "picture": picture}, text)
 
 
 #: Arguments of `flexicase.gp.evolve` that a checkpoint records and that have an option here.
@@ -211,18 +208,15 @@ SETTINGS = [
 
 
 def _followed(progress: Progress, folder: Path | None, **arguments: Any) -> EvolutionResult:
-    """Evolve; show warnings, and how to continue an interrupted run, between the lines of the progress."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", RuntimeWarning)
-        warnings.showwarning = lambda message, *_: progress.note(f"flexicase: warning: {message}")
-        try:
-            return gp.evolve(callback=progress.update, **arguments)
-        except KeyboardInterrupt:
-            if folder is None or not any(folder.glob("*.checkpoint")):
-                progress.note("stopped; nothing was saved")
-            else:
-                progress.note(f"saved; continue with: flexicase evolve --save {shlex.quote(str(folder))} --resume")
-            raise
+    """Evolve, and say how to continue an interrupted run."""
+    try:
+        return gp.evolve(callback=progress.update, **arguments)
+    except KeyboardInterrupt:
+        if folder is None or not any(folder.glob("*.checkpoint")):
+            progress.note("stopped; nothing was saved")
+        else:
+            progress.note(f"saved; continue with: flexicase evolve --save {shlex.quote(str(folder))} --resume")
+        raise
 
 
 def _spare_folder(name: str) -> Path | None:
@@ -273,27 +267,26 @@ def _from_file(problem: str | None) -> Problem | None:
     """The problem in a file of cases; None for the name of a problem."""
     if problem is None or problem in names() or not problem.removesuffix(".gz").endswith(CASE_FILES):
         return None
-    try:
-        return from_file(problem)
-    except OSError as error:
-        raise typer.BadParameter(f"{problem}: {error.strerror or error}", param_hint="PROBLEM") from None
-    except (TypeError, ValueError) as error:
-        raise typer.BadParameter(str(error), param_hint="PROBLEM") from None
+    with misuse_of("PROBLEM"):
+        try:
+            return from_file(problem)
+        except OSError as error:
+            raise ValueError(f"{problem}: {error.strerror or error}") from None
 
 
 def _programs(path: Path) -> list[str]:
     """The programs in a file, one per line; empty lines and those that start with ; are left out."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_INITIAL_BYTES + 1)
-        if len(data) > MAX_INITIAL_BYTES:
-            raise ValueError(f"must have at most {MAX_INITIAL_BYTES:,} bytes")
-        lines = [line.strip() for line in data.decode().splitlines()]
-    except UnicodeDecodeError:
-        raise typer.BadParameter(f"{path}: must be UTF-8 text", param_hint="--initial") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise typer.BadParameter(f"{path}: {reason}", param_hint="--initial") from None
+    with misuse_of("--initial"):
+        try:
+            with path.open("rb") as file:
+                data = file.read(MAX_INITIAL_BYTES + 1)
+            if len(data) > MAX_INITIAL_BYTES:
+                raise ValueError(f"{path}: must have at most {MAX_INITIAL_BYTES:,} bytes")
+            lines = [line.strip() for line in data.decode().splitlines()]
+        except OSError as error:
+            raise ValueError(f"{path}: {error.strerror or error}") from None
+        except UnicodeDecodeError:
+            raise ValueError(f"{path}: must be UTF-8 text") from None
     return [line for line in lines if line and not line.startswith(";")]
 
 
@@ -301,13 +294,11 @@ def _check(problem: str | Problem | None, arguments: dict[str, Any], save: Path 
     """The settings of the run; refuses invalid options before it starts."""
     if problem is None:
         raise typer.BadParameter("the name of a problem is missing", param_hint="PROBLEM")
-    if isinstance(problem, str) and problem not in names():
-        raise typer.BadParameter(f"unknown problem {problem!r}{did_you_mean(problem, names())}", param_hint="PROBLEM")
+    if isinstance(problem, str):
+        check_known(problem, names(), "PROBLEM", "problem")
     if save is not None and not resume:
-        try:
+        with misuse_of("--save"):
             require_free(save, remedy="pass --resume to continue it")
-        except ValueError as error:
-            raise typer.BadParameter(str(error), param_hint="--save") from None
     try:
         settings = evolve_settings(problem, **arguments)
         if settings.partial:

@@ -11,8 +11,7 @@ from typing import Annotated
 
 import typer
 
-from flexicase._checks import did_you_mean
-from flexicase.cli._output import FAILED, emit_json, terminations_as_interrupts, write_stdout
+from flexicase.cli._output import FAILED, check_known, emit_json, terminations_as_interrupts, write_stdout
 from flexicase.cli.studies import (
     DEFAULT_STUDIES,
     AsJson,
@@ -65,10 +64,8 @@ def reproduce(
     from flexicase.report.write import check_folder
 
     for target in targets or ():
-        if target not in TARGETS:
-            raise typer.BadParameter(f"unknown target {target!r}{did_you_mean(target, TARGETS)}", param_hint="TARGET")
-    if preset not in PRESETS:
-        raise typer.BadParameter(f"unknown preset {preset!r}{did_you_mean(preset, PRESETS)}", param_hint="--preset")
+        check_known(target, TARGETS, "TARGET", "target")
+    check_known(preset, PRESETS, "--preset", "preset")
     wanted = dict.fromkeys(study for target in targets or PAPER_TARGETS for study in TARGETS[target])
     names = _available(wanted, preset, cifar_dir, bool(targets))
     specs = [load_spec(preset_path(study, preset)) for study in names]
@@ -99,14 +96,13 @@ def _available(wanted: Iterable[str], preset: str, cifar_dir: Path | None, named
     if cifar_dir is not None:
         os.environ[DATA_VARIABLE] = str(cifar_dir.absolute())
     studies = list(wanted)
-    if "image" not in studies:
-        return studies
-    problem = None
     if importlib.util.find_spec("torch") is None:
         problem = "the image study needs PyTorch: pip install 'flexicase[torch]'"
     elif preset == "paper" and DATA_VARIABLE not in os.environ:
         problem = "the paper's image study needs --cifar-dir, the folder with CIFAR-10"
-    if problem is None:
+    else:
+        return studies
+    if "image" not in studies:
         return studies
     if named:
         raise typer.BadParameter(problem, param_hint="TARGET")

@@ -6,16 +6,16 @@ import dataclasses
 import json
 import secrets
 import sys
+from collections.abc import Sequence
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 from numpy.typing import NDArray
 
 import flexicase
-from flexicase._checks import check_choice
+from flexicase._checks import check_choice, first_invalid
 from flexicase.cli._error_files import HEADERS, read_errors
-from flexicase.cli._output import FAILED, aligned, emit_json, standard_input, tab_separated, write_stdout
+from flexicase.cli._output import FAILED, AsJson, aligned, emit, emit_json, misuse_of, standard_input, write_stdout
 from flexicase.selection.epsilon import MAD_MODES, Epsilon
 from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.methods import PAPER_METHODS, resolve_method
@@ -42,7 +42,7 @@ def select(
     method: Annotated[str, typer.Option(help="Selection method; 'flexicase methods' lists them.")] = "lexicase",
     seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same parents. Random if left out.")] = None,
     counts: Annotated[bool, typer.Option("--counts", help="Print the counts of every selection event too.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
     threads: Annotated[int, typer.Option(min=1, help="Threads to use; the parents do not depend on it.")] = 1,
     nan: Annotated[str, typer.Option(help="NaN errors: 'raise' refuses them, 'worst' counts them as worst.")] = "raise",
     maximize: Annotated[bool, typer.Option("--maximize", help="The file has scores: higher is better.")] = False,
@@ -62,10 +62,11 @@ def select(
     Prints one index per line, counted from 0; with --counts a table (tab-separated if piped).
     """
     chosen = _method(method, epsilon)
-    _choice(nan, "--nan", ("raise", "worst"))
-    _choice(header, "--header", HEADERS)
-    if seed is None:
-        seed = secrets.randbits(48)
+    with misuse_of("--nan"):
+        check_choice(nan, "the value", ("raise", "worst"))
+    with misuse_of("--header"):
+        check_choice(header, "the value", HEADERS)
+    seed = secrets.randbits(48) if seed is None else seed
     matrix = _read(errors, header)
     if nan == "raise":
         _refuse_nan(matrix, errors)
@@ -80,10 +81,8 @@ def select(
 
 
 def _method(name: str, epsilon: str | None) -> Method:
-    try:
+    with misuse_of("--method"):
         method = resolve_method(name)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--method") from None
     if epsilon is None:
         return method
     if not isinstance(method, Lexicase):
@@ -104,26 +103,19 @@ def _number_or_name(text: str) -> Epsilon:
         return text
 
 
-def _choice(value: str, option: str, choices: tuple[str, ...]) -> None:
-    try:
-        check_choice(value, "the value", choices)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint=option) from None
-
-
 def _read(errors: str, header: str) -> NDArray[Any]:
-    if errors == "-":
-        return read_errors(standard_input(), header=header, name="standard input")  # type: ignore[arg-type]
-    return read_errors(errors, header=header)  # type: ignore[arg-type]
+    source, name = (standard_input(), "standard input") if errors == "-" else (errors, None)
+    return read_errors(source, header=header, name=name)  # type: ignore[arg-type]
 
 
 def _refuse_nan(matrix: NDArray[Any], name: str) -> None:
-    missing = np.isnan(matrix)
-    if missing.any():
-        row, case = np.argwhere(missing)[0]
+    found = first_invalid(matrix)
+    if found is not None:
         where = "standard input" if name == "-" else name
+        individual, case = found
         raise ValueError(
-            f"{where}: individual {row}, case {case} (counted from 0) is NaN; --nan worst counts it as the worst error"
+            f"{where}: individual {individual}, case {case} (counted from 0) is NaN; "
+            "--nan worst counts it as the worst error"
         )
 
 
@@ -153,15 +145,18 @@ def _count_table(outcome: Selection, method: str) -> str:
     return (aligned if sys.stdout is not None and sys.stdout.isatty() else tab_separated)(("index", *columns), rows)
 
 
+def tab_separated(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Lines of tab-separated values."""
+    return "".join("\t".join(map(str, row)) + "\n" for row in (header, *rows))
+
+
 def methods(
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list of names and descriptions.")] = False,
 ) -> None:
     """List the selection methods, the paper's five first."""
     described = [(name, resolve_method(name).describe()) for name in method_names()]
-    if as_json:
-        emit_json([{"name": n, "description": d, "paper": n in PAPER_METHODS} for n, d in described])
-    else:
-        write_stdout(aligned(("method", "what it does"), described))
+    values = [{"name": n, "description": d, "paper": n in PAPER_METHODS} for n, d in described]
+    emit(as_json, values, aligned(("method", "what it does"), described))
 
 
 def verify(
@@ -176,7 +171,7 @@ def verify(
     *,
     method: Annotated[str, typer.Option(help="Method that the selector implements.")] = "lexicase",
     battery: Annotated[bool, typer.Option("--battery", help="Print the battery, with exact probabilities.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Test recorded draws of any selector against the exact probabilities of a method.
 
@@ -192,11 +187,9 @@ def verify(
         found = verify_draws(json.loads(_read_bytes(draws)), chosen)
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"{draws}: {error}") from None
-    if as_json:
-        failures = [{"matrix": f.matrix, "p_value": f.p_value, "cause": f.cause} for f in found.failures]
-        emit_json({"passed": found.passed, "p_value": found.p_value, "method": method, "failures": failures})
-    else:
-        write_stdout(f"{found}\n")
+    failures = [{"matrix": f.matrix, "p_value": f.p_value, "cause": f.cause} for f in found.failures]
+    values = {"passed": found.passed, "p_value": found.p_value, "method": method, "failures": failures}
+    emit(as_json, values, f"{found}\n")
     raise typer.Exit(0 if found.passed else FAILED)
 
 

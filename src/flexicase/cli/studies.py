@@ -15,7 +15,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from flexicase._checks import did_you_mean
-from flexicase.cli._output import FAILED, aligned, emit_json, explain, terminations_as_interrupts, write_stdout
+from flexicase.cli._output import (
+    FAILED,
+    StatusLine,
+    aligned,
+    emit,
+    emit_json,
+    explain,
+    misuse_of,
+    terminations_as_interrupts,
+    write_stdout,
+)
 from flexicase.experiments._tables import MANIFEST, locate
 
 if TYPE_CHECKING:
@@ -146,10 +156,8 @@ def status(
             code = FAILED
             reason = explain(error)[0].removeprefix("flexicase: ")
             found.append(({"study": study.folder.name, "error": str(error)}, f"{study.folder.name}: {reason}\n"))
-    if as_json:
-        emit_json([value for value, _ in found])
-    else:
-        write_stdout("".join(text for _, text in found) or f"no studies in {studies}\n")
+    text = "".join(text for _, text in found) or f"no studies in {studies}\n"
+    emit(as_json, [value for value, _ in found], text)
     raise typer.Exit(code)
 
 
@@ -183,14 +191,10 @@ def export(
     Files called runs and rows depend on the study alone; times, machines and versions are in other files.
     """
     exported = write_results(find_study(studies, name), out, format)
-    if as_json:
-        files = {path.name: path.stat().st_size for path in exported.files}
-        emit_json({"folder": str(exported.folder), "done": exported.done, "runs": exported.planned, "files": files})
-    else:
-        write_stdout(
-            f"{exported.done} of {exported.planned} runs, {exported.rows:,} rows, {exported.bytes / 1e6:.2f} MB: "
-            f"{exported.folder}\n"
-        )
+    folder, done, planned = exported.folder, exported.done, exported.planned
+    files = {path.name: path.stat().st_size for path in exported.files}
+    text = f"{done} of {planned} runs, {exported.rows:,} rows, {exported.bytes / 1e6:.2f} MB: {folder}\n"
+    emit(as_json, {"folder": str(folder), "done": done, "runs": planned, "files": files}, text)
 
 
 def write_results(study: Study, out: Path | None = None, format: str = "parquet") -> ExportSummary:  # noqa: A002
@@ -219,11 +223,9 @@ def import_(
     except LockedError as error:
         raise OSError(f"{error}: stop it first") from error
     status = _status(study)
-    if as_json:
-        emit_json({"study": study.folder.name, "new": new, **asdict(status)})
-    else:
-        done = f"{new} new runs, {status.counts['done']} of {status.total} done"
-        write_stdout(f"{done}; to continue: flexicase run {folder / 'study.toml'} --studies {studies}\n")
+    done = f"{new} new runs, {status.counts['done']} of {status.total} done"
+    text = f"{done}; to continue: flexicase run {folder / 'study.toml'} --studies {studies}\n"
+    emit(as_json, {"study": study.folder.name, "new": new, **asdict(status)}, text)
 
 
 def rerun(
@@ -237,15 +239,12 @@ def rerun(
 
     The exit code is 1 if anything but times differs.
     """
-    from flexicase.cli._output import StatusLine
     from flexicase.experiments import find_run
     from flexicase.experiments import rerun as repeat
     from flexicase.experiments._outcomes import one_line
 
-    try:
+    with misuse_of("RUN_ID"):
         found = [find_run(studies, run_id) for run_id in ids]
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="RUN_ID") from None
     comparisons = []
     for study, entry in found:
         name = one_line(f"{entry.task.id} ({entry.task.problem}, {entry.task.method}, seed {entry.task.seed})")
@@ -286,10 +285,8 @@ def report(
     if study is not None:
         export = write_results(study).folder
     written = write_report(export, folder)
-    if as_json:
-        emit_json({"page": str(written.page), "files": [str(path) for path in written.files]})
-    else:
-        write_stdout(f"report: {written.page}\n")
+    values = {"page": str(written.page), "files": [str(path) for path in written.files]}
+    emit(as_json, values, f"report: {written.page}\n")
 
 
 def find_study(studies: Path, name: str) -> Study:
