@@ -1,8 +1,7 @@
-"""Pictures of selections: pools that shrink, weights of cases, evaluations per event.
+"""Pictures of selections, in the colours and line styles of the paper's figures.
 
-Colours and line styles are those of the paper's figures: hard cases first is red, easy cases
-first is blue, a weighted shuffle is dotted, a ranked shuffle is solid, plain lexicase is black.
-Needs matplotlib (``pip install 'flexicase[report]'``), which is imported when a picture is drawn.
+Hard cases first is red, easy cases first is blue, a weighted shuffle is dotted, a ranked shuffle is solid, plain
+lexicase is black.
 """
 
 from __future__ import annotations
@@ -143,15 +142,12 @@ def evaluations(selections: Mapping[str, Selection], *, ax: Axes | None = None, 
     """Draw how the evaluations of a selection event are distributed, per method.
 
     Args:
-        selections: What `flexicase.select` gave for each method, with counts.
+        selections: What `flexicase.select` gave for each method; a ValueError names one without counts.
         ax: Where to draw; a new figure by default.
         distinct: Use the counts with one individual per distinct error vector.
 
     Returns:
         The axes: for every method, the fraction of events that needed at most so many evaluations.
-
-    Raises:
-        ValueError: A selection has no counts.
 
     Example:
         >>> import flexicase as fx
