@@ -16,23 +16,19 @@ from pathlib import Path
 from types import FrameType
 from typing import Annotated, Any, BinaryIO
 
-import typer
+from typer import Abort, BadParameter, Exit, Option
 from typer.core import TyperGroup
 
 from flexicase import __main__ as command
 from flexicase._checks import did_you_mean, require_package
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-Save = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for checkpoints.")]
-Resume = Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint in the --save folder.")]
+AsJson = Annotated[bool, Option("--json", help="Print one JSON object.")]
+Save = Annotated[Path | None, Option(metavar="DIR", help="Folder for checkpoints.")]
+Resume = Annotated[bool, Option("--resume", help="Continue from the checkpoint in the --save folder.")]
 
 
 def write_stdout(text: str) -> None:
-    """Write to standard output; a reader that has gone away ends the program in silence.
-
-    Raises:
-        OSError: It is closed, or on a disk that is full.
-    """
+    """Write to standard output; a reader that has gone away ends the program in silence."""
     if sys.stdout is None:
         raise OSError(errno.EBADF, "closed", "standard output")
     try:
@@ -40,10 +36,17 @@ def write_stdout(text: str) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         abandon_output()
-        raise typer.Exit(0) from None
+        raise Exit(0) from None
     except OSError as error:
         abandon_output()
         raise OSError(error.errno, error.strerror, "standard output") from None
+
+
+def write_stderr(line: str) -> None:
+    """Write a line to standard error; a closed terminal or a full disk does not disturb the work."""
+    with contextlib.suppress(OSError):
+        sys.stderr.write(f"{line}\n")
+        sys.stderr.flush()
 
 
 def abandon_output() -> None:
@@ -57,11 +60,7 @@ def abandon_output() -> None:
 
 
 def standard_input() -> BinaryIO:
-    """Standard input, as bytes.
-
-    Raises:
-        OSError: It is closed.
-    """
+    """Standard input, as bytes."""
     if sys.stdin is None:
         raise OSError(errno.EBADF, "closed", "standard input")
     return sys.stdin.buffer
@@ -97,13 +96,13 @@ def misuse_of(option: str) -> Iterator[None]:
     try:
         yield
     except (ImportError, TypeError, ValueError) as error:
-        raise typer.BadParameter(str(error), param_hint=option) from None
+        raise BadParameter(str(error), param_hint=option) from None
 
 
 def check_known(value: str, known: Iterable[str], option: str, kind: str = "value") -> None:
     """Refuse a value of an option that is not known, and suggest one that is."""
     if value not in known:
-        raise typer.BadParameter(f"unknown {kind} {value!r}{did_you_mean(value, known)}", param_hint=option)
+        raise BadParameter(f"unknown {kind} {value!r}{did_you_mean(value, known)}", param_hint=option)
 
 
 def check_picture(path: Path | None) -> None:
@@ -150,18 +149,15 @@ class CliGroup(TyperGroup):
     """The root command, which turns every exception into a line and an exit code."""
 
     def main(self, *args: Any, **extra: Any) -> Any:
-        """Run and exit: 0 fine, 1 the work failed, 2 called wrongly, 128 + signal interrupted."""
         try:
             code = super().main(*args, **{**extra, "standalone_mode": False})
-        except (KeyboardInterrupt, typer.Abort):
+        except (KeyboardInterrupt, Abort):
             code = INTERRUPTED
         except Exception as error:
             if os.environ.get(TRACEBACK_VARIABLE):
                 raise
             text, code = explain(error)
-            with contextlib.suppress(OSError):  # there is nowhere else to say it
-                sys.stderr.write(f"{text}\n")
-                sys.stderr.flush()
+            write_stderr(text)
         if sys.stdout is not None:
             abandon_output()
         sys.exit(code if isinstance(code, int) else 0)
@@ -183,8 +179,7 @@ def terminations_as_interrupts() -> Iterator[None]:
     """
     names = ("SIGTERM", "SIGHUP") if threading.current_thread() is threading.main_thread() else ()
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
-    before = {number: signal.getsignal(number) for number in numbers}
-    caught = [number for number in numbers if before[number] is signal.SIG_DFL]
+    caught = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
 
     def stop(number: int, frame: FrameType | None) -> None:
         for other in caught:
@@ -196,10 +191,10 @@ def terminations_as_interrupts() -> Iterator[None]:
     try:
         yield
     except Terminated as error:
-        raise typer.Exit(error.code) from None
+        raise Exit(error.code) from None
     finally:
         for number in caught:
-            signal.signal(number, before[number])
+            signal.signal(number, signal.SIG_DFL)
 
 
 def explain(error: Exception) -> tuple[str, int]:
@@ -281,7 +276,7 @@ class StatusLine:
         """Show the warnings of the work between the lines of its progress."""
         with self, warnings.catch_warnings():
             warnings.simplefilter("always", RuntimeWarning)
-            warnings.showwarning = lambda message, *_: self.note(f"flexicase: warning: {message}")
+            warnings.showwarning = lambda message, *_: write_stderr(f"flexicase: warning: {message}")
             yield
 
     def show(self, text: str, *, always: bool = False) -> None:
@@ -292,10 +287,4 @@ class StatusLine:
             self._status.update(Text(text))  # names in it may have brackets, which are no markup
         elif not self._quiet and (always or time.monotonic() - self._shown >= SECONDS_BETWEEN_LINES):
             self._shown = time.monotonic()
-            self.note(text)
-
-    def note(self, text: str) -> None:
-        """Write a line; a closed terminal or a full disk does not disturb the work."""
-        with contextlib.suppress(OSError):
-            sys.stderr.write(f"{text}\n")
-            sys.stderr.flush()
+            write_stderr(text)

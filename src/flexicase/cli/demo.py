@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 from numpy.typing import NDArray
+from typer import Option
 
 from flexicase.cli._output import AsJson, StatusLine, aligned, emit_json, write_stdout
 from flexicase.selection.fast_lexicase import FastLexicase
@@ -28,10 +28,10 @@ STUDY = Path("results") / "gp-paper"
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the pictures and the report.")] = Path("out"),
-    n: Annotated[int, typer.Option("-n", "--number", min=1, help="Selection events per method.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of everything that is drawn.")] = 0,
-    show: Annotated[bool, typer.Option("--open/--no-open", help="Open the report in a browser.")] = True,
+    out: Annotated[Path, Option(help="Folder for the pictures and the report.")] = Path("out"),
+    n: Annotated[int, Option("-n", "--number", min=1, help="Selection events per method.")] = 1000,
+    seed: Annotated[int, Option(min=0, help="Seed of everything that is drawn.")] = 0,
+    show: Annotated[bool, Option("--open/--no-open", help="Open the report in a browser.")] = True,
     as_json: AsJson = False,
 ) -> None:
     """Show what flexicase does, in a minute.
@@ -44,29 +44,33 @@ def demo(
     can_draw = _can_import("matplotlib.figure")
     if can_draw:
         out.mkdir(parents=True, exist_ok=True)  # before the work: it may fail
-    said = _Sections(as_json)
     errors = example_errors()
 
-    said.title("Five methods select parents from one error matrix")
+    def say(text: str) -> None:
+        if not as_json:
+            write_stdout(text)
+
+    say("1. Five methods select parents from one error matrix\n\n")
     results = [measure(errors, method, n, seed) for method in PAPER_METHODS]
-    said.text(_methods_text(errors, results, n))
+    say(_methods_text(errors, results, n))
     with StatusLine(as_json).working("drawing"):
         pictures = draw(errors, out, n, seed) if can_draw else []
-    said.text("".join(f"picture: {path}\n" for path in pictures))
+    say("".join(f"picture: {path}\n" for path in pictures))
     if not pictures:
-        said.text("no pictures: matplotlib is not installed (pip install 'flexicase[report]')\n")
+        say("no pictures: matplotlib is not installed (pip install 'flexicase[report]')\n")
 
-    said.title("A program evolves")
-    run, evolved = evolve_program(seed, as_json)
-    said.text(evolved)
+    say("\n2. A program evolves\n\n")
+    say("Mirror Image: is one list of numbers the reverse of the other? 1000 random programs, lexicase selection.\n")
+    run, text = evolve_program(seed, as_json)
+    say(text)
 
-    said.title("Only the evaluations that selection reads")
+    say("\n3. Only the evaluations that selection reads\n\n")
     saved, text = save_evaluations(seed, as_json)
-    said.text(text)
+    say(text)
 
-    said.title("The paper's study, run again: two problems, five methods, 500 runs")
+    say("\n4. The paper's study, run again: two problems, five methods, 500 runs\n\n")
     page, text = report_study(out / "report", as_json)
-    said.text(text)
+    say(text)
     if as_json:
         emit_json(
             {
@@ -81,23 +85,7 @@ def demo(
         )
     elif page is not None and show and _has_browser():
         webbrowser.open(page.absolute().as_uri())
-    said.text("\nnext: flexicase --help, or docs/five-minutes.md\n")
-
-
-class _Sections:
-    """Prints numbered sections, or nothing if the command prints JSON."""
-
-    def __init__(self, quiet: bool) -> None:
-        self._quiet = quiet
-        self._number = 0
-
-    def title(self, title: str) -> None:
-        self._number += 1
-        self.text(f"{'' if self._number == 1 else chr(10)}{self._number}. {title}\n\n")
-
-    def text(self, text: str) -> None:
-        if not self._quiet:
-            write_stdout(text)
+    say("\nnext: flexicase --help, or docs/five-minutes.md\n")
 
 
 def _can_import(module: str) -> bool:
@@ -181,10 +169,6 @@ def evolve_program(seed: int, quiet: bool) -> tuple[dict[str, Any], str]:
     from flexicase import gp, push
     from flexicase.cli.evolve import report
 
-    if not quiet:
-        write_stdout(
-            "Mirror Image: is one list of numbers the reverse of the other? 1000 random programs, lexicase selection.\n"
-        )
     with StatusLine(quiet) as progress:
 
         def show(record: gp.GenerationRecord) -> None:
@@ -211,7 +195,7 @@ def simulate(gains: NDArray[np.float64], starts: NDArray[np.float64]) -> NDArray
         starts: (b, 2) angles and speeds to start from, one row per case.
 
     Returns:
-        (m, b) errors: the simulated steps, of 0.02 seconds each, in which the pendulum is more than 0.05 radians off.
+        (m, b) errors: the steps of 0.02 seconds in which the pendulum is more than 0.05 radians off.
     """
     angle, speed = (np.repeat(column[None, :], len(gains), axis=0) for column in starts.T)
     off = np.zeros(angle.shape, dtype=np.int64)

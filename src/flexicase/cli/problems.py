@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, BadParameter, Context, Exit, Option, Typer
 
 from flexicase import problems
 from flexicase.cli._output import FAILED, AsJson, aligned, emit, misuse_of, standard_input
@@ -20,17 +20,15 @@ FIXED_SAMPLES = 2
 SHOWN_FAILURES = 5
 MAX_WIDTH = 70
 
-app = typer.Typer(help="List and describe problems, and score programs.", rich_markup_mode=None)
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of a problem; 'flexicase problems' lists them.")]
+app = Typer(help="List and describe problems, and score programs.", rich_markup_mode=None)
+Name = Annotated[str, Argument(metavar="NAME", help="Name of a problem; 'flexicase problems' lists them.")]
 
 
 @app.callback(invoke_without_command=True, epilog="\b\nExample:\n  flexicase problems show mirror-image")
 def listing(
-    context: typer.Context,
-    suite: Annotated[
-        str | None, typer.Option(help="List only the problems of a benchmark suite: psb1 or psb2.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list.")] = False,
+    context: Context,
+    suite: Annotated[str | None, Option(help="List only the problems of a benchmark suite: psb1 or psb2.")] = None,
+    as_json: Annotated[bool, Option("--json", help="Print a JSON list.")] = False,
 ) -> None:
     """List and describe problems, and score programs."""
     if context.invoked_subcommand is not None:
@@ -43,7 +41,7 @@ def listing(
 @app.command(epilog="\b\nExample:\n  flexicase problems show last-index-of-zero")
 def show(
     name: Name,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the random cases.")] = 0,
+    seed: Annotated[int, Option(min=0, help="Seed of the random cases.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Describe a problem and show some of its cases."""
@@ -61,12 +59,12 @@ def show(
 def score(
     name: Name,
     program: Annotated[
-        str, typer.Option(metavar="FILE", help="A Push program as Clojush prints it; - reads standard input.")
+        str, Option(metavar="FILE", help="A Push program as Clojush prints it; - reads standard input.")
     ],
     n_random_cases: Annotated[
-        int, typer.Option("--random-cases", min=0, help="Number of random cases, besides the fixed ones.")
+        int, Option("--random-cases", min=0, help="Number of random cases, besides the fixed ones.")
     ] = 300,
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same random cases.")] = 0,
+    seed: Annotated[int, Option(min=0, help="Same seed, same random cases.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Run a program on the fixed cases of a problem and on random ones.
@@ -79,7 +77,7 @@ def score(
     with misuse_of("--random-cases"):
         outcome = problems.score(problem, code, n_random_cases, seed)
     emit(as_json, _score_as_dict(outcome, seed), _report(outcome))
-    raise typer.Exit(0 if outcome.passed else FAILED)
+    raise Exit(0 if outcome.passed else FAILED)
 
 
 def _load(name: str) -> Problem:
@@ -93,9 +91,9 @@ def _read(source: str, n_inputs: int) -> Program:
         data = standard_input().read() if source == "-" else Path(source).read_bytes()
         return problems.read_program(data.decode("utf-8-sig"), n_inputs)
     except OSError as error:
-        raise typer.BadParameter(f"{where}: {error.strerror}", param_hint="--program") from None
+        raise BadParameter(f"{where}: {error.strerror}", param_hint="--program") from None
     except (ValueError, TypeError) as error:
-        raise typer.BadParameter(f"{where}: {error}", param_hint="--program") from None
+        raise BadParameter(f"{where}: {error}", param_hint="--program") from None
 
 
 def _row(problem: Problem) -> dict[str, Any]:

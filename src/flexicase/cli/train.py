@@ -8,7 +8,7 @@ import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import BadParameter, Option
 
 from flexicase._checkpoint import require_free
 from flexicase._checks import check_threads
@@ -22,6 +22,7 @@ from flexicase.cli._output import (
     emit,
     misuse_of,
     terminations_as_interrupts,
+    write_stderr,
 )
 from flexicase.selection.fast_lexicase import FastLexicase
 from flexicase.selection.protocol import Ended
@@ -32,42 +33,42 @@ if TYPE_CHECKING:
 
 def train(
     *,
-    dataset: Annotated[str, typer.Option(help="digits or cifar10.")] = "digits",
-    cifar_dir: Annotated[Path | None, typer.Option(help="Folder with CIFAR-10, as downloaded.")] = None,
-    train_cases: Annotated[int | None, typer.Option(min=1, help="Training cases to use; all by default.")] = None,
+    dataset: Annotated[str, Option(help="digits or cifar10.")] = "digits",
+    cifar_dir: Annotated[Path | None, Option(help="Folder with CIFAR-10, as downloaded.")] = None,
+    train_cases: Annotated[int | None, Option(min=1, help="Training cases to use; all by default.")] = None,
     arch: Annotated[
         str | None,
-        typer.Option(help="Network: digits, small, vgg11, vgg13, vgg16 or vgg19. [default: digits, vgg16 for cifar10]"),
+        Option(help="Network: digits, small, vgg11, vgg13, vgg16 or vgg19. [default: digits, vgg16 for cifar10]"),
     ] = None,
-    population: Annotated[int, typer.Option(min=1, help="Number of candidates.")] = 4,
+    population: Annotated[int, Option(min=1, help="Number of candidates.")] = 4,
     method: Annotated[
-        str, typer.Option(help="Selection method, such as weighted-num-nonzeros; 'flexicase methods' lists them.")
+        str, Option(help="Selection method, such as weighted-num-nonzeros; 'flexicase methods' lists them.")
     ] = "lexicase",
-    default_weight: Annotated[str, typer.Option(help="Weight of cases not visited yet: max or min.")] = "max",
-    w_min: Annotated[float, typer.Option(help="Smallest weight of a case.")] = 1.0,
-    w_max: Annotated[float | None, typer.Option(help="Largest weight of a case. [default: population + 1]")] = None,
+    default_weight: Annotated[str, Option(help="Weight of cases not visited yet: max or min.")] = "max",
+    w_min: Annotated[float, Option(help="Smallest weight of a case.")] = 1.0,
+    w_max: Annotated[float | None, Option(help="Largest weight of a case. [default: population + 1]")] = None,
     stop_on_all_fail: Annotated[
-        bool, typer.Option("--stop-on-all-fail", help="End a selection on a case that all candidates get wrong.")
+        bool, Option("--stop-on-all-fail", help="End a selection on a case that all candidates get wrong.")
     ] = False,
-    generations: Annotated[int, typer.Option(min=1, help="Passes over the training cases.")] = 50,
-    batch_size: Annotated[int, typer.Option(min=1, help="Cases per training step.")] = 64,
-    lr: Annotated[float, typer.Option(help="Initial learning rate; it follows half a cosine wave.")] = 0.1,
-    optimizer_state: Annotated[str, typer.Option(help="In each generation: reset, or inherit the parent's.")] = "reset",
-    augment: Annotated[bool, typer.Option(help="Shift (and mirror) training images at random.")] = True,
-    seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same training. Random by default.")] = None,
-    eval_every: Annotated[int, typer.Option(min=1, help="Generations between tests.")] = 50,
-    device: Annotated[str, typer.Option(help="Device to use: cpu, cuda, mps.")] = "cpu",
-    threads: Annotated[int | None, typer.Option(min=1, help="Threads; 1 is best for small networks.")] = None,
+    generations: Annotated[int, Option(min=1, help="Passes over the training cases.")] = 50,
+    batch_size: Annotated[int, Option(min=1, help="Cases per training step.")] = 64,
+    lr: Annotated[float, Option(help="Initial learning rate; it follows half a cosine wave.")] = 0.1,
+    optimizer_state: Annotated[str, Option(help="In each generation: reset, or inherit the parent's.")] = "reset",
+    augment: Annotated[bool, Option(help="Shift (and mirror) training images at random.")] = True,
+    seed: Annotated[int | None, Option(min=0, help="Same seed, same training. Random by default.")] = None,
+    eval_every: Annotated[int, Option(min=1, help="Generations between tests.")] = 50,
+    device: Annotated[str, Option(help="Device to use: cpu, cuda, mps.")] = "cpu",
+    threads: Annotated[int | None, Option(min=1, help="Threads; 1 is best for small networks.")] = None,
     save: Save = None,
     save_every: Annotated[
-        float | None, typer.Option(min=0, help="Seconds between checkpoints. [default: 30]", show_default=False)
+        float | None, Option(min=0, help="Seconds between checkpoints. [default: 30]", show_default=False)
     ] = None,
     resume: Resume = False,
     allow_changed: Annotated[
         list[str] | None,
-        typer.Option(help="With --resume: a setting that may differ from the checkpoint's, such as train_set."),
+        Option(help="With --resume: a setting that may differ from the checkpoint's, such as train_set."),
     ] = None,
-    plot: Annotated[Path | None, typer.Option(help="File for a picture of the training.")] = None,
+    plot: Annotated[Path | None, Option(help="File for a picture of the training.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Train a network on images by gradient lexicase selection.
@@ -100,7 +101,7 @@ def train(
     with misuse_of("--allow-changed"):
         check_names(allow_changed or ())
     if not 0 < lr < float("inf"):
-        raise typer.BadParameter(f"must be above 0, got {lr:g}", param_hint="--lr")
+        raise BadParameter(f"must be above 0, got {lr:g}", param_hint="--lr")
     if threads is not None:
         import torch
 
@@ -159,7 +160,7 @@ def _fit(search: GradientLexicase, generations: int, *, quiet: bool, save: Path 
             search.fit(generations, save=save, **rest)
         except KeyboardInterrupt:
             if search.rank == 0:
-                line.note(_how_to_continue(search, save))
+                write_stderr(_how_to_continue(search, save))
             raise
 
 
@@ -188,14 +189,14 @@ def _how_to_continue(search: GradientLexicase, save: Path | None) -> str:
 
 def _check_folders(dataset: str, cifar_dir: Path | None, save: Path | None, resume: bool) -> None:
     if resume and save is None:
-        raise typer.BadParameter("needs --save, the folder of the checkpoint", param_hint="--resume")
+        raise BadParameter("needs --save, the folder of the checkpoint", param_hint="--resume")
     if save is not None and not resume and int(os.environ.get("TORCHELASTIC_MAX_RESTARTS", "0")):
-        raise typer.BadParameter("needs --resume under torchrun --max-restarts", param_hint="--save")
+        raise BadParameter("needs --resume under torchrun --max-restarts", param_hint="--save")
     if save is not None and not resume and os.environ.get("RANK", "0") == "0":
         with misuse_of("--save"):
             require_free(save, remedy="--resume continues it")
     if dataset == "cifar10" and cifar_dir is None:
-        raise typer.BadParameter("must be given with --dataset cifar10", param_hint="--cifar-dir")
+        raise BadParameter("must be given with --dataset cifar10", param_hint="--cifar-dir")
 
 
 def _in_a_line(record: TrainingRecord) -> str:
