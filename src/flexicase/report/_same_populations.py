@@ -54,8 +54,7 @@ def savings(results: StudyResults, method: str, count: str) -> list[Saving]:
         each = [_mean_log_ratio(run, method, count) for run in results.runs if run.problem == problem]
         logs = np.array([value for value in each if value is not None])
         if logs.size:
-            low_high = mean_interval(logs) if logs.size >= MIN_PAIRS else None
-            interval = Interval(*np.exp(low_high).tolist()) if low_high else None
+            interval = Interval(*np.exp(mean_interval(logs)).tolist()) if logs.size >= MIN_PAIRS else None
             found.append(Saving(problem, float(np.exp(logs.mean())), interval, logs.size))
     return found
 

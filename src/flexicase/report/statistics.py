@@ -163,7 +163,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     order = np.argsort(values, kind="stable")
     scaled = np.minimum(1.0, np.arange(values.size, 0, -1) * values[order])
     values[order] = np.maximum.accumulate(scaled)
-    return values.tolist()
+    return list(map(float, values))
 
 
 def holm_of_known(p_values: Sequence[float | None]) -> list[float | None]:

@@ -108,9 +108,9 @@ def layout_of(results: StudyResults) -> Layout:
 
 
 def _check(run: FinishedRun, layout: Layout) -> None:
-    missing = [name for name in layout.columns if name not in run.columns]
-    if missing:
-        raise ValueError(f"run {run.id!r}: its rows must have a column {missing[0]!r}")
+    for name in layout.columns:
+        if name not in run.columns:
+            raise ValueError(f"run {run.id!r}: its rows must have a column {name!r}")
     for name, kind in layout.summary.items():
         if not isinstance(run.summary.get(name), kind):
             raise ValueError(f"run {run.id!r}: expected a value for {name!r}, got {run.summary.get(name)!r}")
