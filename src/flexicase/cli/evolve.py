@@ -275,17 +275,17 @@ def _from_file(problem: str | None) -> Problem | None:
 
 def _programs(path: Path) -> list[str]:
     """The programs in a file, one per line; empty lines and those that start with ; are left out."""
-    with misuse_of("--initial"):
-        try:
-            with path.open("rb") as file:
-                data = file.read(MAX_INITIAL_BYTES + 1)
-            if len(data) > MAX_INITIAL_BYTES:
-                raise ValueError(f"{path}: must have at most {MAX_INITIAL_BYTES:,} bytes")
-            lines = [line.strip() for line in data.decode().splitlines()]
-        except OSError as error:
-            raise ValueError(f"{path}: {error.strerror or error}") from None
-        except UnicodeDecodeError:
-            raise ValueError(f"{path}: must be UTF-8 text") from None
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_INITIAL_BYTES + 1)
+        if len(data) > MAX_INITIAL_BYTES:
+            raise ValueError(f"must have at most {MAX_INITIAL_BYTES:,} bytes")
+        lines = [line.strip() for line in data.decode().splitlines()]
+    except UnicodeDecodeError:
+        raise BadParameter(f"{path}: must be UTF-8 text", param_hint="--initial") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise BadParameter(f"{path}: {reason}", param_hint="--initial") from None
     return [line for line in lines if line and not line.startswith(";")]
 
 
