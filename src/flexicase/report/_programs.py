@@ -46,8 +46,11 @@ def evaluation_ratios(
     results: StudyResults, problem: str, contrasts: Iterable[tuple[str, str]], count: str
 ) -> dict[tuple[str, str], tuple[PairedRatio, float]]:
     """For pairs of methods, the ratio of evaluations per generation and its p-value, Holm-adjusted over the pairs."""
-    runs = {pair: [results.runs_of(problem, method) for method in pair] for pair in contrasts}
-    return adjusted_ratios({pair: paired_ratio(log_ratios(*both, count)) for pair, both in runs.items()})
+
+    def ratio(mine: str, theirs: str) -> PairedRatio | None:
+        return paired_ratio(log_ratios(results.runs_of(problem, mine), results.runs_of(problem, theirs), count))
+
+    return adjusted_ratios({pair: ratio(*pair) for pair in contrasts})
 
 
 def _ratios(results: StudyResults) -> Section | None:
@@ -58,10 +61,12 @@ def _ratios(results: StudyResults) -> Section | None:
             row += [str(ratio or ""), format_p(p)]
         return [*row, str(ratio.seeds) if ratio else ""]
 
-    ratios = {}
-    for problem in results.problems:
-        contrasts = [(method, BASELINE) for method in results.methods(problem) if method != BASELINE]
-        ratios |= {(problem, count): evaluation_ratios(results, problem, contrasts, count) for count in COUNTS}
+    contrasts = {p: [(m, BASELINE) for m in results.methods(p) if m != BASELINE] for p in results.problems}
+    ratios = {
+        (problem, count): evaluation_ratios(results, problem, pairs, count)
+        for problem, pairs in contrasts.items()
+        for count in COUNTS
+    }
     if not any(ratios.values()):
         return None
     header = ["ratio, population pool (95 %)", "Holm p", "ratio, distinct vectors (95 %)", "Holm p", "seeds"]
