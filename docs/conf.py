@@ -9,6 +9,7 @@ from pathlib import Path
 
 import flexicase
 from flexicase.cli import EXAMPLES
+from flexicase.cli.problems import listing
 from flexicase.selection.methods import resolve_method
 
 project = "flexicase"
@@ -71,23 +72,18 @@ def _methods_table() -> str:
     return "\n".join(["| name | object |", "|---|---|", *rows])
 
 
-def _biases_list() -> str:
-    return ", ".join(f"`{name}`" for name in flexicase.biases())
-
-
 def _commands_table() -> str:
     """Every command, what it does and its example."""
-    rows = []
-    for function, example in EXAMPLES.items():
-        purpose = inspect.getdoc(function).splitlines()[0]
-        rows.append(f"| `{example.split()[1]}` | {purpose} | `{example}` |")
-    purpose = "List and describe problems, and score programs."
-    rows.append(f"| `problems` | {purpose} | `flexicase problems show mirror-image` |")
+    examples = {**EXAMPLES, listing: "flexicase problems show mirror-image"}
+    rows = [
+        f"| `{example.split()[1]}` | {inspect.getdoc(function).splitlines()[0]} | `{example}` |"
+        for function, example in examples.items()
+    ]
     return "\n".join(["| command | does | example |", "|---|---|---|", *rows])
 
 
 myst_substitutions = {
     "methods_table": _methods_table(),
-    "biases_list": _biases_list(),
+    "biases_list": ", ".join(f"`{name}`" for name in flexicase.biases()),
     "commands_table": _commands_table(),
 }

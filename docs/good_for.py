@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +13,9 @@ from flexicase.experiments.results import StudyResults
 from flexicase.report import _paper as paper
 from flexicase.report._curves import COUNTS, totals
 from flexicase.report._images import compare
+from flexicase.report._paper import BASELINE
 from flexicase.report._programs import evaluation_ratios
 from flexicase.report._same_populations import savings
-from flexicase.report._successes import BASELINE
 from flexicase.report._variants import by_selections, each, variant_verdict
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -56,13 +57,12 @@ def fill_page(studies: Iterable[StudyResults], root: Path) -> list[Path]:
 def _savings(same: StudyResults | None, runs: StudyResults, path: Path) -> str:
     """Ratios of evaluations per selection; of the same populations if that study is complete."""
     ratios: dict[tuple[str, str], list[float]] = {}
-    for method in paper.HARD_FIRST:
-        for count in COUNTS:
-            if same is not None:
-                ratios[method, count] = [saving.ratio for saving in savings(same, method, count)]
-            else:
-                pairs = (evaluation_ratios(runs, p, [(method, BASELINE)], count) for p in runs.problems)
-                ratios[method, count] = [ratio.ratio for tested in pairs for ratio, _ in tested.values()]
+    for method, count in product(paper.HARD_FIRST, COUNTS):
+        if same is not None:
+            ratios[method, count] = [saving.ratio for saving in savings(same, method, count)]
+        else:
+            pairs = (evaluation_ratios(runs, p, [(method, BASELINE)], count) for p in runs.problems)
+            ratios[method, count] = [ratio.ratio for tested in pairs for ratio, _ in tested.values()]
     draw_savings(ratios, path)
     ranked = [ratios[paper.FEWEST_EVALUATIONS, count] for count in COUNTS]
     source = "on the same populations" if same is not None else "in the paper's study"
@@ -94,17 +94,13 @@ def _selections(results: StudyResults, path: Path) -> str:
 
 def _training(results: StudyResults, path: Path) -> str:
     """The share of the matrix of candidates and cases that gradient lexicase computes."""
-    methods = [method for method in paper.IMAGE_ROWS if results.runs_of("digits", method)]
-    shares = {}
-    for method in methods:
-        runs = results.runs_of("digits", method)
-        length = min(run.generations for run in runs)
-        shares[method] = np.mean([run.columns["pairs"][:length] for run in runs], axis=0) / (POPULATION * DIGITS)
+    shares, whole = {}, {}
+    for method in paper.IMAGE_ROWS:
+        if runs := results.runs_of("digits", method):
+            length = min(run.generations for run in runs)
+            shares[method] = np.mean([run.columns["pairs"][:length] for run in runs], axis=0) / (POPULATION * DIGITS)
+            whole[method] = totals(runs, "pairs").mean() / (length * POPULATION * DIGITS)
     draw_training(shares, path)
-    whole = {
-        method: totals(results.runs_of("digits", method), "pairs").mean() / (len(values) * POPULATION * DIGITS)
-        for method, values in shares.items()
-    }
     plain, hard = whole[BASELINE], whole[HARD_MAX]
     return (
         "Over a whole training on the digits, plain gradient lexicase computes "

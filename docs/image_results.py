@@ -17,6 +17,7 @@ from flexicase.report.figures import draw_figures
 from flexicase.report.write import sections_of
 
 DOCS = Path(__file__).resolve().parent
+RESULTS = DOCS.parent / "results"
 sys.path.append(str(DOCS))
 
 from make_results import standing, table_text  # noqa: E402
@@ -36,16 +37,16 @@ FIGURE = "last-generations"
 BLOCK = re.compile(r"<!-- (?P<study>[\w-]+) (?P<table>\w+) -->\n.*?<!-- end -->", re.DOTALL)
 
 
-def study(name: str) -> StudyResults:
-    """The results of a study."""
-    return read_results(DOCS.parent / "results" / name)
+def has_results(name: str) -> bool:
+    """Whether a study has been exported."""
+    return (RESULTS / name / "manifest.json").exists()
 
 
 def section(name: str) -> str:
     """A whole study: every table of its report; nothing if it has no results yet."""
-    if not (DOCS.parent / "results" / name / "manifest.json").exists():
+    if not has_results(name):
         return ""
-    results = study(name)
+    results = read_results(RESULTS / name)
     titles = [f"**{part.title}.** {table(results, part.id)}" for part in sections_of(results) if part.table]
     return "\n".join([f"{TAIL}\n", f"{standing(results)}\n", *titles])
 
@@ -63,10 +64,9 @@ def filled(page: str) -> str:
     """A page with its tables as the results now give them."""
 
     def block(match: re.Match[str]) -> str:
-        mark = f"<!-- {match['study']} {match['table']} -->"
-        whole = match["table"] == "section"
-        text = section(match["study"]) if whole else table(study(match["study"]), match["table"])
-        return f"{mark}\n{text}<!-- end -->"
+        name, part = match.group("study", "table")
+        text = section(name) if part == "section" else table(read_results(RESULTS / name), part)
+        return f"<!-- {name} {part} -->\n{text}<!-- end -->"
 
     return BLOCK.sub(block, page)
 
@@ -74,9 +74,9 @@ def filled(page: str) -> str:
 def draw() -> None:
     """Draw the figures of all studies on the page."""
     names = dict.fromkeys(match["study"] for match in BLOCK.finditer(PAGE.read_text(encoding="utf-8")))
-    for name in (name for name in names if (DOCS.parent / "results" / name / "manifest.json").exists()):
+    for name in filter(has_results, names):
         with tempfile.TemporaryDirectory() as folder:
-            for file in draw_figures(sections_of(study(name)), Path(folder)):
+            for file in draw_figures(sections_of(read_results(RESULTS / name)), Path(folder)):
                 if file.suffix == ".png" and file.name.startswith(FIGURE):
                     (DOCS / "images" / file.name).write_bytes(file.read_bytes())
 

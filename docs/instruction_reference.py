@@ -33,20 +33,13 @@ def _section(row: Instruction) -> str:
 
 
 def _items(stacks: tuple[str, ...]) -> str:
-    counts = Counter(stacks)
-    return ", ".join(f"`{stack}`" if n == 1 else f"{n} `{stack}`" for stack, n in counts.items()) or "–"
+    return ", ".join(f"`{stack}`" if n == 1 else f"{n} `{stack}`" for stack, n in Counter(stacks).items()) or "–"
 
 
 def _line(row: Instruction) -> str:
-    cells = (
-        f"`{row.name}`",
-        _items(row.takes),
-        _items(row.gives),
-        row.description,
-        str(row.blocks or "–"),
-        ", ".join(row.instruction_sets) or "–",
-    )
-    return f"| {' | '.join(cells)} |"
+    blocks, lists = row.blocks or "–", ", ".join(row.instruction_sets) or "–"
+    cells = f"`{row.name}` | {_items(row.takes)} | {_items(row.gives)} | {row.description} | {blocks} | {lists}"
+    return f"| {cells} |"
 
 
 def tables() -> str:
@@ -63,11 +56,10 @@ def tables() -> str:
 
 
 def _insert(_: Sphinx, page: str, source: list[str]) -> None:
-    if page != _PAGE:
-        return
-    if MARK not in source[0]:
-        raise ValueError(f"{page}.md must hold the line {MARK}")
-    source[0] = source[0].replace(MARK, tables())
+    if page == _PAGE:
+        if MARK not in source[0]:
+            raise ValueError(f"{page}.md must hold the line {MARK}")
+        source[0] = source[0].replace(MARK, tables())
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -7,11 +7,11 @@ checks its records against the committed ones, and writes ``docs/images/funnel.p
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from flexicase import plot
 from flexicase.experiments.results import read_results
 from flexicase.gp.evolve import Evolution, evolve_settings
 
@@ -23,11 +23,7 @@ CHECKED = ("best_error", "median_error", "n_distinct_errors", "evaluations", "pu
 
 
 def population_errors() -> tuple[str, NDArray[np.float64]]:
-    """The first run's id and the (n_individuals, n_cases) errors of its population.
-
-    Raises:
-        ValueError: The run does not repeat the committed one.
-    """
+    """The first run's id and the (n_individuals, n_cases) errors of its population, if it repeats the committed run."""
     first = min(read_results(STUDY).runs, key=lambda run: run.id)
     evolution = Evolution(evolve_settings(first.problem, method=first.method, seed=first.seed))
     for generation in range(GENERATION):
@@ -42,15 +38,8 @@ def population_errors() -> tuple[str, NDArray[np.float64]]:
 
 def main() -> None:
     """Draw it."""
-    from matplotlib.figure import Figure
-
-    from flexicase import plot
-
     run, errors = population_errors()
-    figure = Figure(figsize=(7.0, 4.2), layout="constrained")
-    axes: Any = figure.subplots()
-    plot.funnel(errors, n=1000, seed=0, ax=axes)
-    figure.savefig(PICTURE, dpi=160)
+    plot.funnel(errors, n=1000, seed=0).figure.savefig(PICTURE, dpi=160)
     print(f"{PICTURE}: generation {GENERATION} of run {run}, {errors.shape[0]} programs, {errors.shape[1]} cases")
 
 

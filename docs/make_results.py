@@ -53,24 +53,16 @@ def main() -> None:
 
 
 def refresh(root: Path) -> list[Path]:
-    """Write everything anew.
-
-    Args:
-        root: The project's folder.
-
-    Returns:
-        The files.
-    """
+    """Write everything below the project's folder anew, and return the files."""
     studies = [read_results(manifest.parent) for manifest in sorted((root / "results").glob("*/manifest.json"))]
     pages = {path: path.read_text(encoding="utf-8") for path in (root / PAGE, root / GP_PAGE)}
     files = [*pages, root / LIST]
     for results in studies:
-        sections = sections_of(results)
-        files += write_tables(results, sections, root / "results" / results.spec.name / TABLES)
+        name, sections = results.spec.name, sections_of(results)
+        files += write_tables(results, sections, root / "results" / name / TABLES)
         if results.spec.kind != "image":
-            pictures = draw(results, sections, root / IMAGES / results.spec.name)
+            pictures = draw(results, sections, root / IMAGES / name)
             files += pictures
-            name = results.spec.name
             path = root / GP_PAGE if f"<!-- {name}:begin -->" in pages[root / GP_PAGE] else root / PAGE
             pages[path] = replace_fragment(pages[path], fragment(results, sections, pictures), name)
     if "<!-- finding:begin -->" in pages[root / PAGE]:
@@ -128,15 +120,13 @@ def standing(results: StudyResults) -> str:
     far = f"all {done} runs" if done == results.planned else f"{done} of {results.planned} runs so far"
     sizes = ", ".join(f"{name} {value}" for name, value in results.spec.settings.items() if not isinstance(value, list))
     cost = [run.provenance.get("processor_seconds") for run in results.runs]
-    measured = [seconds for seconds in cost if seconds is not None]
-    if len(measured) == len(cost):
-        took = f"The runs took {sum(measured) / 3600:.1f} processor hours in all"
+    if None not in cost:
+        took = f"The runs took {sum(cost) / 3600:.1f} processor hours in all"
     else:
         hours = sum(run.provenance.get("seconds") or 0.0 for run in results.runs) / 3600
         took = f"The runs took {hours:.1f} hours in all, each with one thread, beside other work"
-    return (
-        f"{far[:1].upper()}{far[1:]}; {sizes}. Made by flexicase {origin['versions']} on {origin['machines']}. {took}."
-    )
+    made = f"Made by flexicase {origin['versions']} on {origin['machines']}"
+    return f"{far[:1].upper()}{far[1:]}; {sizes}. {made}. {took}."
 
 
 def table_text(table: Table) -> str:
@@ -144,8 +134,9 @@ def table_text(table: Table) -> str:
     parts = []
     for group in table.groups():
         rows = [[*row[1 : table.names], *(cell.replace(" ", NO_BREAK) for cell in row[table.names :])] for row in group]
-        title = f"{group[0][0][:1].upper()}{group[0][0][1:]}"
-        parts.append(f"*{title}*\n\n{markdown_table(table.header[1:], rows, table.names - 1)}")
+        title = group[0][0]
+        text = markdown_table(table.header[1:], rows, table.names - 1)
+        parts.append(f"*{title[:1].upper()}{title[1:]}*\n\n{text}")
     return "\n\n".join(parts)
 
 
@@ -155,9 +146,9 @@ def list_of(studies: list[StudyResults]) -> str:
     for results in studies:
         titles = list(map(paper.title, results.problems))
         problems = ", ".join(titles) if len(titles) <= MAX_LISTED else f"{len(titles)} problems"
-        done = f"{len(results.runs)} of {results.planned}"
-        kind = "programs" if layout_of(results) is PROGRAMS else layout_of(results).title
-        rows.append([f"`{results.spec.name}`", f"{kind}: {problems}", done])
+        layout = layout_of(results)
+        kind = "programs" if layout is PROGRAMS else layout.title
+        rows.append([f"`{results.spec.name}`", f"{kind}: {problems}", f"{len(results.runs)} of {results.planned}"])
     return markdown_table(("folder", "study", "runs"), rows, names=2)
 
 

@@ -27,10 +27,7 @@ FLAT = (7.5, 1.7)
 
 
 def draw_ratios(results: StudyResults, path: Path) -> None:
-    """The ratio of evaluations to lexicase on each problem of a same-populations study, with intervals, by both counts.
-
-    Problems are in the order of the ratio of the ranked order by the population count.
-    """
+    """The ratios to lexicase on each problem of a same-populations study, in the order of the ranked order's."""
     found = {(m, c): {s.problem: s for s in savings(results, m, c)} for m in paper.HARD_FIRST for c in COUNTS}
     ranked = found[paper.HARD_FIRST[-1], next(iter(COUNTS))]
     problems = sorted(ranked, key=lambda problem: -ranked[problem].ratio)
@@ -53,27 +50,28 @@ def draw_ratios(results: StudyResults, path: Path) -> None:
     panels[0].set_yticks(range(len(problems)), [paper.title(problem) for problem in problems], fontsize=8)
     panels[0].set_ylim(-0.7, len(problems) - 0.3)
     figure.supxlabel("evaluations divided by those of lexicase, 95 % intervals; left of 1 saves", fontsize=9)
-    figure.legend(
-        *panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False, fontsize=9
-    )
+    drawn = panels[0].get_legend_handles_labels()
+    figure.legend(*drawn, loc="outside upper center", ncols=2, frameon=False, fontsize=9)
     figure.savefig(path, dpi=150)
 
 
 def _ratio_axis(axes: Axes) -> None:
     axes.set_xscale("log")
-    low, high = (
-        np.clip(bound, *limits) for bound, limits in zip(axes.get_xlim(), ((0.1, 0.9), (1.1, 10)), strict=True)
-    )
+    low, high = np.clip(axes.get_xlim(), (0.1, 1.1), (0.9, 10))
     axes.set_xlim(low, high)
     ticks = [tick for tick in (DENSE_TICKS if high < 2.5 * low else TICKS) if low <= tick <= high]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks], fontsize=8)
     axes.xaxis.set_minor_locator(NullLocator())
 
 
+def _flat() -> tuple[Figure, Axes]:
+    figure = Figure(figsize=FLAT, layout="constrained")
+    return figure, figure.subplots()
+
+
 def draw_savings(ratios: Mapping[tuple[str, str], Sequence[float]], path: Path) -> None:
     """Ratios of evaluations to lexicase, one point per problem, a row for each (method, count)."""
-    figure = Figure(figsize=FLAT, layout="constrained")
-    axes = figure.subplots()
+    figure, axes = _flat()
     for row, ((method, _), values) in enumerate(ratios.items()):
         colour = style(method, 0).safe
         axes.plot(values, np.full(len(values), -row), "o", color=colour, alpha=0.6, markersize=5)
@@ -89,20 +87,12 @@ def draw_savings(ratios: Mapping[tuple[str, str], Sequence[float]], path: Path) 
 
 def draw_selections(shares: Mapping[tuple[str, str], Sequence[Share]], path: Path) -> None:
     """The share of the matrix that partial evaluation computes against selections per generation, by problem."""
-    figure = Figure(figsize=FLAT, layout="constrained")
-    axes = figure.subplots()
+    figure, axes = _flat()
     first = next(iter(shares))[0]
     for (problem, method), found in shares.items():
-        drawn = style(method, 0)
-        axes.plot(
-            [share.selections for share in found],
-            [share.median for share in found],
-            marker="o",
-            markersize=3.5,
-            color=drawn.safe,
-            linestyle="-" if problem == first else ":",
-            label=f"{paper.title(method)}, {paper.title(problem)}",
-        )
+        x, y = [share.selections for share in found], [share.median for share in found]
+        line, label = "o-" if problem == first else "o:", f"{paper.title(method)}, {paper.title(problem)}"
+        axes.plot(x, y, line, markersize=3.5, color=style(method, 0).safe, label=label)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:g}")
     _save_shares(figure, axes, "parents selected per generation (population 500)", path)
@@ -110,8 +100,7 @@ def draw_selections(shares: Mapping[tuple[str, str], Sequence[Share]], path: Pat
 
 def draw_training(shares: Mapping[str, NDArray[np.float64]], path: Path) -> None:
     """The share of all (candidate, case) pairs that each generation of gradient lexicase computes, by method."""
-    figure = Figure(figsize=FLAT, layout="constrained")
-    axes = figure.subplots()
+    figure, axes = _flat()
     for i, (method, values) in enumerate(shares.items()):
         drawn = style(method, i)
         line = ":" if drawn.dotted else "-"

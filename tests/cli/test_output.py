@@ -7,7 +7,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from flexicase.cli._output import CliGroup, aligned, explain, tab_separated, terminations_as_interrupts
+from flexicase.cli._output import CliGroup, aligned, explain, terminations_as_interrupts
+from flexicase.cli.select import tab_separated
 
 
 def test_numbers_go_right_and_words_left():

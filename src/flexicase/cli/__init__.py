@@ -7,13 +7,13 @@ import sys
 from collections.abc import Callable
 from typing import Annotated
 
-import typer
+from typer import Context, Exit, Option, Typer
 
 from flexicase import __version__
 from flexicase.cli import demo, doctor, evolve, problems, reproduce, select, studies, train
 from flexicase.cli._output import CliGroup, replace_closed_streams, write_stdout
 
-app = typer.Typer(
+app = Typer(
     cls=CliGroup,
     name="flexicase",
     add_completion=False,
@@ -59,13 +59,13 @@ flexicase --help lists every command; flexicase COMMAND --help has an example of
 
 @app.callback(invoke_without_command=True, epilog="\b\nExample:\n  flexicase demo")
 def root(
-    context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+    context: Context,
+    version: Annotated[bool, Option("--version", help="Print the version and exit.")] = False,
 ) -> None:
     """Lexicase selection at scale: parents from error matrices, exactly and fast."""
     if version:
         write_stdout(f"flexicase {__version__}\n")
-        raise typer.Exit
+        raise Exit
     if context.invoked_subcommand is None:
         write_stdout(TRY_FIRST)
 

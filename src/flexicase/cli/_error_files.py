@@ -12,6 +12,7 @@ import re
 import stat
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Literal, TypeAlias
 
@@ -24,6 +25,7 @@ from flexicase._files import arrow_reader
 
 Header: TypeAlias = Literal["auto", "yes", "no"]
 HEADERS = ("auto", "yes", "no")
+Row: TypeAlias = tuple[int, str]  # number and text of a line
 MISSING = ("na", "n/a", "null", "none")
 INDEX_COLUMN = re.compile(r"__index_level_\d+__")  # how pandas stores row labels
 MAX_STREAM_BYTES = 2**30
@@ -64,24 +66,41 @@ def read_errors(source: str | Path | IO[bytes], *, header: Header = "auto", name
     if isinstance(source, str | Path):
         if "\0" in str(source):
             raise ValueError(f"source must be a path, got {shown(source)} with a zero character")
-        with open(source, "rb") as file:
+        with open(source, "rb") as file, _named(name or str(source)):
             regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            return _read(file if regular else _bounded(file, name or str(source)), header, name or str(source))
+            return _read(file if regular else _bounded(file), header)
     if isinstance(source, type) or not (hasattr(source, "read") and hasattr(source, "seekable")):
         raise TypeError(f"source must be a path or an open binary file, got {shown(source)}")
-    name = name or "errors"
-    return _read(source if source.seekable() else _bounded(source, name), header, name)
+    with _named(name or "errors"):
+        return _read(source if source.seekable() else _bounded(source), header)
 
 
-def _bounded(stream: IO[bytes], name: str) -> IO[bytes]:
+class _RefusedError(ValueError):
+    """What is wrong with a file, without its name."""
+
+
+@contextmanager
+def _named(name: str) -> Iterator[None]:
+    """Name the source in messages."""
+    try:
+        yield
+    except _RefusedError as refusal:
+        raise ValueError(f"{name}: {refusal}") from refusal.__cause__
+    except ImportError as error:
+        raise ImportError(f"{name}: {error}") from None
+    except MemoryError:
+        raise MemoryError(f"{name}: the errors do not fit into memory") from None
+
+
+def _bounded(stream: IO[bytes]) -> IO[bytes]:
     """What a stream holds, which may have no end."""
     buffer = io.BytesIO()
     while piece := _piece(stream):  # piece by piece, so that Ctrl-C is noticed in between
         if not buffer.tell():
-            _kind(piece, name)
+            _kind(piece)
         buffer.write(piece)
         if buffer.tell() > MAX_STREAM_BYTES:
-            raise ValueError(f"{name}: must have at most {MAX_STREAM_BYTES:,} bytes; save it to a file and read that")
+            raise _RefusedError(f"must have at most {MAX_STREAM_BYTES:,} bytes; save it to a file and read that")
     buffer.seek(0)
     return buffer
 
@@ -93,61 +112,52 @@ def _piece(stream: IO[bytes]) -> bytes:
     return piece
 
 
-def _read(file: IO[bytes], header: Header, name: str) -> NDArray[Any]:
+def _read(file: IO[bytes], header: Header) -> NDArray[Any]:
     start = _piece(file)
     file.seek(0)
     if not start:
-        raise ValueError(f"{name}: the file is empty")
-    kind = _kind(start, name)
-    values = _read_text(file.read(), header, name) if kind == "text" else _read_binary(file, kind, name)
+        raise _RefusedError("the file is empty")
+    kind = _kind(start)
+    values = _read_text(file.read(), header) if kind == "text" else _read_binary(file, kind)
     if values.dtype.kind not in "biuf":
-        raise ValueError(f"{name}: expected real numbers, got an array of {values.dtype}")
+        raise _RefusedError(f"expected real numbers, got an array of {values.dtype}")
     if values.ndim != 2:
-        raise ValueError(f"{name}: expected a matrix (individuals × cases), got an array of shape {values.shape}")
+        raise _RefusedError(f"expected a matrix (individuals × cases), got an array of shape {values.shape}")
     if 0 in values.shape:
-        raise ValueError(f"{name}: expected at least one individual and one case, got shape {values.shape}")
+        raise _RefusedError(f"expected at least one individual and one case, got shape {values.shape}")
     return values
 
 
-def _kind(start: bytes, name: str) -> str:
+def _kind(start: bytes) -> str:
     """What a file is, from its first bytes."""
-    if start.startswith(b"\x93NUMPY"):
-        return "npy"
-    if start.startswith(b"PK"):
-        return "npz"
-    if start.startswith(b"PAR1"):
-        return "Parquet"
-    _check_text(start, name)
+    for magic, kind in ((b"\x93NUMPY", "npy"), (b"PK", "npz"), (b"PAR1", "Parquet")):
+        if start.startswith(magic):
+            return kind
+    _check_text(start)
     return "text"
 
 
-def _check_text(start: bytes, name: str, *, whole: bool = False) -> None:
+def _check_text(start: bytes, *, whole: bool = False) -> None:
     """Refuse what cannot be the start of a text file, which may end within a character, or the whole of one."""
     try:
         codecs.getincrementaldecoder("utf-8-sig")().decode(start, final=whole)
     except UnicodeDecodeError as error:
-        raise ValueError(f"{name}: not a text, NumPy or Parquet file (byte {error.start} is not UTF-8)") from None
+        raise _RefusedError(f"not a text, NumPy or Parquet file (byte {error.start} is not UTF-8)") from None
     if b"\0" in start:
-        raise ValueError(f"{name}: not a text, NumPy or Parquet file (it holds a zero byte)")
+        raise _RefusedError("not a text, NumPy or Parquet file (it holds a zero byte)")
 
 
-def _read_binary(file: IO[bytes], kind: str, name: str) -> NDArray[Any]:
+def _read_binary(file: IO[bytes], kind: str) -> NDArray[Any]:
     if kind == "Parquet":
-        require_package(f"{name}: reading Parquet needs", "pyarrow")
+        require_package("reading Parquet needs", "pyarrow")
     readers = {"npy": _read_npy, "npz": _read_npz, "Parquet": _read_parquet}
     try:
         return readers[kind](file)
-    except _RefusedError as refusal:
-        raise ValueError(f"{name}: {refusal}") from None
-    except MemoryError:
-        raise MemoryError(f"{name}: the errors do not fit into memory") from None
+    except (_RefusedError, MemoryError):
+        raise
     except Exception as error:  # a damaged file can make the readers raise anything
         sort = "Parquet" if kind == "Parquet" else "NumPy"
-        raise ValueError(f"{name}: not a readable {sort} file: {str(error) or type(error).__name__}") from error
-
-
-class _RefusedError(ValueError):
-    """A file can be read, but is not a matrix of numbers."""
+        raise _RefusedError(f"not a readable {sort} file: {str(error) or type(error).__name__}") from error
 
 
 def _read_npy(file: IO[bytes], available: int | None = None) -> NDArray[Any]:
@@ -177,7 +187,7 @@ def _read_npz(file: IO[bytes]) -> NDArray[Any]:
         if "errors" not in members and len(members) != 1:
             found = ", ".join(members) or "nothing"
             raise _RefusedError(f"expected one array, or one called 'errors', in the archive; found {found}")
-        member = members["errors"] if "errors" in members else next(iter(members.values()))
+        member = members.get("errors") or next(iter(members.values()))
         with archive.open(member) as inner:
             return _read_npy(inner, member.file_size)
 
@@ -233,28 +243,28 @@ def _check_floats(column: str, values: NDArray[Any]) -> None:
             raise _RefusedError(f"column {column!r}: {TO_BE_ROUNDED.format(value)}")
 
 
-def _read_text(raw: bytes, header: Header, name: str) -> NDArray[Any]:
-    _check_text(raw, name, whole=True)
+def _read_text(raw: bytes, header: Header) -> NDArray[Any]:
+    _check_text(raw, whole=True)
     first = list(itertools.islice(_lines(raw), 2))
     if not first:
-        raise ValueError(f"{name}: the file has no lines but blank ones")
+        raise _RefusedError("the file has no lines but blank ones")
     delimiter = _delimiter([line for _, line in first])
-    has_header = _has_header(first[0], delimiter, header, name)
-    if has_header:
+    skipped = 0
+    if _has_header(first[0], delimiter, header):
         if len(first) == 1:
-            raise ValueError(f"{name}: the file has a header but no individuals")
-        _check_width(first[1], first[0], delimiter, name)
-    skipped = first[0][0] if has_header else 0
+            raise _RefusedError("the file has a header but no individuals")
+        _check_width(first[1], first[0], delimiter)
+        skipped = first[0][0]
     try:
-        return _parse(raw, skipped, delimiter, name)
-    except _RefusedError as refusal:
-        raise ValueError(str(refusal)) from None
+        return _parse(raw, skipped, delimiter)
+    except _RefusedError:
+        raise
     except ValueError as error:
-        _explain(_lines(raw, skipped), delimiter, name)
-        raise ValueError(f"{name}: {error}") from error
+        _explain(_lines(raw, skipped), delimiter)
+        raise _RefusedError(str(error)) from error
 
 
-def _lines(raw: bytes, skipped: int = 0) -> Iterator[tuple[int, str]]:
+def _lines(raw: bytes, skipped: int = 0) -> Iterator[Row]:
     """The lines that are not blank, with their numbers, after so many lines."""
     text = io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig", newline=None)
     return ((number, line) for number, line in enumerate(text, 1) if number > skipped and line.strip())
@@ -268,7 +278,7 @@ def _delimiter(lines: list[str]) -> str | None:
     return None if len(lines[-1].split()) > 1 else ","
 
 
-def _cells(row: tuple[int, str], delimiter: str | None, name: str) -> list[str]:
+def _cells(row: Row, delimiter: str | None) -> list[str]:
     number, line = row
     if delimiter is None:
         cells = line.split()
@@ -279,27 +289,22 @@ def _cells(row: tuple[int, str], delimiter: str | None, name: str) -> list[str]:
             cells = [cell.strip() for cell in line.split(delimiter)]
     longest = max(cells, key=len, default="")
     if len(longest) > MAX_CELL:
-        raise _RefusedError(
-            f"{name}: line {number}, column {cells.index(longest) + 1}: the cell has {len(longest)} characters, "
-            f"at most {MAX_CELL} are read"
-        )
+        where = f"line {number}, column {cells.index(longest) + 1}"
+        raise _RefusedError(f"{where}: the cell has {len(longest)} characters, at most {MAX_CELL} are read")
     return cells
 
 
-def _has_header(first: tuple[int, str], delimiter: str | None, header: Header, name: str) -> bool:
-    number = first[0]
-    cells = _cells(first, delimiter, name)
+def _has_header(first: Row, delimiter: str | None, header: Header) -> bool:
+    number, cells = first[0], _cells(first, delimiter)
     is_header = header == "yes" or (header == "auto" and any(cells) and all(map(_may_be_name, cells)))
     if is_header and not cells[0] and len(cells) > 1:
-        raise ValueError(
-            f"{name}: line {number}, column 1: the header has no name here, so the column seems to hold row labels; "
+        raise _RefusedError(
+            f"line {number}, column 1: the header has no name here, so the column seems to hold row labels; "
             "leave them out (pandas: index=False)"
         )
     if header == "auto" and len(cells) > 2 and cells == [str(i) for i in range(len(cells))]:
-        raise ValueError(
-            f"{name}: line {number} is 0, 1, … {len(cells) - 1}: "
-            "say whether these are column names or errors (header yes or no)"
-        )
+        numbers = f"line {number} is 0, 1, … {len(cells) - 1}"
+        raise _RefusedError(f"{numbers}: say whether these are column names or errors (header yes or no)")
     return is_header
 
 
@@ -317,7 +322,7 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _parse(raw: bytes, skipped: int, delimiter: str | None, name: str) -> NDArray[Any]:
+def _parse(raw: bytes, skipped: int, delimiter: str | None) -> NDArray[Any]:
     """The numbers: int64 if all are integers, uint64 where that is needed, else float64."""
 
     def parsed(dtype: type) -> NDArray[Any]:
@@ -326,51 +331,41 @@ def _parse(raw: bytes, skipped: int, delimiter: str | None, name: str) -> NDArra
 
     if not any(NOT_WHOLE.search(line) for _, line in _lines(raw, skipped)):
         for dtype in (np.int64, np.uint64):
-            try:
+            with suppress(ValueError):  # beyond 64 bits, or not a number after all
                 return parsed(dtype)
-            except ValueError:  # beyond 64 bits, or not a number after all
-                pass
-        _refuse_wide(_lines(raw, skipped), delimiter, name, fits=_fits_type(raw, skipped), reason=BEYOND_64_BITS)
+        signed = any("-" in line for _, line in _lines(raw, skipped))
+        low, high = (-(2**63), 2**63) if signed else (0, 2**64)
+        _refuse_wide(_lines(raw, skipped), delimiter, lambda number: low <= number < high, BEYOND_64_BITS)
     values = parsed(np.float64)
     if values.size and (np.abs(values) >= EXACT_INTEGERS).any():
-        _refuse_wide(_lines(raw, skipped), delimiter, name, fits=is_float, reason=TO_BE_ROUNDED)
+        _refuse_wide(_lines(raw, skipped), delimiter, is_float, TO_BE_ROUNDED)
     return values
 
 
-def _fits_type(raw: bytes, skipped: int) -> Callable[[int], bool]:
-    """Whether an integer fits the type of 64 bits that a file of integers needs: signed if one of them is negative."""
-    signed = any("-" in line for _, line in _lines(raw, skipped))
-    return (lambda number: -(2**63) <= number < 2**63) if signed else (lambda number: number < 2**64)
-
-
-def _refuse_wide(
-    lines: Iterator[tuple[int, str]], delimiter: str | None, name: str, *, fits: Callable[[int], bool], reason: str
-) -> None:
+def _refuse_wide(lines: Iterator[Row], delimiter: str | None, fits: Callable[[int], bool], reason: str) -> None:
     """Say which integer is too wide, if one is."""
     for row in lines:
         if LONG_INTEGER.search(row[1]):
-            for column, cell in enumerate(_cells(row, delimiter, name), 1):
+            for column, cell in enumerate(_cells(row, delimiter), 1):
                 if INTEGER.fullmatch(cell) and (len(cell) > 400 or not fits(int(cell))):
                     found = cell if len(cell) <= 40 else f"{cell[:37]}..."
-                    raise _RefusedError(f"{name}: line {row[0]}, column {column}: {reason.format(found)}")
+                    raise _RefusedError(f"line {row[0]}, column {column}: {reason.format(found)}")
 
 
-def _explain(lines: Iterator[tuple[int, str]], delimiter: str | None, name: str) -> None:
+def _explain(lines: Iterator[Row], delimiter: str | None) -> None:
     """Say which cell or row is at fault."""
-    model: tuple[int, str] | None = None
+    model: Row | None = None
     for row in lines:
         model = model or row
-        for column, cell in enumerate(_cells(row, delimiter, name), 1):
+        for column, cell in enumerate(_cells(row, delimiter), 1):
             if not _is_number(cell):
                 found = f"got {cell[:40]!r}" if cell else "the cell is empty"
-                raise ValueError(f"{name}: line {row[0]}, column {column}: expected a number, {found}")
-        _check_width(row, model, delimiter, name)
+                raise _RefusedError(f"line {row[0]}, column {column}: expected a number, {found}")
+        _check_width(row, model, delimiter)
 
 
-def _check_width(row: tuple[int, str], model: tuple[int, str], delimiter: str | None, name: str) -> None:
-    found, expected = len(_cells(row, delimiter, name)), len(_cells(model, delimiter, name))
+def _check_width(row: Row, model: Row, delimiter: str | None) -> None:
+    found, expected = len(_cells(row, delimiter)), len(_cells(model, delimiter))
     if found != expected:
-        raise ValueError(
-            f"{name}: line {row[0]}, column {min(found, expected) + 1}: "
-            f"expected {expected} columns as in line {model[0]}, got {found}"
-        )
+        where = f"line {row[0]}, column {min(found, expected) + 1}"
+        raise _RefusedError(f"{where}: expected {expected} columns as in line {model[0]}, got {found}")

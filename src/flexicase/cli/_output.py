@@ -1,4 +1,4 @@
-"""Printing: text, tables for people, tab-separated values and JSON for machines."""
+"""Printing text, tables, JSON, errors and progress, and the options that commands share."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from types import FrameType, TracebackType
-from typing import Any, BinaryIO
+from types import FrameType
+from typing import Annotated, Any, BinaryIO
 
-import typer
+from typer import Abort, BadParameter, Exit, Option
 from typer.core import TyperGroup
 
 from flexicase import __main__ as command
-from flexicase._checks import require_package
+from flexicase._checks import did_you_mean, require_package
+
+AsJson = Annotated[bool, Option("--json", help="Print one JSON object.")]
+Save = Annotated[Path | None, Option(metavar="DIR", help="Folder for checkpoints.")]
+Resume = Annotated[bool, Option("--resume", help="Continue from the checkpoint in the --save folder.")]
 
 
 def write_stdout(text: str) -> None:
-    """Write to standard output; a reader that has gone away ends the program in silence.
-
-    Raises:
-        OSError: It is closed, or on a disk that is full.
-    """
+    """Write to standard output; a reader that has gone away ends the program in silence."""
     if sys.stdout is None:
         raise OSError(errno.EBADF, "closed", "standard output")
     try:
@@ -35,10 +36,17 @@ def write_stdout(text: str) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         abandon_output()
-        raise typer.Exit(0) from None
+        raise Exit(0) from None
     except OSError as error:
         abandon_output()
         raise OSError(error.errno, error.strerror, "standard output") from None
+
+
+def write_stderr(line: str) -> None:
+    """Write a line to standard error; a closed terminal or a full disk does not disturb the work."""
+    with contextlib.suppress(OSError):
+        sys.stderr.write(f"{line}\n")
+        sys.stderr.flush()
 
 
 def abandon_output() -> None:
@@ -52,11 +60,7 @@ def abandon_output() -> None:
 
 
 def standard_input() -> BinaryIO:
-    """Standard input, as bytes.
-
-    Raises:
-        OSError: It is closed.
-    """
+    """Standard input, as bytes."""
     if sys.stdin is None:
         raise OSError(errno.EBADF, "closed", "standard input")
     return sys.stdin.buffer
@@ -81,57 +85,56 @@ def emit_json(value: Any) -> None:
     write_stdout(json.dumps(value) + "\n")
 
 
-def check_picture(path: Path, option: str = "--plot") -> None:
-    """Refuse a picture that could not be written, before the work that it is to show.
+def emit(as_json: bool, value: Any, text: str) -> None:
+    """Write a result: one JSON value, or text for people."""
+    emit_json(value) if as_json else write_stdout(text)
 
-    Args:
-        path: Where the picture goes.
-        option: The option that names it.
 
-    Raises:
-        typer.BadParameter: matplotlib is missing or does not know the suffix, or there can be no such file.
-    """
+@contextlib.contextmanager
+def misuse_of(option: str) -> Iterator[None]:
+    """Report errors as invalid values of an option or argument."""
     try:
+        yield
+    except (ImportError, TypeError, ValueError) as error:
+        raise BadParameter(str(error), param_hint=option) from None
+
+
+def check_known(value: str, known: Iterable[str], option: str, kind: str = "value") -> None:
+    """Refuse a value of an option that is not known, and suggest one that is."""
+    if value not in known:
+        raise BadParameter(f"unknown {kind} {value!r}{did_you_mean(value, known)}", param_hint=option)
+
+
+def check_picture(path: Path | None) -> None:
+    """Refuse a --plot file that could not be written, before the work that it is to show."""
+    if path is None:
+        return
+    with misuse_of("--plot"):
         require_package("pictures need", "matplotlib")
         from matplotlib.backend_bases import FigureCanvasBase
 
         known = sorted(f".{suffix}" for suffix in FigureCanvasBase.get_supported_filetypes())
         if path.suffix.lower() not in known:
             raise ValueError(f"must end in one of {', '.join(known)}, got {str(path)!r}")
-        new = not path.exists()
-        with open(path, "ab"):
-            pass
-        if new:
-            path.unlink()
-    except OSError as error:
-        raise typer.BadParameter(f"{path} cannot be written ({error.strerror})", param_hint=option) from None
-    except (ImportError, ValueError) as error:
-        raise typer.BadParameter(str(error), param_hint=option) from None
-
-
-def tab_separated(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Lines of tab-separated values."""
-    return "".join("\t".join(map(str, row)) + "\n" for row in (header, *rows))
+        try:
+            new = not path.exists()
+            path.open("ab").close()
+            if new:
+                path.unlink()
+        except OSError as error:
+            raise ValueError(f"{path} cannot be written ({error.strerror})") from None
 
 
 def aligned(header: Sequence[str] | None, rows: Sequence[Sequence[Any]]) -> str:
     """A table with aligned columns: numbers to the right, words to the left."""
-    cells = [[str(cell) for cell in row] for row in rows]
-    numeric = [bool(rows) and all(map(_is_number, column)) for column in zip(*cells, strict=True)]
-    if header is not None:
-        cells.insert(0, list(header))
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    if header is not None:
-        cells.insert(1, ["-" * width for width in widths])
-    numeric = numeric or [False] * len(widths)
-    lines = (
-        "  ".join(
-            cell.rjust(width) if right else cell.ljust(width)
-            for cell, width, right in zip(row, widths, numeric, strict=True)
-        )
-        for row in cells
-    )
-    return "".join(line.rstrip() + "\n" for line in lines)
+    titles = [] if header is None else [header]
+    columns = []
+    for column in zip(*titles, *([str(cell) for cell in row] for row in rows), strict=True):
+        title, body, width = column[: len(titles)], column[len(titles) :], max(map(len, column))
+        justify = str.rjust if body and all(map(_is_number, body)) else str.ljust
+        rule = ["-" * width for _ in titles]
+        columns.append([justify(cell, width) for cell in (*title, *rule, *body)])
+    return "".join("  ".join(row).rstrip() + "\n" for row in zip(*columns, strict=True))
 
 
 def _is_number(cell: str) -> bool:
@@ -146,32 +149,24 @@ class CliGroup(TyperGroup):
     """The root command, which turns every exception into a line and an exit code."""
 
     def main(self, *args: Any, **extra: Any) -> Any:
-        """Run and exit: 0 fine, 1 the work failed, 2 called wrongly, 128 + signal interrupted."""
         try:
             code = super().main(*args, **{**extra, "standalone_mode": False})
-        except (KeyboardInterrupt, typer.Abort):
+        except (KeyboardInterrupt, Abort):
             code = INTERRUPTED
         except Exception as error:
             if os.environ.get(TRACEBACK_VARIABLE):
                 raise
             text, code = explain(error)
-            with contextlib.suppress(OSError):  # there is nowhere else to say it
-                sys.stderr.write(f"{text}\n")
-                sys.stderr.flush()
+            write_stderr(text)
         if sys.stdout is not None:
             abandon_output()
         sys.exit(code if isinstance(code, int) else 0)
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM or SIGHUP.
-
-    Args:
-        number: Which of them.
-    """
+    """SIGTERM or SIGHUP, with the exit code that the shell expects."""
 
     def __init__(self, number: int) -> None:
-        """Keep what the shell expects as the exit code."""
         super().__init__()
         self.code = 128 + number
 
@@ -184,8 +179,7 @@ def terminations_as_interrupts() -> Iterator[None]:
     """
     names = ("SIGTERM", "SIGHUP") if threading.current_thread() is threading.main_thread() else ()
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
-    before = {number: signal.getsignal(number) for number in numbers}
-    caught = [number for number in numbers if before[number] is signal.SIG_DFL]
+    caught = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
 
     def stop(number: int, frame: FrameType | None) -> None:
         for other in caught:
@@ -197,10 +191,10 @@ def terminations_as_interrupts() -> Iterator[None]:
     try:
         yield
     except Terminated as error:
-        raise typer.Exit(error.code) from None
+        raise Exit(error.code) from None
     finally:
         for number in caught:
-            signal.signal(number, before[number])
+            signal.signal(number, signal.SIG_DFL)
 
 
 def explain(error: Exception) -> tuple[str, int]:
@@ -239,20 +233,14 @@ SECONDS_BETWEEN_REMINDERS = 5.0
 
 
 class StatusLine:
-    """A line on standard error that is kept up to date.
-
-    Args:
-        quiet: Show nothing.
-    """
+    """A line on standard error that is kept up to date, or nothing if ``quiet``."""
 
     def __init__(self, quiet: bool = False) -> None:
-        """Nothing is shown yet."""
         self._quiet = quiet
         self._shown = -SECONDS_BETWEEN_LINES
         self._status: Any = None
 
     def __enter__(self) -> StatusLine:
-        """Take over the last line of a terminal."""
         if not self._quiet and sys.stderr.isatty():
             from rich.console import Console
 
@@ -260,10 +248,7 @@ class StatusLine:
             self._status.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Give the line back."""
+    def __exit__(self, *exception: object) -> None:
         if self._status is not None:
             self._status.stop()
 
@@ -286,6 +271,14 @@ class StatusLine:
                 done.set()
                 reminder.join()
 
+    @contextlib.contextmanager
+    def with_warnings(self) -> Iterator[None]:
+        """Show the warnings of the work between the lines of its progress."""
+        with self, warnings.catch_warnings():
+            warnings.simplefilter("always", RuntimeWarning)
+            warnings.showwarning = lambda message, *_: write_stderr(f"flexicase: warning: {message}")
+            yield
+
     def show(self, text: str, *, always: bool = False) -> None:
         """Show how things stand; where there is no terminal, at most once a second unless ``always``."""
         if self._status is not None:
@@ -294,10 +287,4 @@ class StatusLine:
             self._status.update(Text(text))  # names in it may have brackets, which are no markup
         elif not self._quiet and (always or time.monotonic() - self._shown >= SECONDS_BETWEEN_LINES):
             self._shown = time.monotonic()
-            self.note(text)
-
-    def note(self, text: str) -> None:
-        """Write a line; a closed terminal or a full disk does not disturb the work."""
-        with contextlib.suppress(OSError):
-            sys.stderr.write(f"{text}\n")
-            sys.stderr.flush()
+            write_stderr(text)

@@ -156,14 +156,11 @@ def picture(status: StudyStatus, entries: Iterable[LedgerEntry], running: dict[s
     overall.add_row(bar, headline(status))
     now = Table.grid(padding=(0, 2))
     for entry in entries:
-        progress = running.get(entry.task.id)
+        task, progress = entry.task, running.get(entry.task.id)
         if progress is not None:
-            task = entry.task
-            spent = time.time() - entry.started if entry.started else 0.0
-            cells = (
-                *(task.id[:8], task.problem, task.method, f"seed {task.seed}"),
-                *(f"{progress.step}/{progress.steps or '?'}", progress.note, format_duration(spent)),
-            )
+            spent = format_duration(time.time() - entry.started if entry.started else 0.0)
+            cells = [task.id[:8], task.problem, task.method, f"seed {task.seed}"]
+            cells += [f"{progress.step}/{progress.steps or '?'}", progress.note, spent]
             now.add_row(*map(_plain, cells))
     return Group(overall, now, _success_table(status))
 

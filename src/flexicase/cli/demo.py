@@ -6,14 +6,15 @@ import os
 import sys
 import time
 import webbrowser
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 from numpy.typing import NDArray
+from typer import Option
 
-from flexicase.cli._output import StatusLine, aligned, emit_json, write_stdout
+from flexicase.cli._output import AsJson, StatusLine, aligned, emit_json, write_stdout
 from flexicase.selection.fast_lexicase import FastLexicase
 from flexicase.selection.methods import PAPER_METHODS
 from flexicase.selection.select import select, select_indices
@@ -27,11 +28,11 @@ STUDY = Path("results") / "gp-paper"
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the pictures and the report.")] = Path("out"),
-    n: Annotated[int, typer.Option("-n", "--number", min=1, help="Selection events per method.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of everything that is drawn.")] = 0,
-    show: Annotated[bool, typer.Option("--open/--no-open", help="Open the report in a browser.")] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    out: Annotated[Path, Option(help="Folder for the pictures and the report.")] = Path("out"),
+    n: Annotated[int, Option("-n", "--number", min=1, help="Selection events per method.")] = 1000,
+    seed: Annotated[int, Option(min=0, help="Seed of everything that is drawn.")] = 0,
+    show: Annotated[bool, Option("--open/--no-open", help="Open the report in a browser.")] = True,
+    as_json: AsJson = False,
 ) -> None:
     """Show what flexicase does, in a minute.
 
@@ -43,29 +44,33 @@ def demo(
     can_draw = _can_import("matplotlib.figure")
     if can_draw:
         out.mkdir(parents=True, exist_ok=True)  # before the work: it may fail
-    said = _Sections(as_json)
     errors = example_errors()
 
-    said.title("Five methods select parents from one error matrix")
+    def say(text: str) -> None:
+        if not as_json:
+            write_stdout(text)
+
+    say("1. Five methods select parents from one error matrix\n\n")
     results = [measure(errors, method, n, seed) for method in PAPER_METHODS]
-    said.text(_methods_text(errors, results, n))
+    say(_methods_text(errors, results, n))
     with StatusLine(as_json).working("drawing"):
         pictures = draw(errors, out, n, seed) if can_draw else []
-    said.text("".join(f"picture: {path}\n" for path in pictures))
+    say("".join(f"picture: {path}\n" for path in pictures))
     if not pictures:
-        said.text("no pictures: matplotlib is not installed (pip install 'flexicase[report]')\n")
+        say("no pictures: matplotlib is not installed (pip install 'flexicase[report]')\n")
 
-    said.title("A program evolves")
-    run, evolved = evolve_program(seed, as_json)
-    said.text(evolved)
+    say("\n2. A program evolves\n\n")
+    say("Mirror Image: is one list of numbers the reverse of the other? 1000 random programs, lexicase selection.\n")
+    run, text = evolve_program(seed, as_json)
+    say(text)
 
-    said.title("Only the evaluations that selection reads")
+    say("\n3. Only the evaluations that selection reads\n\n")
     saved, text = save_evaluations(seed, as_json)
-    said.text(text)
+    say(text)
 
-    said.title("The paper's study, run again: two problems, five methods, 500 runs")
+    say("\n4. The paper's study, run again: two problems, five methods, 500 runs\n\n")
     page, text = report_study(out / "report", as_json)
-    said.text(text)
+    say(text)
     if as_json:
         emit_json(
             {
@@ -80,23 +85,7 @@ def demo(
         )
     elif page is not None and show and _has_browser():
         webbrowser.open(page.absolute().as_uri())
-    said.text("\nnext: flexicase --help, or docs/five-minutes.md\n")
-
-
-class _Sections:
-    """Prints numbered sections, or nothing if the command prints JSON."""
-
-    def __init__(self, quiet: bool) -> None:
-        self._quiet = quiet
-        self._number = 0
-
-    def title(self, title: str) -> None:
-        self._number += 1
-        self.text(f"{'' if self._number == 1 else chr(10)}{self._number}. {title}\n\n")
-
-    def text(self, text: str) -> None:
-        if not self._quiet:
-            write_stdout(text)
+    say("\nnext: flexicase --help, or docs/five-minutes.md\n")
 
 
 def _can_import(module: str) -> bool:
@@ -114,14 +103,7 @@ def _has_browser() -> bool:
 
 
 def measure(errors: NDArray[Any], method: str, n: int, seed: int) -> dict[str, Any]:
-    """Select ``n`` parents and summarise the counts.
-
-    Args:
-        errors: (n_individuals, n_cases) the example.
-        method: A method's name.
-        n: Selection events.
-        seed: Their seed.
-    """
+    """Select ``n`` parents from (n_individuals, n_cases) errors and summarise the counts."""
     outcome = select(errors, n, method, seed=seed)
     return {
         "method": method,
@@ -134,13 +116,7 @@ def measure(errors: NDArray[Any], method: str, n: int, seed: int) -> dict[str, A
 
 
 def best_time(errors: NDArray[Any], method: str, n: int) -> float:
-    """Seconds that selecting ``n`` parents without counts takes, the best of several calls.
-
-    Args:
-        errors: (n_individuals, n_cases) the example.
-        method: A method's name.
-        n: Selection events per call.
-    """
+    """Seconds that selecting ``n`` parents without counts takes, the best of several calls."""
     calls: list[float] = []
     while sum(calls) < TIMING_SECONDS:
         started = time.perf_counter()
@@ -150,30 +126,20 @@ def best_time(errors: NDArray[Any], method: str, n: int) -> float:
 
 
 def draw(errors: NDArray[Any], out: Path, n: int, seed: int) -> list[Path]:
-    """Write funnel.png and weights.png.
-
-    Args:
-        errors: (n_individuals, n_cases) the example.
-        out: Folder to write to.
-        n: Selection events per method.
-        seed: Their seed.
-
-    Returns:
-        The files written.
-    """
+    """Write funnel.png and weights.png, pictures of (n_individuals, n_cases) errors."""
     from matplotlib.figure import Figure
 
     from flexicase import plot
 
-    paths = [out / "funnel.png", out / "weights.png"]
-    for path in paths:
+    pictures = {
+        out / "funnel.png": partial(plot.funnel, n=n, seed=seed),
+        out / "weights.png": partial(plot.case_weights, method="weighted-num-nonzeros"),
+    }
+    for path, picture in pictures.items():
         figure = Figure(figsize=(7.0, 4.2), layout="constrained")
-        if path.name == "funnel.png":
-            plot.funnel(errors, n=n, seed=seed, ax=figure.subplots())
-        else:
-            plot.case_weights(errors, "weighted-num-nonzeros", ax=figure.subplots())
+        picture(errors, ax=figure.subplots())
         figure.savefig(path, dpi=160)
-    return paths
+    return list(pictures)
 
 
 def _methods_text(errors: NDArray[Any], results: list[dict[str, Any]], n: int) -> str:
@@ -199,31 +165,16 @@ def _methods_text(errors: NDArray[Any], results: list[dict[str, Any]], n: int) -
 
 
 def evolve_program(seed: int, quiet: bool) -> tuple[dict[str, Any], str]:
-    """Evolve a program for Mirror Image with the paper's settings, and explain it.
-
-    Args:
-        seed: Seed of the run.
-        quiet: Show no progress.
-
-    Returns:
-        The run as plain values, and the text about it.
-    """
+    """Evolve a program for Mirror Image with the paper's settings: the run as plain values, and a text about it."""
     from flexicase import gp, push
     from flexicase.cli.evolve import report
 
-    if not quiet:
-        write_stdout(
-            "Mirror Image: is one list of numbers the reverse of the other? 1000 random programs, lexicase selection.\n"
-        )
     with StatusLine(quiet) as progress:
-        run = gp.evolve(
-            PROBLEM,
-            "lexicase",
-            seed=seed,
-            callback=lambda record: progress.show(
-                f"generation {record.generation}: the best program solves {record.solved_cases} cases"
-            ),
-        )
+
+        def show(record: gp.GenerationRecord) -> None:
+            progress.show(f"generation {record.generation}: the best program solves {record.solved_cases} cases")
+
+        run = gp.evolve(PROBLEM, "lexicase", seed=seed, callback=show)
     text = report(run)
     program = run.simplified or run.best
     if run.simplified is not None:
@@ -244,7 +195,7 @@ def simulate(gains: NDArray[np.float64], starts: NDArray[np.float64]) -> NDArray
         starts: (b, 2) angles and speeds to start from, one row per case.
 
     Returns:
-        (m, b) errors: the simulated steps, of 0.02 seconds each, in which the pendulum is more than 0.05 radians off.
+        (m, b) errors: the steps of 0.02 seconds in which the pendulum is more than 0.05 radians off.
     """
     angle, speed = (np.repeat(column[None, :], len(gains), axis=0) for column in starts.T)
     off = np.zeros(angle.shape, dtype=np.int64)
@@ -257,15 +208,7 @@ def simulate(gains: NDArray[np.float64], starts: NDArray[np.float64]) -> NDArray
 
 
 def save_evaluations(seed: int, quiet: bool) -> tuple[dict[str, Any], str]:
-    """Select controllers while simulating, and simulate everything for comparison.
-
-    Args:
-        seed: Seed of the controllers, of the starts and of the selection.
-        quiet: Show no progress.
-
-    Returns:
-        The counts and times, and the text about them.
-    """
+    """Select controllers while simulating, then simulate everything: counts and times, and a text about them."""
     rng = np.random.default_rng(seed)
     gains = rng.uniform((0.0, 0.0), (40.0, 10.0), size=(CONTROLLERS, 2))
     starts = rng.uniform((-0.45, -1.5), (0.45, 1.5), size=(STARTS, 2))
@@ -297,15 +240,7 @@ def find_study() -> Path | None:
 
 
 def report_study(out: Path, quiet: bool) -> tuple[Path | None, str]:
-    """Write the report of the paper's study.
-
-    Args:
-        out: Folder for the report.
-        quiet: Show no progress.
-
-    Returns:
-        The page, None if there is none, and the text about it.
-    """
+    """Write the report of the paper's study: its page, if there is one, and a text about it."""
     study = find_study()
     if study is None:
         return None, f"the runs are not part of an installed package; they are in {STUDY} of a copy of the sources\n"

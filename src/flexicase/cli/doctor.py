@@ -5,11 +5,9 @@ from __future__ import annotations
 import platform
 import shutil
 from importlib import metadata
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
-import typer
-
-from flexicase.cli._output import aligned, emit_json, write_stdout
+from flexicase.cli._output import AsJson, aligned, emit_json, write_stdout
 
 EXTRAS = {
     "matplotlib": ("report", "pictures: flexicase.plot, evolve --plot, reports"),
@@ -25,13 +23,7 @@ EXTRAS = {
 
 
 class Feature(NamedTuple):
-    """Something that flexicase can do.
-
-    Attributes:
-        name: What.
-        packages: The packages that it needs besides the core.
-        commands: The programs that must be found.
-    """
+    """Something that flexicase can do, with the packages and programs that it needs besides the core."""
 
     name: str
     packages: tuple[str, ...] = ()
@@ -52,7 +44,7 @@ FEATURES = (
 )
 
 
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> None:
+def doctor(as_json: AsJson = False) -> None:
     """Say what is installed, and what is missing for what."""
     facts = examine()
     if as_json:
@@ -98,10 +90,10 @@ def examine() -> dict[str, Any]:
 
 def ability(feature: Feature) -> dict[str, Any]:
     """Whether a feature is ready to be used, and if not, for want of what."""
-    missing = [package for package in feature.packages if installed(package) is None]
-    missing += [f"the command {command}" for command in feature.commands if shutil.which(command) is None]
-    needs = [*feature.packages, *(f"the command {command}" for command in feature.commands)]
-    return {"ready": not missing, "needs": needs, "missing": missing}
+    found = {package: installed(package) for package in feature.packages}
+    found |= {f"the command {command}": shutil.which(command) for command in feature.commands}
+    missing = [name for name, where in found.items() if where is None]
+    return {"ready": not missing, "needs": list(found), "missing": missing}
 
 
 def installed(package: str) -> str | None:

@@ -8,17 +8,26 @@ import itertools
 import math
 import secrets
 import shlex
-import warnings
 from collections import deque
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, BadParameter, Option
 
 from flexicase import gp
 from flexicase._checkpoint import CheckpointError, prepare_folder, require_free
-from flexicase._checks import did_you_mean
-from flexicase.cli._output import StatusLine, check_picture, emit_json, terminations_as_interrupts, write_stdout
+from flexicase.cli._output import (
+    AsJson,
+    Resume,
+    Save,
+    StatusLine,
+    check_known,
+    check_picture,
+    emit,
+    misuse_of,
+    terminations_as_interrupts,
+    write_stderr,
+)
 from flexicase.gp import EvolutionResult, GenerationRecord, Variation
 from flexicase.gp._settings import EvolveSettings
 from flexicase.gp._state import read
@@ -35,12 +44,7 @@ RECENT_GENERATIONS = 20
 
 
 class Progress(StatusLine):
-    """Shows the generations of a run on standard error.
-
-    Args:
-        quiet: Show nothing.
-        settings: Settings of the run.
-    """
+    """Shows the generations of a run on standard error."""
 
     def __init__(self, quiet: bool, settings: EvolveSettings) -> None:
         super().__init__(quiet)
@@ -49,7 +53,6 @@ class Progress(StatusLine):
         self._total = 0.0
 
     def update(self, record: GenerationRecord) -> None:
-        """Show a generation."""
         self._seconds.append(record.seconds)
         self._total += record.seconds
         self.show(self.line(record), always=record.solved)
@@ -80,7 +83,7 @@ def _duration(seconds: float) -> str:
 def evolve(
     problem: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             help="Name of the problem ('flexicase problems' lists them), or a file of cases: CSV with columns "
             "input1, …, output1, …, or JSON.",
             show_default=False,
@@ -88,24 +91,22 @@ def evolve(
     ] = None,
     *,
     method: Annotated[
-        str | None, typer.Option(help="Selection method; 'flexicase methods' lists them. [default: lexicase]")
+        str | None, Option(help="Selection method; 'flexicase methods' lists them. [default: lexicase]")
     ] = None,
-    population: Annotated[
-        int | None, typer.Option(min=1, help="Number of individuals; the problem's by default.")
-    ] = None,
+    population: Annotated[int | None, Option(min=1, help="Number of individuals; the problem's by default.")] = None,
     generations: Annotated[
-        int | None, typer.Option(min=0, help="The last generation; the problem's by default, if --budget sets no end.")
+        int | None, Option(min=0, help="The last generation; the problem's by default, if --budget sets no end.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same run. Random by default.")] = None,
+    seed: Annotated[int | None, Option(min=0, help="Same seed, same run. Random by default.")] = None,
     partial: Annotated[
-        bool | None, typer.Option("--partial", help="Run programs only on the cases that selection needs.")
+        bool | None, Option("--partial", help="Run programs only on the cases that selection needs.")
     ] = None,
     default_weight: Annotated[
-        str | None, typer.Option(help="With --partial: weight of cases not visited yet, max or min. [default: max]")
+        str | None, Option(help="With --partial: weight of cases not visited yet, max or min. [default: max]")
     ] = None,
     sampling: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="NAME:SIZE",
             help="Run each generation on some cases: down:0.1, static:0.1, disjoint:0.1, rolling:0.1, informed:0.1, "
             "cohorts:10, phylogeny+down:0.1; settings follow after commas. [default: none]",
@@ -113,53 +114,51 @@ def evolve(
     ] = None,
     check: Annotated[
         str | None,
-        typer.Option(help="With --sampling: which sample solvers run on the other cases, all or first. [default: all]"),
+        Option(help="With --sampling: which sample solvers run on the other cases, all or first. [default: all]"),
     ] = None,
     budget: Annotated[
         int | None,
-        typer.Option(
+        Option(
             min=0,
             help="Executions after which the run ends. [default with --sampling: the cost of the problem's generations "
             "without it]",
         ),
     ] = None,
     profile: Annotated[
-        str | None, typer.Option(help="Defaults of a whole run: psb1, psb2 or propeller; other options override them.")
+        str | None, Option(help="Defaults of a whole run: psb1, psb2 or propeller; other options override them.")
     ] = None,
     record_samples: Annotated[
-        bool | None, typer.Option("--record-samples", help="Keep the cases of each sample in the records.")
+        bool | None, Option("--record-samples", help="Keep the cases of each sample in the records.")
     ] = None,
     n_selections: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--selections", min=1, help="Selections per generation, whose winners are all parents. [default: as needed]"
         ),
     ] = None,
     steps: Annotated[
-        int | None, typer.Option(min=1, help="Largest number of steps of one execution; the problem's by default.")
+        int | None, Option(min=1, help="Largest number of steps of one execution; the problem's by default.")
     ] = None,
     simplification_steps: Annotated[
-        int | None, typer.Option(min=0, help="Attempts to make a solution smaller. [default: 5000]")
+        int | None, Option(min=0, help="Attempts to make a solution smaller. [default: 5000]")
     ] = None,
     instruction_set: Annotated[
-        str | None, typer.Option(help="Instruction list: 2019, 2021, 2023 or psb2. [default: the problem's]")
+        str | None, Option(help="Instruction list: 2019, 2021, 2023 or psb2. [default: the problem's]")
     ] = None,
     initial: Annotated[
         Path | None,
-        typer.Option(help="File with a program per line: individuals of generation 0, filled up with random ones."),
+        Option(help="File with a program per line: individuals of generation 0, filled up with random ones."),
     ] = None,
     time_limit: Annotated[
-        float | None, typer.Option(min=0, metavar="SECONDS", help="Seconds after which no further generation is bred.")
+        float | None, Option(min=0, metavar="SECONDS", help="Seconds after which no further generation is bred.")
     ] = None,
     threads: Annotated[
-        int | None, typer.Option(min=1, help="Threads to use; the run does not depend on it. All by default.")
+        int | None, Option(min=1, help="Threads to use; the run does not depend on it. All by default.")
     ] = None,
-    save: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for checkpoints.")] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue from the checkpoint in the --save folder.")
-    ] = False,
-    plot: Annotated[Path | None, typer.Option(help="File for a picture of the run.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    save: Save = None,
+    resume: Resume = False,
+    plot: Annotated[Path | None, Option(help="File for a picture of the run.")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Evolve a program that solves a problem.
 
@@ -176,13 +175,12 @@ def evolve(
     arguments.setdefault("seed", secrets.randbits(48))
     settings = _check(problem if own is None else own, arguments, save, resume)
     problem = settings.problem.name
-    if plot is not None:
-        check_picture(plot)
+    check_picture(plot)
     folder = save or _spare_folder(f"{problem}-{arguments.get('method', 'lexicase')}-seed-{arguments['seed']}")
     arguments |= {"save": folder, "save_every": 30.0 if save else math.inf, "resume": resume}
     progress = Progress(as_json, settings)
     try:
-        with terminations_as_interrupts(), progress:
+        with terminations_as_interrupts(), progress.with_warnings():
             run = _followed(progress, folder, problem=own or problem, threads=threads, **arguments)
     finally:
         if folder is not None and not save:
@@ -196,10 +194,8 @@ def evolve(
             run_picture(run).savefig(plot, dpi=150)
             picture = str(plot)
     finally:  # print the result even if drawing fails
-        if as_json:
-            emit_json({**run.as_dict(), "picture": picture})
-        else:
-            write_stdout(report(run) + ("" if picture is None else f"picture: {picture}\n"))
+        text = report(run) + ("" if picture is None else f"picture: {picture}\n")
+        emit(as_json, {**run.as_dict(), "picture": picture}, text)
 
 
 #: Arguments of `flexicase.gp.evolve` that a checkpoint records and that have an option here.
@@ -211,18 +207,15 @@ SETTINGS = [
 
 
 def _followed(progress: Progress, folder: Path | None, **arguments: Any) -> EvolutionResult:
-    """Evolve; show warnings, and how to continue an interrupted run, between the lines of the progress."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", RuntimeWarning)
-        warnings.showwarning = lambda message, *_: progress.note(f"flexicase: warning: {message}")
-        try:
-            return gp.evolve(callback=progress.update, **arguments)
-        except KeyboardInterrupt:
-            if folder is None or not any(folder.glob("*.checkpoint")):
-                progress.note("stopped; nothing was saved")
-            else:
-                progress.note(f"saved; continue with: flexicase evolve --save {shlex.quote(str(folder))} --resume")
-            raise
+    """Evolve, and say how to continue an interrupted run."""
+    try:
+        return gp.evolve(callback=progress.update, **arguments)
+    except KeyboardInterrupt:
+        if folder is None or not any(folder.glob("*.checkpoint")):
+            write_stderr("stopped; nothing was saved")
+        else:
+            write_stderr(f"saved; continue with: flexicase evolve --save {shlex.quote(str(folder))} --resume")
+        raise
 
 
 def _spare_folder(name: str) -> Path | None:
@@ -273,12 +266,11 @@ def _from_file(problem: str | None) -> Problem | None:
     """The problem in a file of cases; None for the name of a problem."""
     if problem is None or problem in names() or not problem.removesuffix(".gz").endswith(CASE_FILES):
         return None
-    try:
-        return from_file(problem)
-    except OSError as error:
-        raise typer.BadParameter(f"{problem}: {error.strerror or error}", param_hint="PROBLEM") from None
-    except (TypeError, ValueError) as error:
-        raise typer.BadParameter(str(error), param_hint="PROBLEM") from None
+    with misuse_of("PROBLEM"):
+        try:
+            return from_file(problem)
+        except OSError as error:
+            raise ValueError(f"{problem}: {error.strerror or error}") from None
 
 
 def _programs(path: Path) -> list[str]:
@@ -290,45 +282,43 @@ def _programs(path: Path) -> list[str]:
             raise ValueError(f"must have at most {MAX_INITIAL_BYTES:,} bytes")
         lines = [line.strip() for line in data.decode().splitlines()]
     except UnicodeDecodeError:
-        raise typer.BadParameter(f"{path}: must be UTF-8 text", param_hint="--initial") from None
+        raise BadParameter(f"{path}: must be UTF-8 text", param_hint="--initial") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise typer.BadParameter(f"{path}: {reason}", param_hint="--initial") from None
+        raise BadParameter(f"{path}: {reason}", param_hint="--initial") from None
     return [line for line in lines if line and not line.startswith(";")]
 
 
 def _check(problem: str | Problem | None, arguments: dict[str, Any], save: Path | None, resume: bool) -> EvolveSettings:
     """The settings of the run; refuses invalid options before it starts."""
     if problem is None:
-        raise typer.BadParameter("the name of a problem is missing", param_hint="PROBLEM")
-    if isinstance(problem, str) and problem not in names():
-        raise typer.BadParameter(f"unknown problem {problem!r}{did_you_mean(problem, names())}", param_hint="PROBLEM")
+        raise BadParameter("the name of a problem is missing", param_hint="PROBLEM")
+    if isinstance(problem, str):
+        check_known(problem, names(), "PROBLEM", "problem")
     if save is not None and not resume:
-        try:
+        with misuse_of("--save"):
             require_free(save, remedy="pass --resume to continue it")
-        except ValueError as error:
-            raise typer.BadParameter(str(error), param_hint="--save") from None
     try:
         settings = evolve_settings(problem, **arguments)
         if settings.partial:
             FastLexicase(0, settings.method)
     except (TypeError, ValueError) as error:
-        raise typer.BadParameter(str(error)) from None
+        raise BadParameter(str(error)) from None
     return settings
 
 
 def _resumed(folder: Path | None, problem: str | None, arguments: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
     """Problem and arguments of the run to continue: those given, and those of its checkpoint for the rest."""
     if folder is None:
-        raise typer.BadParameter("needs the folder of the checkpoint as --save", param_hint="--resume")
+        raise BadParameter("needs the folder of the checkpoint as --save", param_hint="--resume")
     found = read(folder)
     if found is None:
         if problem is None:
-            raise typer.BadParameter(f"no checkpoint in {folder}", param_hint="--resume")
+            raise BadParameter(f"no checkpoint in {folder}", param_hint="--resume")
         return problem, arguments
     settings = found[0]
     if problem not in (None, settings["problem"]):
-        raise typer.BadParameter(f"the checkpoint is of {settings['problem']}, not of {problem}", param_hint="PROBLEM")
+        raise BadParameter(f"the checkpoint is of {settings['problem']}, not of {problem}", param_hint="PROBLEM")
     recorded = {"sampling": "none"} | {name: settings[name] for name in SETTINGS if settings.get(name) is not None}
     try:
         variation = Variation(**settings["variation"])

@@ -6,10 +6,10 @@ import math
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, BadParameter, Context, Exit, Option, Typer
 
 from flexicase import problems
-from flexicase.cli._output import FAILED, aligned, emit_json, standard_input, write_stdout
+from flexicase.cli._output import FAILED, AsJson, aligned, emit, misuse_of, standard_input
 from flexicase.problems import Cases, ErrorMeasure, Problem, ProgramScore
 from flexicase.push import Program, Symbol, to_text
 from flexicase.push.draws import Generator
@@ -20,44 +20,36 @@ FIXED_SAMPLES = 2
 SHOWN_FAILURES = 5
 MAX_WIDTH = 70
 
-app = typer.Typer(help="List and describe problems, and score programs.", rich_markup_mode=None)
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of a problem; 'flexicase problems' lists them.")]
+app = Typer(help="List and describe problems, and score programs.", rich_markup_mode=None)
+Name = Annotated[str, Argument(metavar="NAME", help="Name of a problem; 'flexicase problems' lists them.")]
 
 
 @app.callback(invoke_without_command=True, epilog="\b\nExample:\n  flexicase problems show mirror-image")
 def listing(
-    context: typer.Context,
-    suite: Annotated[
-        str | None, typer.Option(help="List only the problems of a benchmark suite: psb1 or psb2.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list.")] = False,
+    context: Context,
+    suite: Annotated[str | None, Option(help="List only the problems of a benchmark suite: psb1 or psb2.")] = None,
+    as_json: Annotated[bool, Option("--json", help="Print a JSON list.")] = False,
 ) -> None:
     """List and describe problems, and score programs."""
     if context.invoked_subcommand is not None:
         return
-    try:
-        names = problems.names(suite)  # type: ignore[arg-type]
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--suite") from None
-    rows = [_row(problems.load(name)) for name in names]
-    if as_json:
-        emit_json(rows)
-    else:
-        write_stdout(aligned(tuple(rows[0]), [tuple(row.values()) for row in rows]))
+    with misuse_of("--suite"):
+        rows = [_row(problems.load(name)) for name in problems.names(suite)]  # type: ignore[arg-type]
+    emit(as_json, rows, aligned(tuple(rows[0]), [tuple(row.values()) for row in rows]))
 
 
 @app.command(epilog="\b\nExample:\n  flexicase problems show last-index-of-zero")
 def show(
     name: Name,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the random cases.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    seed: Annotated[int, Option(min=0, help="Seed of the random cases.")] = 0,
+    as_json: AsJson = False,
 ) -> None:
     """Describe a problem and show some of its cases."""
     problem = _load(name)
     fixed = problem.fixed_cases().inputs
     fixed = fixed[:: max(1, len(fixed) // FIXED_SAMPLES)][:FIXED_SAMPLES]
     cases = problem.cases(fixed) + problem.draw_cases(SAMPLES - len(fixed), seed)
-    emit_json(_as_dict(problem, cases)) if as_json else write_stdout(_description(problem, cases))
+    emit(as_json, _as_dict(problem, cases), _description(problem, cases))
 
 
 @app.command(
@@ -67,13 +59,13 @@ def show(
 def score(
     name: Name,
     program: Annotated[
-        str, typer.Option(metavar="FILE", help="A Push program as Clojush prints it; - reads standard input.")
+        str, Option(metavar="FILE", help="A Push program as Clojush prints it; - reads standard input.")
     ],
     n_random_cases: Annotated[
-        int, typer.Option("--random-cases", min=0, help="Number of random cases, besides the fixed ones.")
+        int, Option("--random-cases", min=0, help="Number of random cases, besides the fixed ones.")
     ] = 300,
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same random cases.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    seed: Annotated[int, Option(min=0, help="Same seed, same random cases.")] = 0,
+    as_json: AsJson = False,
 ) -> None:
     """Run a program on the fixed cases of a problem and on random ones.
 
@@ -81,21 +73,16 @@ def score(
     program cannot be read.
     """
     problem = _load(name)
-    n_inputs = len(problem.draw_cases(1, 0).inputs[0])
-    code = _read(program, n_inputs)
-    try:
+    code = _read(program, n_inputs=len(problem.draw_cases(1, 0).inputs[0]))
+    with misuse_of("--random-cases"):
         outcome = problems.score(problem, code, n_random_cases, seed)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--random-cases") from None
-    emit_json(_score_as_dict(outcome, seed)) if as_json else write_stdout(_report(outcome))
-    raise typer.Exit(0 if outcome.passed else FAILED)
+    emit(as_json, _score_as_dict(outcome, seed), _report(outcome))
+    raise Exit(0 if outcome.passed else FAILED)
 
 
 def _load(name: str) -> Problem:
-    try:
+    with misuse_of("NAME"):
         return problems.load(name)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="NAME") from None
 
 
 def _read(source: str, n_inputs: int) -> Program:
@@ -104,9 +91,9 @@ def _read(source: str, n_inputs: int) -> Program:
         data = standard_input().read() if source == "-" else Path(source).read_bytes()
         return problems.read_program(data.decode("utf-8-sig"), n_inputs)
     except OSError as error:
-        raise typer.BadParameter(f"{where}: {error.strerror}", param_hint="--program") from None
+        raise BadParameter(f"{where}: {error.strerror}", param_hint="--program") from None
     except (ValueError, TypeError) as error:
-        raise typer.BadParameter(f"{where}: {error}", param_hint="--program") from None
+        raise BadParameter(f"{where}: {error}", param_hint="--program") from None
 
 
 def _row(problem: Problem) -> dict[str, Any]:
@@ -133,18 +120,14 @@ def _as_dict(problem: Problem, cases: Cases) -> dict[str, Any]:
 
 
 def _description(problem: Problem, cases: Cases) -> str:
-    settings = problem.settings
-    row = _row(problem)
+    row, settings = _row(problem), problem.settings
+    shares = problem.gene_shares
     facts = [
         ("cases", f"{row['train']} for training, {row['test']} for testing"),
         ("errors per case", ", ".join(f"{_error_name(m)} of {m.stack}" for m in problem.measures)),
         ("stacks", " ".join(problem.stacks)),
         ("genes", f"{row['genes']}: instructions and {' '.join(map(_generator, problem.generators))}"),
-        *(
-            [("shares of genes", "{:.0%} inputs, {:.0%} constants".format(*problem.gene_shares))]
-            if problem.gene_shares
-            else []
-        ),
+        *([("shares of genes", "{:.0%} inputs, {:.0%} constants".format(*shares))] if shares else []),
         ("steps of a run", str(settings.steps)),
         ("points of a program", f"at most {settings.variation.max_points}"),
         ("generations", str(settings.generations)),
@@ -178,10 +161,11 @@ def _inputs(cases: Cases, case: int) -> str:
 
 def _report(outcome: ProgramScore) -> str:
     failing = outcome.failing
-    tried = (
-        f"{outcome.n_fixed} fixed and {len(outcome.cases) - outcome.n_fixed} random cases of {outcome.problem.title}"
+    n_random = len(outcome.cases) - outcome.n_fixed
+    head = (
+        f"{outcome.n_fixed} fixed and {n_random} random cases of {outcome.problem.title}: "
+        f"total error {outcome.total:g}, {len(failing)} failing\n"
     )
-    head = f"{tried}: total error {outcome.total:g}, {len(failing)} failing\n"
     if not failing:
         return head
     rows = [

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, BadParameter, Exit, Option
 
-from flexicase._checks import did_you_mean
-from flexicase.cli._output import FAILED, emit_json, terminations_as_interrupts, write_stdout
+from flexicase.cli._output import FAILED, check_known, emit_json, terminations_as_interrupts, write_stderr, write_stdout
 from flexicase.cli.studies import (
     DEFAULT_STUDIES,
     AsJson,
@@ -34,16 +32,16 @@ REPORT = "report"
 def reproduce(
     targets: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="[TARGET]...",
             help="table2, fig1, fig2: programs; fig3, fig4, table3: images; all of these if left out. beyond: partial "
             "evaluation.",
         ),
     ] = None,
     *,
-    preset: Annotated[str, typer.Option(help="smoke: 2 minutes; laptop: 20 minutes; paper: the full study.")] = "smoke",
+    preset: Annotated[str, Option(help="smoke: 2 minutes; laptop: 20 minutes; paper: the full study.")] = "smoke",
     cifar_dir: Annotated[
-        Path | None, typer.Option(help="Folder with CIFAR-10, which the image study of paper needs.")
+        Path | None, Option(help="Folder with CIFAR-10, which the image study of paper needs.")
     ] = None,
     workers: Workers = None,
     nice: Nice = 0,
@@ -65,10 +63,8 @@ def reproduce(
     from flexicase.report.write import check_folder
 
     for target in targets or ():
-        if target not in TARGETS:
-            raise typer.BadParameter(f"unknown target {target!r}{did_you_mean(target, TARGETS)}", param_hint="TARGET")
-    if preset not in PRESETS:
-        raise typer.BadParameter(f"unknown preset {preset!r}{did_you_mean(preset, PRESETS)}", param_hint="--preset")
+        check_known(target, TARGETS, "TARGET", "target")
+    check_known(preset, PRESETS, "--preset", "preset")
     wanted = dict.fromkeys(study for target in targets or PAPER_TARGETS for study in TARGETS[target])
     names = _available(wanted, preset, cifar_dir, bool(targets))
     specs = [load_spec(preset_path(study, preset)) for study in names]
@@ -89,7 +85,7 @@ def reproduce(
         write_stdout(
             "".join(f"{success_table(Study(studies / name))}\nreport: {page}\n" for name, page in pages.items())
         )
-    raise typer.Exit(code)
+    raise Exit(code)
 
 
 def _available(wanted: Iterable[str], preset: str, cifar_dir: Path | None, named: bool) -> list[str]:
@@ -99,18 +95,17 @@ def _available(wanted: Iterable[str], preset: str, cifar_dir: Path | None, named
     if cifar_dir is not None:
         os.environ[DATA_VARIABLE] = str(cifar_dir.absolute())
     studies = list(wanted)
-    if "image" not in studies:
-        return studies
-    problem = None
     if importlib.util.find_spec("torch") is None:
         problem = "the image study needs PyTorch: pip install 'flexicase[torch]'"
     elif preset == "paper" and DATA_VARIABLE not in os.environ:
         problem = "the paper's image study needs --cifar-dir, the folder with CIFAR-10"
-    if problem is None:
+    else:
+        return studies
+    if "image" not in studies:
         return studies
     if named:
-        raise typer.BadParameter(problem, param_hint="TARGET")
-    sys.stderr.write(f"left out: {problem}\n")
+        raise BadParameter(problem, param_hint="TARGET")
+    write_stderr(f"left out: {problem}")
     return [study for study in studies if study != "image"]
 
 

@@ -6,16 +6,16 @@ import dataclasses
 import json
 import secrets
 import sys
+from collections.abc import Sequence
 from typing import Annotated, Any
 
-import numpy as np
-import typer
 from numpy.typing import NDArray
+from typer import Argument, BadParameter, Exit, Option
 
 import flexicase
-from flexicase._checks import check_choice
+from flexicase._checks import check_choice, first_invalid
 from flexicase.cli._error_files import HEADERS, read_errors
-from flexicase.cli._output import FAILED, aligned, emit_json, standard_input, tab_separated, write_stdout
+from flexicase.cli._output import FAILED, AsJson, aligned, emit, emit_json, misuse_of, standard_input, write_stdout
 from flexicase.selection.epsilon import MAD_MODES, Epsilon
 from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.methods import PAPER_METHODS, resolve_method
@@ -31,41 +31,42 @@ COUNTS = ("evaluations", "evaluations_distinct", "cases_used", "ended")
 def select(
     errors: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="ERRORS",
             help="Errors, one row per individual and one column per case, lower is better: "
             "csv (comma, semicolon, tab or blanks), npy, npz or parquet; - reads standard input.",
         ),
     ],
     *,
-    n: Annotated[int, typer.Option("-n", "--number", min=0, max=MAX_EVENTS, help="How many parents to select.")] = 1,
-    method: Annotated[str, typer.Option(help="Selection method; 'flexicase methods' lists them.")] = "lexicase",
-    seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same parents. Random if left out.")] = None,
-    counts: Annotated[bool, typer.Option("--counts", help="Print the counts of every selection event too.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    threads: Annotated[int, typer.Option(min=1, help="Threads to use; the parents do not depend on it.")] = 1,
-    nan: Annotated[str, typer.Option(help="NaN errors: 'raise' refuses them, 'worst' counts them as worst.")] = "raise",
-    maximize: Annotated[bool, typer.Option("--maximize", help="The file has scores: higher is better.")] = False,
+    n: Annotated[int, Option("-n", "--number", min=0, max=MAX_EVENTS, help="How many parents to select.")] = 1,
+    method: Annotated[str, Option(help="Selection method; 'flexicase methods' lists them.")] = "lexicase",
+    seed: Annotated[int | None, Option(min=0, help="Same seed, same parents. Random if left out.")] = None,
+    counts: Annotated[bool, Option("--counts", help="Print the counts of every selection event too.")] = False,
+    as_json: AsJson = False,
+    threads: Annotated[int, Option(min=1, help="Threads to use; the parents do not depend on it.")] = 1,
+    nan: Annotated[str, Option(help="NaN errors: 'raise' refuses them, 'worst' counts them as worst.")] = "raise",
+    maximize: Annotated[bool, Option("--maximize", help="The file has scores: higher is better.")] = False,
     solved: Annotated[
-        float | None, typer.Option(help="Error or score from which on a case counts as solved. Errors: exactly 0.")
+        float | None, Option(help="Error or score from which on a case counts as solved. Errors: exactly 0.")
     ] = None,
     replace: Annotated[
-        bool, typer.Option("--replace/--no-replace", help="Whether an individual may be selected again.")
+        bool, Option("--replace/--no-replace", help="Whether an individual may be selected again.")
     ] = True,
     epsilon: Annotated[
-        str | None, typer.Option(help="Distance from the best that survives a case: a number, or 'mad'.")
+        str | None, Option(help="Distance from the best that survives a case: a number, or 'mad'.")
     ] = None,
-    header: Annotated[str, typer.Option(help="Whether the first line of a csv names columns: auto, yes, no.")] = "auto",
+    header: Annotated[str, Option(help="Whether the first line of a csv names columns: auto, yes, no.")] = "auto",
 ) -> None:
     """Select parents from an error matrix.
 
     Prints one index per line, counted from 0; with --counts a table (tab-separated if piped).
     """
     chosen = _method(method, epsilon)
-    _choice(nan, "--nan", ("raise", "worst"))
-    _choice(header, "--header", HEADERS)
-    if seed is None:
-        seed = secrets.randbits(48)
+    with misuse_of("--nan"):
+        check_choice(nan, "the value", ("raise", "worst"))
+    with misuse_of("--header"):
+        check_choice(header, "the value", HEADERS)
+    seed = secrets.randbits(48) if seed is None else seed
     matrix = _read(errors, header)
     if nan == "raise":
         _refuse_nan(matrix, errors)
@@ -80,19 +81,17 @@ def select(
 
 
 def _method(name: str, epsilon: str | None) -> Method:
-    try:
+    with misuse_of("--method"):
         method = resolve_method(name)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--method") from None
     if epsilon is None:
         return method
     if not isinstance(method, Lexicase):
-        raise typer.BadParameter(f"method {name!r} is not a lexicase method and has none", param_hint="--epsilon")
+        raise BadParameter(f"method {name!r} is not a lexicase method and has none", param_hint="--epsilon")
     try:
         return dataclasses.replace(method, epsilon=_number_or_name(epsilon))
     except ValueError:
         names = ", ".join(("mad", *(f"mad-{mode}" for mode in MAD_MODES)))
-        raise typer.BadParameter(
+        raise BadParameter(
             f"expected a number of at least 0 or one of {names}, got {epsilon!r}", param_hint="--epsilon"
         ) from None
 
@@ -104,26 +103,19 @@ def _number_or_name(text: str) -> Epsilon:
         return text
 
 
-def _choice(value: str, option: str, choices: tuple[str, ...]) -> None:
-    try:
-        check_choice(value, "the value", choices)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint=option) from None
-
-
 def _read(errors: str, header: str) -> NDArray[Any]:
-    if errors == "-":
-        return read_errors(standard_input(), header=header, name="standard input")  # type: ignore[arg-type]
-    return read_errors(errors, header=header)  # type: ignore[arg-type]
+    source, name = (standard_input(), "standard input") if errors == "-" else (errors, None)
+    return read_errors(source, header=header, name=name)  # type: ignore[arg-type]
 
 
 def _refuse_nan(matrix: NDArray[Any], name: str) -> None:
-    missing = np.isnan(matrix)
-    if missing.any():
-        row, case = np.argwhere(missing)[0]
+    found = first_invalid(matrix)
+    if found is not None:
         where = "standard input" if name == "-" else name
+        individual, case = found
         raise ValueError(
-            f"{where}: individual {row}, case {case} (counted from 0) is NaN; --nan worst counts it as the worst error"
+            f"{where}: individual {individual}, case {case} (counted from 0) is NaN; "
+            "--nan worst counts it as the worst error"
         )
 
 
@@ -148,35 +140,38 @@ def _as_dict(outcome: Selection, method: str, seed: int) -> dict[str, Any]:
 def _count_table(outcome: Selection, method: str) -> str:
     columns = _counts(outcome)
     if columns is None:
-        raise typer.BadParameter(f"method {method!r} uses all cases at once and has none", param_hint="--counts")
+        raise BadParameter(f"method {method!r} uses all cases at once and has none", param_hint="--counts")
     rows = list(zip(outcome.indices.tolist(), *columns.values(), strict=True))
     return (aligned if sys.stdout is not None and sys.stdout.isatty() else tab_separated)(("index", *columns), rows)
 
 
+def tab_separated(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Lines of tab-separated values."""
+    return "".join("\t".join(map(str, row)) + "\n" for row in (header, *rows))
+
+
 def methods(
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list of names and descriptions.")] = False,
+    as_json: Annotated[bool, Option("--json", help="Print a JSON list of names and descriptions.")] = False,
 ) -> None:
     """List the selection methods, the paper's five first."""
     described = [(name, resolve_method(name).describe()) for name in method_names()]
-    if as_json:
-        emit_json([{"name": n, "description": d, "paper": n in PAPER_METHODS} for n, d in described])
-    else:
-        write_stdout(aligned(("method", "what it does"), described))
+    values = [{"name": n, "description": d, "paper": n in PAPER_METHODS} for n, d in described]
+    emit(as_json, values, aligned(("method", "what it does"), described))
 
 
 def verify(
     draws: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             metavar="DRAWS",
             help="JSON object: for each matrix of the battery, by its name, the indices of at least 100 parents; "
             "- reads standard input.",
         ),
     ] = None,
     *,
-    method: Annotated[str, typer.Option(help="Method that the selector implements.")] = "lexicase",
-    battery: Annotated[bool, typer.Option("--battery", help="Print the battery, with exact probabilities.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    method: Annotated[str, Option(help="Method that the selector implements.")] = "lexicase",
+    battery: Annotated[bool, Option("--battery", help="Print the battery, with exact probabilities.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Test recorded draws of any selector against the exact probabilities of a method.
 
@@ -186,18 +181,16 @@ def verify(
         emit_json(read_battery())
         return
     if draws is None:
-        raise typer.BadParameter("the file with recorded draws is missing", param_hint="DRAWS")
+        raise BadParameter("the file with recorded draws is missing", param_hint="DRAWS")
     chosen = _method(method, None)
     try:
         found = verify_draws(json.loads(_read_bytes(draws)), chosen)
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"{draws}: {error}") from None
-    if as_json:
-        failures = [{"matrix": f.matrix, "p_value": f.p_value, "cause": f.cause} for f in found.failures]
-        emit_json({"passed": found.passed, "p_value": found.p_value, "method": method, "failures": failures})
-    else:
-        write_stdout(f"{found}\n")
-    raise typer.Exit(0 if found.passed else FAILED)
+    failures = [{"matrix": f.matrix, "p_value": f.p_value, "cause": f.cause} for f in found.failures]
+    values = {"passed": found.passed, "p_value": found.p_value, "method": method, "failures": failures}
+    emit(as_json, values, f"{found}\n")
+    raise Exit(0 if found.passed else FAILED)
 
 
 def _read_bytes(source: str) -> bytes:

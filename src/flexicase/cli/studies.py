@@ -12,10 +12,20 @@ from dataclasses import asdict, astuple, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, BadParameter, Exit, Option
 
 from flexicase._checks import did_you_mean
-from flexicase.cli._output import FAILED, aligned, emit_json, explain, terminations_as_interrupts, write_stdout
+from flexicase.cli._output import (
+    FAILED,
+    StatusLine,
+    aligned,
+    emit,
+    emit_json,
+    explain,
+    misuse_of,
+    terminations_as_interrupts,
+    write_stdout,
+)
 from flexicase.experiments._tables import MANIFEST, locate
 
 if TYPE_CHECKING:
@@ -26,38 +36,38 @@ if TYPE_CHECKING:
     from flexicase.experiments.study import StudyStatus
 
 
-Studies = Annotated[Path, typer.Option("--studies", help="Folder of all studies.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value.")]
-Workers = Annotated[int | None, typer.Option(min=1, help="Runs at a time; by default one per processor.")]
-Nice = Annotated[int, typer.Option(min=0, max=19, help="Added to the niceness of the runs.")]
+Studies = Annotated[Path, Option("--studies", help="Folder of all studies.")]
+AsJson = Annotated[bool, Option("--json", help="Print one JSON value.")]
+Workers = Annotated[int | None, Option(min=1, help="Runs at a time; by default one per processor.")]
+Nice = Annotated[int, Option(min=0, max=19, help="Added to the niceness of the runs.")]
 Cluster = Annotated[
-    str | None, typer.Option(help="ray, ray://HOST:PORT or slurm (needs flexicase[cluster]); by default this machine.")
+    str | None, Option(help="ray, ray://HOST:PORT or slurm (needs flexicase[cluster]); by default this machine.")
 ]
 ClusterOptions = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--cluster-option",
         metavar="KEY=VALUE",
         help="Option of Ray's actors (num_gpus=1) or Slurm's jobs (slurm_partition=long); may be repeated.",
     ),
 ]
-MaxAttempts = Annotated[int, typer.Option(min=1, help="Failures after which a run is quarantined.")]
+MaxAttempts = Annotated[int, Option(min=1, help="Failures after which a run is quarantined.")]
 AllowCode = Annotated[
-    bool, typer.Option("--allow-code", help="Import the class that the study's kind names, which runs its code.")
+    bool, Option("--allow-code", help="Import the class that the study's kind names, which runs its code.")
 ]
 DEFAULT_STUDIES = Path("studies")
 
 
 def run(
-    spec: Annotated[Path, typer.Argument(metavar="SPEC.toml", help="The study file.")],
+    spec: Annotated[Path, Argument(metavar="SPEC.toml", help="The study file.")],
     *,
     workers: Workers = None,
     max_attempts: MaxAttempts = 3,
     nice: Nice = 0,
     hang_timeout: Annotated[
-        float | None, typer.Option(min=0.1, help="Seconds without progress after which a run is killed.")
+        float | None, Option(min=0.1, help="Seconds without progress after which a run is killed.")
     ] = None,
-    retry_quarantined: Annotated[bool, typer.Option("--retry-quarantined", help="Try quarantined runs again.")] = False,
+    retry_quarantined: Annotated[bool, Option("--retry-quarantined", help="Try quarantined runs again.")] = False,
     cluster: Cluster = None,
     cluster_option: ClusterOptions = None,
     studies: Studies = DEFAULT_STUDIES,
@@ -81,7 +91,7 @@ def run(
     elif code <= FAILED:
         text = f"study: {study.folder} (flexicase export {loaded.name} writes the results)"
         write_stdout(f"{success_table(study)}\n{text}\n")
-    raise typer.Exit(code)
+    raise Exit(code)
 
 
 def executor_for(cluster: str | None, settings: list[str] | None) -> AbstractContextManager[ExecutorFactory]:
@@ -92,7 +102,7 @@ def executor_for(cluster: str | None, settings: list[str] | None) -> AbstractCon
     for setting in settings or ():
         key, equals, value = setting.partition("=")
         if not equals:
-            raise typer.BadParameter(f"expected KEY=VALUE, got {setting!r}", param_hint="--cluster-option")
+            raise BadParameter(f"expected KEY=VALUE, got {setting!r}", param_hint="--cluster-option")
         try:
             options[key] = json.loads(value)
         except ValueError:
@@ -124,7 +134,7 @@ def run_with_display(
 
 
 def status(
-    name: Annotated[str | None, typer.Argument(metavar="[STUDY]", help="A study; by default all.")] = None,
+    name: Annotated[str | None, Argument(metavar="[STUDY]", help="A study; by default all.")] = None,
     *,
     studies: Studies = DEFAULT_STUDIES,
     as_json: AsJson = False,
@@ -146,11 +156,9 @@ def status(
             code = FAILED
             reason = explain(error)[0].removeprefix("flexicase: ")
             found.append(({"study": study.folder.name, "error": str(error)}, f"{study.folder.name}: {reason}\n"))
-    if as_json:
-        emit_json([value for value, _ in found])
-    else:
-        write_stdout("".join(text for _, text in found) or f"no studies in {studies}\n")
-    raise typer.Exit(code)
+    text = "".join(text for _, text in found) or f"no studies in {studies}\n"
+    emit(as_json, [value for value, _ in found], text)
+    raise Exit(code)
 
 
 def _describe(study: Study, *, in_full: bool) -> tuple[dict[str, Any], str]:
@@ -171,10 +179,10 @@ def _describe(study: Study, *, in_full: bool) -> tuple[dict[str, Any], str]:
 
 
 def export(
-    name: Annotated[str, typer.Argument(metavar="STUDY", help="The study.")],
+    name: Annotated[str, Argument(metavar="STUDY", help="The study.")],
     *,
-    out: Annotated[Path | None, typer.Option(help="Folder for the files; by default 'results' in the study's.")] = None,
-    format: Annotated[str, typer.Option(help="parquet or csv (compressed).")] = "parquet",  # noqa: A002
+    out: Annotated[Path | None, Option(help="Folder for the files; by default 'results' in the study's.")] = None,
+    format: Annotated[str, Option(help="parquet or csv (compressed).")] = "parquet",  # noqa: A002
     studies: Studies = DEFAULT_STUDIES,
     as_json: AsJson = False,
 ) -> None:
@@ -183,14 +191,10 @@ def export(
     Files called runs and rows depend on the study alone; times, machines and versions are in other files.
     """
     exported = write_results(find_study(studies, name), out, format)
-    if as_json:
-        files = {path.name: path.stat().st_size for path in exported.files}
-        emit_json({"folder": str(exported.folder), "done": exported.done, "runs": exported.planned, "files": files})
-    else:
-        write_stdout(
-            f"{exported.done} of {exported.planned} runs, {exported.rows:,} rows, {exported.bytes / 1e6:.2f} MB: "
-            f"{exported.folder}\n"
-        )
+    folder, done, planned = exported.folder, exported.done, exported.planned
+    files = {path.name: path.stat().st_size for path in exported.files}
+    text = f"{done} of {planned} runs, {exported.rows:,} rows, {exported.bytes / 1e6:.2f} MB: {folder}\n"
+    emit(as_json, {"folder": str(folder), "done": done, "runs": planned, "files": files}, text)
 
 
 def write_results(study: Study, out: Path | None = None, format: str = "parquet") -> ExportSummary:  # noqa: A002
@@ -199,12 +203,12 @@ def write_results(study: Study, out: Path | None = None, format: str = "parquet"
     from flexicase.experiments._tables import FORMATS
 
     if format not in FORMATS:
-        raise typer.BadParameter(f"expected parquet or csv, got {format!r}", param_hint="--format")
+        raise BadParameter(f"expected parquet or csv, got {format!r}", param_hint="--format")
     return export_study(study, out or study.folder / "results", format)
 
 
 def import_(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="An export.")],
+    folder: Annotated[Path, Argument(metavar="FOLDER", help="An export.")],
     *,
     allow_code: AllowCode = False,
     studies: Studies = DEFAULT_STUDIES,
@@ -219,15 +223,13 @@ def import_(
     except LockedError as error:
         raise OSError(f"{error}: stop it first") from error
     status = _status(study)
-    if as_json:
-        emit_json({"study": study.folder.name, "new": new, **asdict(status)})
-    else:
-        done = f"{new} new runs, {status.counts['done']} of {status.total} done"
-        write_stdout(f"{done}; to continue: flexicase run {folder / 'study.toml'} --studies {studies}\n")
+    done = f"{new} new runs, {status.counts['done']} of {status.total} done"
+    text = f"{done}; to continue: flexicase run {folder / 'study.toml'} --studies {studies}\n"
+    emit(as_json, {"study": study.folder.name, "new": new, **asdict(status)}, text)
 
 
 def rerun(
-    ids: Annotated[list[str], typer.Argument(metavar="RUN_ID...", help="Ids of finished runs, or their first digits.")],
+    ids: Annotated[list[str], Argument(metavar="RUN_ID...", help="Ids of finished runs, or their first digits.")],
     *,
     allow_code: AllowCode = False,
     studies: Studies = DEFAULT_STUDIES,
@@ -237,15 +239,12 @@ def rerun(
 
     The exit code is 1 if anything but times differs.
     """
-    from flexicase.cli._output import StatusLine
     from flexicase.experiments import find_run
     from flexicase.experiments import rerun as repeat
     from flexicase.experiments._outcomes import one_line
 
-    try:
+    with misuse_of("RUN_ID"):
         found = [find_run(studies, run_id) for run_id in ids]
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="RUN_ID") from None
     comparisons = []
     for study, entry in found:
         name = one_line(f"{entry.task.id} ({entry.task.problem}, {entry.task.method}, seed {entry.task.seed})")
@@ -261,15 +260,13 @@ def rerun(
             write_stdout(f"{name}: {comparison.rows} rows × {len(comparison.columns)} columns {verdict}\n")
     if as_json:
         emit_json([{"run": c.run_id, "identical": c.identical, "differences": c.differences} for c in comparisons])
-    raise typer.Exit(0 if all(c.identical for c in comparisons) else FAILED)
+    raise Exit(0 if all(c.identical for c in comparisons) else FAILED)
 
 
 def report(
-    source: Annotated[str, typer.Argument(metavar="STUDY", help="A study, or the folder of an export.")],
+    source: Annotated[str, Argument(metavar="STUDY", help="A study, or the folder of an export.")],
     *,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for the report; by default 'report' beside the results.")
-    ] = None,
+    out: Annotated[Path | None, Option(help="Folder for the report; by default 'report' beside the results.")] = None,
     studies: Studies = DEFAULT_STUDIES,
     as_json: AsJson = False,
 ) -> None:
@@ -286,10 +283,8 @@ def report(
     if study is not None:
         export = write_results(study).folder
     written = write_report(export, folder)
-    if as_json:
-        emit_json({"page": str(written.page), "files": [str(path) for path in written.files]})
-    else:
-        write_stdout(f"report: {written.page}\n")
+    values = {"page": str(written.page), "files": [str(path) for path in written.files]}
+    emit(as_json, values, f"report: {written.page}\n")
 
 
 def find_study(studies: Path, name: str) -> Study:
@@ -299,7 +294,7 @@ def find_study(studies: Path, name: str) -> Study:
     known = {study.folder.name: study for study in studies_in(studies)}
     if name not in known:
         hint = did_you_mean(name, known) if known else f"; there are none in {studies}"
-        raise typer.BadParameter(f"unknown study {name!r}{hint}", param_hint="STUDY")
+        raise BadParameter(f"unknown study {name!r}{hint}", param_hint="STUDY")
     return known[name]
 
 

@@ -5,16 +5,25 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import warnings
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import BadParameter, Option
 
 from flexicase._checkpoint import require_free
-from flexicase._checks import check_threads, did_you_mean
-from flexicase.cli._output import StatusLine, check_picture, emit_json, terminations_as_interrupts, write_stdout
+from flexicase._checks import check_threads
+from flexicase.cli._output import (
+    AsJson,
+    Resume,
+    Save,
+    StatusLine,
+    check_known,
+    check_picture,
+    emit,
+    misuse_of,
+    terminations_as_interrupts,
+    write_stderr,
+)
 from flexicase.selection.fast_lexicase import FastLexicase
 from flexicase.selection.protocol import Ended
 
@@ -24,45 +33,43 @@ if TYPE_CHECKING:
 
 def train(
     *,
-    dataset: Annotated[str, typer.Option(help="digits or cifar10.")] = "digits",
-    cifar_dir: Annotated[Path | None, typer.Option(help="Folder with CIFAR-10, as downloaded.")] = None,
-    train_cases: Annotated[int | None, typer.Option(min=1, help="Training cases to use; all by default.")] = None,
+    dataset: Annotated[str, Option(help="digits or cifar10.")] = "digits",
+    cifar_dir: Annotated[Path | None, Option(help="Folder with CIFAR-10, as downloaded.")] = None,
+    train_cases: Annotated[int | None, Option(min=1, help="Training cases to use; all by default.")] = None,
     arch: Annotated[
         str | None,
-        typer.Option(help="Network: digits, small, vgg11, vgg13, vgg16 or vgg19. [default: digits, vgg16 for cifar10]"),
+        Option(help="Network: digits, small, vgg11, vgg13, vgg16 or vgg19. [default: digits, vgg16 for cifar10]"),
     ] = None,
-    population: Annotated[int, typer.Option(min=1, help="Number of candidates.")] = 4,
+    population: Annotated[int, Option(min=1, help="Number of candidates.")] = 4,
     method: Annotated[
-        str, typer.Option(help="Selection method, such as weighted-num-nonzeros; 'flexicase methods' lists them.")
+        str, Option(help="Selection method, such as weighted-num-nonzeros; 'flexicase methods' lists them.")
     ] = "lexicase",
-    default_weight: Annotated[str, typer.Option(help="Weight of cases not visited yet: max or min.")] = "max",
-    w_min: Annotated[float, typer.Option(help="Smallest weight of a case.")] = 1.0,
-    w_max: Annotated[float | None, typer.Option(help="Largest weight of a case. [default: population + 1]")] = None,
+    default_weight: Annotated[str, Option(help="Weight of cases not visited yet: max or min.")] = "max",
+    w_min: Annotated[float, Option(help="Smallest weight of a case.")] = 1.0,
+    w_max: Annotated[float | None, Option(help="Largest weight of a case. [default: population + 1]")] = None,
     stop_on_all_fail: Annotated[
-        bool, typer.Option("--stop-on-all-fail", help="End a selection on a case that all candidates get wrong.")
+        bool, Option("--stop-on-all-fail", help="End a selection on a case that all candidates get wrong.")
     ] = False,
-    generations: Annotated[int, typer.Option(min=1, help="Passes over the training cases.")] = 50,
-    batch_size: Annotated[int, typer.Option(min=1, help="Cases per training step.")] = 64,
-    lr: Annotated[float, typer.Option(help="Initial learning rate; it follows half a cosine wave.")] = 0.1,
-    optimizer_state: Annotated[str, typer.Option(help="In each generation: reset, or inherit the parent's.")] = "reset",
-    augment: Annotated[bool, typer.Option(help="Shift (and mirror) training images at random.")] = True,
-    seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same training. Random by default.")] = None,
-    eval_every: Annotated[int, typer.Option(min=1, help="Generations between tests.")] = 50,
-    device: Annotated[str, typer.Option(help="Device to use: cpu, cuda, mps.")] = "cpu",
-    threads: Annotated[int | None, typer.Option(min=1, help="Threads; 1 is best for small networks.")] = None,
-    save: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for checkpoints.")] = None,
+    generations: Annotated[int, Option(min=1, help="Passes over the training cases.")] = 50,
+    batch_size: Annotated[int, Option(min=1, help="Cases per training step.")] = 64,
+    lr: Annotated[float, Option(help="Initial learning rate; it follows half a cosine wave.")] = 0.1,
+    optimizer_state: Annotated[str, Option(help="In each generation: reset, or inherit the parent's.")] = "reset",
+    augment: Annotated[bool, Option(help="Shift (and mirror) training images at random.")] = True,
+    seed: Annotated[int | None, Option(min=0, help="Same seed, same training. Random by default.")] = None,
+    eval_every: Annotated[int, Option(min=1, help="Generations between tests.")] = 50,
+    device: Annotated[str, Option(help="Device to use: cpu, cuda, mps.")] = "cpu",
+    threads: Annotated[int | None, Option(min=1, help="Threads; 1 is best for small networks.")] = None,
+    save: Save = None,
     save_every: Annotated[
-        float | None, typer.Option(min=0, help="Seconds between checkpoints. [default: 30]", show_default=False)
+        float | None, Option(min=0, help="Seconds between checkpoints. [default: 30]", show_default=False)
     ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue from the checkpoint in the --save folder.")
-    ] = False,
+    resume: Resume = False,
     allow_changed: Annotated[
         list[str] | None,
-        typer.Option(help="With --resume: a setting that may differ from the checkpoint's, such as train_set."),
+        Option(help="With --resume: a setting that may differ from the checkpoint's, such as train_set."),
     ] = None,
-    plot: Annotated[Path | None, typer.Option(help="File for a picture of the training.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    plot: Annotated[Path | None, Option(help="File for a picture of the training.")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Train a network on images by gradient lexicase selection.
 
@@ -72,8 +79,7 @@ def train(
     gives the same result. With --save and --resume, torchrun --max-restarts continues when a process exits.
     """
     _check_folders(dataset, cifar_dir, save, resume)
-    if plot is not None:
-        check_picture(plot)
+    check_picture(plot)
     from flexicase.torch import GradientLexicase, vgg
     from flexicase.torch import data as data_sets
     from flexicase.torch._distributed import join
@@ -84,15 +90,18 @@ def train(
 
     arch = arch or ("vgg16" if dataset == "cifar10" else "digits")
     chosen = {"dataset": dataset, "arch": arch, "method": method, "default_weight": default_weight}
-    _check_choice("--dataset", dataset, data_sets.NAMES)
-    _check_choice("--arch", arch, LAYOUTS)
-    _check_choice("--default-weight", default_weight, ("max", "min"))
-    _check_choice("--optimizer-state", optimizer_state, ("reset", "inherit"))
-    _refuse(lambda name: FastLexicase(1, name), method, "--method")
-    _refuse(check_device, device, "--device")
-    _refuse(check_names, allow_changed or (), "--allow-changed")
+    check_known(dataset, data_sets.NAMES, "--dataset")
+    check_known(arch, LAYOUTS, "--arch")
+    check_known(default_weight, ("max", "min"), "--default-weight")
+    check_known(optimizer_state, ("reset", "inherit"), "--optimizer-state")
+    with misuse_of("--method"):
+        FastLexicase(1, method)
+    with misuse_of("--device"):
+        check_device(device)
+    with misuse_of("--allow-changed"):
+        check_names(allow_changed or ())
     if not 0 < lr < float("inf"):
-        raise typer.BadParameter(f"must be above 0, got {lr:g}", param_hint="--lr")
+        raise BadParameter(f"must be above 0, got {lr:g}", param_hint="--lr")
     if threads is not None:
         import torch
 
@@ -144,33 +153,30 @@ def _fit(search: GradientLexicase, generations: int, *, quiet: bool, save: Path 
 
     # torchrun ends its processes by SIGTERM when one exits, and there a checkpoint is written after every generation
     stopping = contextlib.nullcontext() if under_torchrun() else terminations_as_interrupts()
-    with stopping, StatusLine(quiet=quiet) as line, warnings.catch_warnings():
-        warnings.simplefilter("always", RuntimeWarning)
-        warnings.showwarning = lambda message, *_: line.note(f"flexicase: warning: {message}")
+    line = StatusLine(quiet)
+    with stopping, line.with_warnings():
         search.callbacks.append(lambda record: line.show(_in_a_line(record), always=record.accuracy is not None))
         try:
             search.fit(generations, save=save, **rest)
         except KeyboardInterrupt:
             if search.rank == 0:
-                line.note(_how_to_continue(search, save))
+                write_stderr(_how_to_continue(search, save))
             raise
 
 
 def _finish(search: GradientLexicase, plot: Path | None, settings: dict[str, Any], *, as_json: bool) -> None:
     """Draw the picture and print the result."""
-    picture = None
+    picture = ""
     try:
         if plot is not None:
             from flexicase.plot import training_picture
 
             training_picture(search.records).savefig(plot, dpi=150)
-            picture = str(plot)
+            picture = f"picture: {plot}\n"
     finally:  # a picture that fails does not lose the training
-        if as_json:
-            records = [record.as_dict() for record in search.records]
-            emit_json({**settings, **_summary(search), "records": records})
-        else:
-            write_stdout(_report(search, settings) + ("" if picture is None else f"picture: {picture}\n"))
+        found = {**settings, **_summary(search)}
+        records = [record.as_dict() for record in search.records]
+        emit(as_json, {**found, "records": records}, _report(found) + picture)
 
 
 def _how_to_continue(search: GradientLexicase, save: Path | None) -> str:
@@ -181,28 +187,16 @@ def _how_to_continue(search: GradientLexicase, save: Path | None) -> str:
     return f"saved in {save}; the same command with --resume continues"
 
 
-def _refuse(check: Callable[[Any], object], value: Any, option: str) -> None:
-    """Name the option if a check fails."""
-    try:
-        check(value)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint=option) from None
-
-
-def _check_choice(option: str, value: str, choices: Iterable[str]) -> None:
-    if value not in choices:
-        raise typer.BadParameter(f"unknown value {value!r}{did_you_mean(value, choices)}", param_hint=option)
-
-
 def _check_folders(dataset: str, cifar_dir: Path | None, save: Path | None, resume: bool) -> None:
     if resume and save is None:
-        raise typer.BadParameter("needs --save, the folder of the checkpoint", param_hint="--resume")
+        raise BadParameter("needs --save, the folder of the checkpoint", param_hint="--resume")
     if save is not None and not resume and int(os.environ.get("TORCHELASTIC_MAX_RESTARTS", "0")):
-        raise typer.BadParameter("needs --resume under torchrun --max-restarts", param_hint="--save")
+        raise BadParameter("needs --resume under torchrun --max-restarts", param_hint="--save")
     if save is not None and not resume and os.environ.get("RANK", "0") == "0":
-        _refuse(lambda folder: require_free(folder, remedy="--resume continues it"), save, "--save")
+        with misuse_of("--save"):
+            require_free(save, remedy="--resume continues it")
     if dataset == "cifar10" and cifar_dir is None:
-        raise typer.BadParameter("must be given with --dataset cifar10", param_hint="--cifar-dir")
+        raise BadParameter("must be given with --dataset cifar10", param_hint="--cifar-dir")
 
 
 def _in_a_line(record: TrainingRecord) -> str:
@@ -226,11 +220,10 @@ def _summary(search: GradientLexicase) -> dict[str, Any]:
     }
 
 
-def _report(search: GradientLexicase, settings: dict[str, Any]) -> str:
-    found = _summary(search)
+def _report(found: dict[str, Any]) -> str:
     accuracy = "" if found["accuracy"] is None else f", accuracy {100 * found['accuracy']:.2f} % on the test cases"
     return (
-        f"{settings['dataset']}, {settings['method']}, seed {settings['seed']}: {found['generations']} generations"
+        f"{found['dataset']}, {found['method']}, seed {found['seed']}: {found['generations']} generations"
         f"{accuracy}\n"
         f"{found['evaluations']:,} evaluations, {found['pairs']:,} pairs computed, "
         f"{found['cases_exhausted']} selections exhausted the cases\n"

@@ -1,4 +1,4 @@
-"""Pictures of runs. Needs matplotlib (``pip install 'flexicase[report]'``), imported when a picture is drawn."""
+"""Pictures of runs and trainings, generation by generation."""
 
 from __future__ import annotations
 
@@ -45,13 +45,7 @@ TRAINING = (
 
 
 def run_picture(run: EvolutionResult) -> Figure:
-    """Draw the errors, diversity, evaluations, sizes and times of a run, generation by generation.
-
-    Args:
-        run: The result of `flexicase.gp.evolve`.
-
-    Returns:
-        A figure with six panels; ``savefig`` writes it.
+    """Draw the errors, diversity, evaluations, sizes and times of a run of `flexicase.gp.evolve` in six panels.
 
     >>> from flexicase.gp import evolve
     >>> from flexicase.plot import run_picture
@@ -73,21 +67,17 @@ def run_picture(run: EvolutionResult) -> Figure:
 
 
 def training_picture(records: Sequence[TrainingRecord]) -> Figure:
-    """Loss, accuracy, evaluations and time, generation by generation.
+    """Draw the loss, accuracy, evaluations and times of the records that `GradientLexicase.fit` gives.
 
-    Args:
-        records: What `GradientLexicase.fit` gives.
-
-    Example:
-        >>> from flexicase.plot import training_picture
-        >>> from flexicase.selection.protocol import Ended
-        >>> from flexicase.torch import TrainingRecord
-        >>> record = TrainingRecord(
-        ...     generation=0, parent=2, evaluations=9, pairs=12, cases_used=3, ended=Ended.ONE_LEFT, forward_calls=8,
-        ...     lr=0.1, loss=2.3,
-        ... )
-        >>> len(training_picture([record]).axes)
-        4
+    >>> from flexicase.plot import training_picture
+    >>> from flexicase.selection.protocol import Ended
+    >>> from flexicase.torch import TrainingRecord
+    >>> record = TrainingRecord(
+    ...     generation=0, parent=2, evaluations=9, pairs=12, cases_used=3, ended=Ended.ONE_LEFT, forward_calls=8,
+    ...     lr=0.1, loss=2.3,
+    ... )
+    >>> len(training_picture([record]).axes)
+    4
     """
     figure, axes = _panels(2, 2, (9.0, 6.0))
     for ax, (label, scale, lines) in zip(axes, TRAINING, strict=True):
@@ -95,7 +85,7 @@ def training_picture(records: Sequence[TrainingRecord]) -> Figure:
         ax.set_ylabel(label)
     exhausted = [record for record in records if record.ended == Ended.CASES_EXHAUSTED]
     if exhausted:
-        x, y = ([r.generation + 1 for r in exhausted], [r.evaluations for r in exhausted])
+        x, y = [r.generation + 1 for r in exhausted], [r.evaluations for r in exhausted]
         axes[2].plot(x, y, "x", color=BLACK, label="ran out of cases")
         axes[2].legend(frameon=False)
     return figure

@@ -1,8 +1,7 @@
-"""Pictures of selections: pools that shrink, weights of cases, evaluations per event.
+"""Pictures of selections, in the colours and line styles of the paper's figures.
 
-Colours and line styles are those of the paper's figures: hard cases first is red, easy cases
-first is blue, a weighted shuffle is dotted, a ranked shuffle is solid, plain lexicase is black.
-Needs matplotlib (``pip install 'flexicase[report]'``), which is imported when a picture is drawn.
+Hard cases first is red, easy cases first is blue, a weighted shuffle is dotted, a ranked shuffle is solid, plain
+lexicase is black.
 """
 
 from __future__ import annotations
@@ -76,9 +75,8 @@ def funnel(
     if log:
         ax.set_yscale("log")
         _label_log(ax.yaxis)
-    ax.set_ylim(bottom=0.9 if log else 0)
-    ax.set_xlabel("cases used")
-    ax.set_ylabel("distinct error vectors left, mean" if distinct else "candidates left, mean")
+    counted = "distinct error vectors" if distinct else "candidates"
+    ax.set(ylim=(0.9 if log else 0, None), xlabel="cases used", ylabel=f"{counted} left, mean")
     ax.legend(frameon=False, loc="upper right")
     return _tidy(ax)
 
@@ -129,10 +127,9 @@ def case_weights(
     ax.axhline(1 / max(len(x), 1), color=BLACK, linewidth=0.9, linestyle="--", label="first, uniform shuffle")
     ax.set_zorder(bars.get_zorder() + 1)
     ax.patch.set_visible(False)
-    ax.set_xlim(-0.5, len(x) - 0.5)
-    ax.set_ylim(0, 1.25 * float(max(ranked.max(initial=0.0), weighted.max(initial=0.0))) or 1.0)
-    ax.set_xlabel("cases, heaviest first" if sort else "case")
-    ax.set_ylabel("probability of coming first")
+    highest = 1.25 * float(max(ranked.max(initial=0.0), weighted.max(initial=0.0))) or 1.0
+    ax.set(xlim=(-0.5, len(x) - 0.5), xlabel="cases, heaviest first" if sort else "case")
+    ax.set(ylim=(0, highest), ylabel="probability of coming first")
     handles = [*ax.get_legend_handles_labels()[0], *bars.get_legend_handles_labels()[0]]
     ax.legend(handles=handles, frameon=False, loc="upper right")
     _tidy(bars)
@@ -143,15 +140,12 @@ def evaluations(selections: Mapping[str, Selection], *, ax: Axes | None = None, 
     """Draw how the evaluations of a selection event are distributed, per method.
 
     Args:
-        selections: What `flexicase.select` gave for each method, with counts.
+        selections: What `flexicase.select` gave for each method; a ValueError names one without counts.
         ax: Where to draw; a new figure by default.
         distinct: Use the counts with one individual per distinct error vector.
 
     Returns:
         The axes: for every method, the fraction of events that needed at most so many evaluations.
-
-    Raises:
-        ValueError: A selection has no counts.
 
     Example:
         >>> import flexicase as fx
@@ -171,9 +165,8 @@ def evaluations(selections: Mapping[str, Selection], *, ax: Axes | None = None, 
         ax.ecdf(np.maximum(values, 1), label=f"{label}  (mean {values.mean():,.0f})", **_style(label, i))
     ax.set_xscale("log")
     _label_log(ax.xaxis)
-    ax.set_ylim(0, 1.02)
-    ax.set_xlabel("evaluations of an event, one per distinct error vector" if distinct else "evaluations of an event")
-    ax.set_ylabel("fraction of events")
+    label = "evaluations of an event" + (", one per distinct error vector" if distinct else "")
+    ax.set(ylim=(0, 1.02), xlabel=label, ylabel="fraction of events")
     ax.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
     return _tidy(ax)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flexicase.experiments.results import FinishedRun
+from flexicase.report.statistics import kaplan_meier
 
 #: The two counts of evaluations.
 COUNTS = {"evaluations": "population pool", "evaluations_distinct": "distinct error vectors"}
@@ -71,6 +71,13 @@ def _curve_of_means(table: NDArray[np.float64], first: int = 0) -> Curve:
     return Curve(np.arange(first, first + active.size), mean, mean - half, mean + half, active)
 
 
+def survival(times: list[int], ended: list[bool]) -> dict[str, list[float]]:
+    """Points of a line: the share of runs that have not ended; arguments as of `kaplan_meier`."""
+    moments, shares = kaplan_meier(times, ended)
+    surviving = [1.0, *shares.tolist()]
+    return {"x": [0, *moments.tolist(), max(times)], "y": [*surviving, surviving[-1]]}
+
+
 def runs_with(runs: list[FinishedRun], column: str) -> list[FinishedRun]:
     """The runs that have a column: some methods do not count evaluations."""
     return [run for run in runs if column in run.columns]
@@ -78,30 +85,27 @@ def runs_with(runs: list[FinishedRun], column: str) -> list[FinishedRun]:
 
 def totals(runs: list[FinishedRun], column: str) -> NDArray[np.float64]:
     """The sum of a column over the generations of each run that has it."""
-    return np.array([_values(run, column).sum() for run in runs_with(runs, column)])
+    return np.array([np.asarray(run.columns[column], np.float64).sum() for run in runs_with(runs, column)])
 
 
 def per_generation(runs: list[FinishedRun], column: str) -> NDArray[np.float64]:
     """The mean of a column over the generations in which a run selects parents; runs without any are left out."""
-    bred = [_values(run, column)[_selecting(run)] for run in runs_with(runs, column)]
+    bred = [_while_selecting(run, column) for run in runs_with(runs, column)]
     return np.array([values.mean() for values in bred if values.size])
 
 
 def log_ratios(mine: list[FinishedRun], theirs: list[FinishedRun], column: str) -> NDArray[np.float64]:
-    """The paper's measure for two methods: the log ratio of a column, matched by seed and generation.
+    """The paper's measure for two methods: (seeds,) mean log ratios of a column, matched by seed and generation.
 
+    Means are over the generations in which both runs of a seed select parents and have a finite count above 0.
     Generation 0 is the same population for all methods of a seed, and is left out.
-
-    Returns:
-        (seeds,) means over the generations from 1 on in which both runs of a seed select parents and have a finite
-        count above 0.
     """
     others = {run.seed: run for run in runs_with(theirs, column)}
     logs = []
     for run in runs_with(mine, column):
-        pair = [_values(each, column)[_selecting(each)][1:] for each in (run, others.get(run.seed)) if each]
-        if len(pair) < 2:
+        if run.seed not in others:
             continue
+        pair = [_while_selecting(each, column)[1:] for each in (run, others[run.seed])]
         both = np.stack([values[: min(map(len, pair))] for values in pair])
         both = both[:, (np.isfinite(both) & (both > 0)).all(axis=0)]
         if both.size:
@@ -111,18 +115,15 @@ def log_ratios(mine: list[FinishedRun], theirs: list[FinishedRun], column: str) 
 
 def _by_generation(runs: list[FinishedRun], column: str) -> NDArray[np.float64]:
     """(runs, generations) values, NaN where a run has ended."""
-    bred = [_values(run, column)[_selecting(run)] for run in runs_with(runs, column)]
+    bred = [_while_selecting(run, column) for run in runs_with(runs, column)]
     table = np.full((len(bred), max(map(len, bred), default=0)), np.nan)
     for row, values in zip(table, bred, strict=True):
         row[: len(values)] = values
     return table
 
 
-def _values(run: FinishedRun, column: str) -> NDArray[np.float64]:
-    return np.asarray(run.columns[column], dtype=np.float64)
-
-
-def _selecting(run: FinishedRun) -> NDArray[Any]:
-    """(generations,) whether parents are selected; always, in runs without selection events."""
+def _while_selecting(run: FinishedRun, column: str) -> NDArray[np.float64]:
+    """The values in the generations in which parents are selected: in all, if a run does not count events."""
+    values = np.asarray(run.columns[column], np.float64)
     events = run.columns.get("events")
-    return np.ones(run.generations, dtype=bool) if events is None else np.asarray(events) > 0
+    return values if events is None else values[np.asarray(events) > 0]

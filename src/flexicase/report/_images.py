@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +13,12 @@ from numpy.typing import NDArray
 from flexicase.experiments.results import FinishedRun, StudyResults
 from flexicase.report import _paper as paper
 from flexicase.report._curves import LAST, WINDOW, last_curve, mean_curve, totals
+from flexicase.report._paper import BASELINE
 from flexicase.report._sections import Section, Table, charts_of, curve_lines, quartiles, table_of
 from flexicase.report._successes import format_p
-from flexicase.report.statistics import MIN_PAIRS, PairedRatio, holm, mean_interval, paired_ratio, z_test
+from flexicase.report.statistics import MIN_PAIRS, PairedRatio, adjusted_ratios, mean_interval, paired_ratio, z_test
 from flexicase.selection.protocol import Ended
 
-BASELINE = "lexicase"
 #: Training accuracy, in percent, that pre-trained networks should reach.
 MIN_PRETRAINED = 99.0
 
@@ -29,16 +30,18 @@ def total(runs: list[FinishedRun]) -> NDArray[np.float64]:
 
 def typical(runs: list[FinishedRun]) -> NDArray[np.float64]:
     """The median over the last 50 generations of each run: (runs,); empty if a run has fewer."""
-    if any(run.generations < LAST for run in runs):
-        return np.array([])
-    return np.array([float(np.median(run.columns["evaluations"][-LAST:])) for run in runs])
+    return _of_last(runs, np.median)
 
 
 def last_total(runs: list[FinishedRun]) -> NDArray[np.float64]:
     """The evaluations of each run in its last 50 generations: (runs,); empty if a run has fewer."""
+    return _of_last(runs, np.sum)
+
+
+def _of_last(runs: list[FinishedRun], summary: Callable[[NDArray[Any]], Any]) -> NDArray[np.float64]:
     if any(run.generations < LAST for run in runs):
         return np.array([])
-    return np.array([float(run.columns["evaluations"][-LAST:].sum()) for run in runs])
+    return np.array([float(summary(run.columns["evaluations"][-LAST:])) for run in runs])
 
 
 def is_tail(results: StudyResults) -> bool:
@@ -57,6 +60,12 @@ def accuracy_differences(results: StudyResults, problem: str, method: str) -> ND
     mine, theirs = _by_seed(results, problem, method, BASELINE)
     pairs = zip(mine, theirs, strict=True)
     return np.array([100 * (float(a.summary["accuracy"]) - float(b.summary["accuracy"])) for a, b in pairs])
+
+
+def format_mean(points: NDArray[np.float64]) -> str:
+    """Format the mean of differences in points, with its 95 % interval."""
+    low, high = mean_interval(points)
+    return f"{points.mean():+.2f} ({low:+.2f} to {high:+.2f})"
 
 
 def compare(
@@ -109,18 +118,11 @@ def _pretraining(results: StudyResults) -> Section:
 
 
 def _evaluations(results: StudyResults) -> Section:
-    charts = []
-    for place, what, curve_of, x in (
-        ("evaluations", "evaluations of each generation's selection", mean_curve, "generation"),
-        (
-            "last-generations",
-            f"the last {LAST}, moving average of {WINDOW}, aligned at the end",
-            last_curve,
-            "generation, from the end",
-        ),
-    ):
-        lines = partial(curve_lines, results, column="evaluations", curve_of=curve_of)
-        charts += charts_of(results, place, what, "evaluations", lines, x=x)
+    whole, last = (partial(curve_lines, results, column="evaluations", curve_of=f) for f in (mean_curve, last_curve))
+    title = "evaluations of each generation's selection"
+    charts = charts_of(results, "evaluations", title, "evaluations", whole)
+    title = f"the last {LAST}, moving average of {WINDOW}, aligned at the end"
+    charts += charts_of(results, "last-generations", title, "evaluations", last, x="generation, from the end")
     text = (
         "Sizes of the pool summed over the cases that a generation's selection looked at, mean over the runs with 95 % "
         "intervals. When candidates have become alike, a selection runs out of cases and costs all of them."
@@ -152,18 +154,16 @@ MEASURES = {
 
 def _ratios(results: StudyResults, name: str, measure: Callable[[list[FinishedRun]], NDArray[np.float64]]) -> Section:
     def cells(problem: str, method: str, runs: list[FinishedRun]) -> list[str]:
-        ratio, p = tested[problem].get(method, (None, None))
-        against = (
-            [str(ratio), f"{ratio.lower}/{ratio.seeds}", format_p(ratio.p_value), format_p(p)] if ratio else [""] * 4
-        )
+        against = [""] * 4
+        if method in tested[problem]:
+            ratio, p = tested[problem][method]
+            against = [str(ratio), f"{ratio.lower}/{ratio.seeds}", format_p(ratio.p_value), format_p(p)]
         return [quartiles(measure(runs)), *against]
 
-    tested = {}
-    for problem in results.problems:
-        ratios = {m: compare(results, problem, m, measure=measure) for m in results.methods(problem)}
-        known = {m: ratio for m, ratio in ratios.items() if ratio is not None}
-        adjusted = holm([ratio.p_value for ratio in known.values()])
-        tested[problem] = {m: (ratio, p) for (m, ratio), p in zip(known.items(), adjusted, strict=True)}
+    tested = {
+        problem: adjusted_ratios({m: compare(results, problem, m, measure=measure) for m in results.methods(problem)})
+        for problem in results.problems
+    }
     title, column, meaning = MEASURES[name]
     text = (
         f"{meaning} Medians over the runs with quartiles in brackets. Ratio: geometric mean over the seeds of the "
@@ -184,8 +184,7 @@ def _accuracy(results: StudyResults) -> Section:
         accuracies = [100 * float(run.summary["accuracy"]) for run in runs]
         spread = f"{min(accuracies):.2f}–{max(accuracies):.2f}" if len(runs) > 1 else ""
         points = accuracy_differences(results, problem, method) if tested else np.array([])
-        low, high = mean_interval(points) if points.size >= MIN_PAIRS else (0.0, 0.0)
-        paired = f"{points.mean():+.2f} ({low:+.2f} to {high:+.2f})" if points.size >= MIN_PAIRS else ""
+        paired = format_mean(points) if points.size >= MIN_PAIRS else ""
         published = [] if different else [_published(method)]
         return [f"{100 * right / trials:.2f}", spread, paired, p, *published]
 
@@ -219,9 +218,8 @@ def _endings(results: StudyResults) -> Section:
 
 def _passes(results: StudyResults) -> Section:
     def cells(_problem: str, _method: str, runs: list[FinishedRun]) -> list[str]:
-        evaluations, passes = totals(runs, "evaluations").sum(), totals(runs, "pairs").sum()
-        select, train = totals(runs, "seconds_select").sum(), totals(runs, "seconds_train").sum()
-        calls = totals(runs, "forward_calls").sum()
+        columns = ("evaluations", "pairs", "forward_calls", "seconds_select", "seconds_train")
+        evaluations, passes, calls, select, train = (totals(runs, column).sum() for column in columns)
         share = f"{100 * select / max(select + train, 1e-12):.0f} %"
         return [f"{passes:,.0f}", f"{passes / evaluations:.2f}", f"{passes / calls:.1f}", share]
 

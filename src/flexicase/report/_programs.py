@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from flexicase.experiments._tables import is_timing
 from flexicase.experiments.results import FinishedRun, StudyResults
-from flexicase.report._curves import COUNTS, log_ratios, mean_curve, median_curve, per_generation, totals
+from flexicase.report._curves import COUNTS, log_ratios, median_curve, per_generation, survival, totals
+from flexicase.report._paper import BASELINE
 from flexicase.report._sections import Line, Section, View, charts_of, curve_lines, lines_of, quartiles, table_of
-from flexicase.report._successes import BASELINE, agreement_section, format_p, success_section
-from flexicase.report.statistics import PairedRatio, holm, kaplan_meier, paired_ratio
+from flexicase.report._successes import agreement_section, format_p, success_section
+from flexicase.report.statistics import PairedRatio, adjusted_ratios, paired_ratio
 
 #: Generations whose times are taken together, since other work on the machine disturbs single ones.
 WINDOW = 11
@@ -29,10 +30,7 @@ def program_sections(results: StudyResults) -> list[Section]:
 
 
 def _evaluations(results: StudyResults) -> Section:
-    views = {
-        count: View(label, partial(curve_lines, results, column=count, curve_of=mean_curve))
-        for count, label in COUNTS.items()
-    }
+    views = {count: View(label, partial(curve_lines, results, column=count)) for count, label in COUNTS.items()}
     text = (
         "The evaluations of a generation are summed over all its selection events and averaged over the runs that are "
         "still active. Bands are 95 % intervals of the mean (Student). They are cut off where they would hide the "
@@ -48,18 +46,14 @@ def evaluation_ratios(
     results: StudyResults, problem: str, contrasts: Iterable[tuple[str, str]], count: str
 ) -> dict[tuple[str, str], tuple[PairedRatio, float]]:
     """For pairs of methods, the ratio of evaluations per generation and its p-value, Holm-adjusted over the pairs."""
-    logs = {
-        (mine, theirs): paired_ratio(
-            log_ratios(results.runs_of(problem, mine), results.runs_of(problem, theirs), count)
-        )
-        for mine, theirs in contrasts
-    }
-    found = {pair: ratio for pair, ratio in logs.items() if ratio is not None}
-    adjusted = holm([ratio.p_value for ratio in found.values()])
-    return {pair: (ratio, p) for (pair, ratio), p in zip(found.items(), adjusted, strict=True)}
+
+    def ratio(mine: str, theirs: str) -> PairedRatio | None:
+        return paired_ratio(log_ratios(results.runs_of(problem, mine), results.runs_of(problem, theirs), count))
+
+    return adjusted_ratios({pair: ratio(*pair) for pair in contrasts})
 
 
-def _ratios(results: StudyResults) -> Section:
+def _ratios(results: StudyResults) -> Section | None:
     def cells(problem: str, method: str, _runs: list[FinishedRun]) -> list[str]:
         row = []
         for count in COUNTS:
@@ -67,13 +61,14 @@ def _ratios(results: StudyResults) -> Section:
             row += [str(ratio or ""), format_p(p)]
         return [*row, str(ratio.seeds) if ratio else ""]
 
+    contrasts = {p: [(m, BASELINE) for m in results.methods(p) if m != BASELINE] for p in results.problems}
     ratios = {
-        (problem, count): evaluation_ratios(
-            results, problem, [(m, BASELINE) for m in results.methods(problem) if m != BASELINE], count
-        )
-        for problem in results.problems
+        (problem, count): evaluation_ratios(results, problem, pairs, count)
+        for problem, pairs in contrasts.items()
         for count in COUNTS
     }
+    if not any(ratios.values()):
+        return None
     header = ["ratio, population pool (95 %)", "Holm p", "ratio, distinct vectors (95 %)", "Holm p", "seeds"]
     text = (
         "Evaluations per generation divided by those of lexicase, matched by seed and generation: the mean log ratio "
@@ -82,8 +77,7 @@ def _ratios(results: StudyResults) -> Section:
         "methods. Both counts are given, because they need not agree; the distinct count is the one that the "
         "reference system computes."
     )
-    section = Section("ratios", "Evaluations against lexicase", text, table=table_of(results, header, cells))
-    return section if any(ratios.values()) else Section("ratios", "", "")
+    return Section("ratios", "Evaluations against lexicase", text, table=table_of(results, header, cells))
 
 
 def _totals(results: StudyResults) -> Section:
@@ -97,9 +91,7 @@ def _totals(results: StudyResults) -> Section:
 
 
 def _time_to_success(results: StudyResults) -> Section:
-    def lines(problem: str) -> list[Line]:
-        return lines_of(results, problem, _survival)
-
+    lines = partial(lines_of, results, points=_survival)
     title = "share of runs without a solution (Kaplan–Meier)"
     charts = charts_of(results, "survival", title, "share of runs", lines, log=False, steps=True)
     text = (
@@ -110,10 +102,7 @@ def _time_to_success(results: StudyResults) -> Section:
 
 
 def _survival(runs: list[FinishedRun]) -> Line:
-    times, shares = kaplan_meier([run.generations - 1 for run in runs], [run.success for run in runs])
-    last = max((run.generations - 1 for run in runs), default=0)
-    surviving = [1.0, *shares.tolist()]
-    return {"x": [0, *times.tolist(), last], "y": [*surviving, surviving[-1]]}
+    return survival([run.generations - 1 for run in runs], [run.success for run in runs])
 
 
 def _diversity(results: StudyResults) -> Section:
@@ -131,10 +120,8 @@ def _time(results: StudyResults) -> Section:
     charts = charts_of(results, "time", title, "milliseconds", lines)
 
     def cells(problem: str, method: str, runs: list[FinishedRun]) -> list[str]:
-        mine, theirs = (
-            MILLISECONDS * per_generation(found, "seconds_select")
-            for found in (runs, results.runs_of(problem, BASELINE))
-        )
+        both = (runs, results.runs_of(problem, BASELINE))
+        mine, theirs = (MILLISECONDS * per_generation(found, "seconds_select") for found in both)
         known = mine.size and theirs.size and method != BASELINE
         ratio = f"{np.median(mine) / np.median(theirs):.2f}" if known else ""
         return [quartiles(mine), ratio, f"{100 * np.median(_shares(runs)):.1f} %"]

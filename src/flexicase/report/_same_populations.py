@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flexicase.experiments.results import FinishedRun, StudyResults
-from flexicase.plot._style import style
 from flexicase.report import _paper as paper
 from flexicase.report._curves import COUNTS
-from flexicase.report._sections import Chart, Line, Section, Table
-from flexicase.report._successes import BASELINE, format_p
+from flexicase.report._paper import BASELINE
+from flexicase.report._sections import Chart, Line, Section, Table, line_of, six_digits
+from flexicase.report._successes import format_p
 from flexicase.report.statistics import MIN_PAIRS, Interval, mcnemar, mean_interval
 
 #: Earlier comparisons do not count: the first populations are random programs.
@@ -52,10 +54,16 @@ def savings(results: StudyResults, method: str, count: str) -> list[Saving]:
         each = [_mean_log_ratio(run, method, count) for run in results.runs if run.problem == problem]
         logs = np.array([value for value in each if value is not None])
         if logs.size:
-            low_high = mean_interval(logs) if logs.size >= MIN_PAIRS else None
-            interval = Interval(*np.exp(low_high).tolist()) if low_high else None
+            interval = Interval(*np.exp(mean_interval(logs)).tolist()) if logs.size >= MIN_PAIRS else None
             found.append(Saving(problem, float(np.exp(logs.mean())), interval, logs.size))
     return found
+
+
+def _all_savings(results: StudyResults) -> Iterator[tuple[str, str, list[Saving]]]:
+    """Each compared method and count, where any problem has a ratio: the method, the count's label, the ratios."""
+    for method, (count, label) in product(compared_methods(results), COUNTS.items()):
+        if found := savings(results, method, count):
+            yield method, label, found
 
 
 def sign_test(found: list[Saving]) -> SignTest:
@@ -77,14 +85,12 @@ def same_population_sections(results: StudyResults) -> list[Section]:
 def same_population_verdict(results: StudyResults) -> str:
     """On how many problems hard-first orders make fewer evaluations, and how many fewer."""
     parts = []
-    for method in (name for name in compared_methods(results) if name in paper.HARD_FIRST):
-        for count, label in COUNTS.items():
-            found = savings(results, method, count)
+    for method, label, found in _all_savings(results):
+        if method in paper.HARD_FIRST:
             fewer, more, p = sign_test(found)
-            if found:
-                middle = f"median ratio {np.median([each.ratio for each in found]):.2f}"
-                middle += f", p = {format_p(p)}" if _is_complete(results) else ""
-                parts.append(f"{paper.title(method)} on {fewer} of {fewer + more} ({label}; {middle})")
+            middle = f"median ratio {np.median([each.ratio for each in found]):.2f}"
+            middle += f", p = {format_p(p)}" if _is_complete(results) else ""
+            parts.append(f"{paper.title(method)} on {fewer} of {fewer + more} ({label}; {middle})")
     until = "" if _is_complete(results) else " The study is not complete, so nothing is tested yet."
     return f"Problems with fewer evaluations than lexicase on the same populations: {'; '.join(parts)}.{until}"
 
@@ -111,29 +117,15 @@ def _mean_log_ratio(run: FinishedRun, method: str, count: str) -> float | None:
 
 def _over_problems(results: StudyResults) -> Section:
     rows = []
-    for method in compared_methods(results):
-        for count, label in COUNTS.items():
-            found = savings(results, method, count)
-            if not found:
-                continue
-            fewer, more, p = sign_test(found)
-            ratios = [each.ratio for each in found]
-            intervals = [each.interval for each in found if each.interval]
-            below, above = sum(high < 1 for _, high in intervals), sum(low > 1 for low, _ in intervals)
-            spread = f"{np.median(ratios):.2f} [{min(ratios):.2f}–{max(ratios):.2f}]"
-            tested = format_p(p) if method in paper.HARD_FIRST and _is_complete(results) else ""
-            rows.append(
-                [
-                    "all problems",
-                    paper.title(method),
-                    label,
-                    f"{fewer}/{fewer + more}",
-                    tested,
-                    spread,
-                    str(below),
-                    str(above),
-                ]
-            )
+    for method, label, found in _all_savings(results):
+        fewer, more, p = sign_test(found)
+        ratios = [each.ratio for each in found]
+        intervals = [each.interval for each in found if each.interval]
+        below, above = sum(high < 1 for _, high in intervals), sum(low > 1 for low, _ in intervals)
+        spread = f"{np.median(ratios):.2f} [{min(ratios):.2f}–{max(ratios):.2f}]"
+        tested = format_p(p) if method in paper.HARD_FIRST and _is_complete(results) else ""
+        row = ["all problems", paper.title(method), label, f"{fewer}/{fewer + more}", tested, spread]
+        rows.append([*row, str(below), str(above)])
     header = ["over", "method", "count", "fewer than lexicase on", "sign test, p", "median ratio [range]"]
     header += ["intervals below 1", "above 1"]
     text = (
@@ -155,14 +147,7 @@ def _by_problem(results: StudyResults) -> Section:
             cells = [found.get(problem, "") for found in columns]
             seeds = columns[0][problem].seeds if problem in columns[0] else 0
             rows.append([first, paper.title(problem), *map(str, cells), str(seeds)])
-    header = [
-        "order",
-        "problem",
-        "weighted, population",
-        "weighted, distinct",
-        "ranked, population",
-        "ranked, distinct",
-    ]
+    columns_of = [f"{order}, {count}" for order in ("weighted", "ranked") for count in ("population", "distinct")]
     text = (
         "Every method selects a generation's parents from the same errors, those of a run of lexicase, at every fifth "
         "generation. The cells are evaluations divided by those of lexicase: the mean over the seeds of the mean log "
@@ -171,7 +156,9 @@ def _by_problem(results: StudyResults) -> Section:
         f"before generation {FIRST_GENERATION} has no comparison, so some problems have fewer seeds; with fewer than "
         f"{MIN_PAIRS} there is no interval."
     )
-    return Section("ratios", "Evaluations by problem", text, table=Table([*header, "seeds"], rows))
+    return Section(
+        "ratios", "Evaluations by problem", text, table=Table(["order", "problem", *columns_of, "seeds"], rows)
+    )
 
 
 def _over_generations(results: StudyResults) -> Section:
@@ -179,12 +166,8 @@ def _over_generations(results: StudyResults) -> Section:
         count: {"label": label, "lines": [_line(results, m, i, count) for i, m in enumerate(compared_methods(results))]}
         for count, label in COUNTS.items()
     }
-    chart = Chart(
-        *("ratio-by-generation", "ratio-by-generation", "all problems"),
-        *("evaluations relative to lexicase, geometric mean over the problems.", "generation", "ratio to lexicase"),
-        views,
-        log=False,
-    )
+    name, title = "ratio-by-generation", "evaluations relative to lexicase, geometric mean over the problems."
+    chart = Chart(name, name, "all problems", title, "generation", "ratio to lexicase", views, log=False)
     text = "Ratios per problem are geometric means over the runs that select parents in a generation."
     lines = [line for view in views.values() for line in view["lines"] if line["x"]]
     return Section("generations", "Evaluations over the generations", text, [chart] if lines else [])
@@ -196,5 +179,4 @@ def _line(results: StudyResults, method: str, i: int, count: str) -> Line:
         for generation, value in zip(*_log_ratios(run, method, count), strict=True):
             logs.setdefault(int(generation), {}).setdefault(run.problem, []).append(float(value))
     means = {g: np.exp(np.mean([np.mean(values) for values in by.values()])) for g, by in sorted(logs.items())}
-    points = {"x": list(means), "y": [float(f"{value:.6g}") for value in means.values()]}
-    return {"name": method, "title": paper.title(method)} | style(method, i)._asdict() | points
+    return line_of(method, i) | {"x": list(means), "y": six_digits(means.values())}

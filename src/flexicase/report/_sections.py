@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
@@ -152,12 +152,13 @@ def each(results: StudyResults) -> list[tuple[str, str, list[FinishedRun]]]:
 
 def lines_of(results: StudyResults, problem: str, points: Callable[[list[FinishedRun]], Line]) -> list[Line]:
     """A line for each method; ``points`` makes it from the method's runs."""
-    return [
-        {"name": method, "title": paper.title(method)}
-        | style(method, i)._asdict()
-        | points(results.runs_of(problem, method))
-        for i, method in enumerate(paper.paper_order(results.methods(problem)))
-    ]
+    methods = enumerate(paper.paper_order(results.methods(problem)))
+    return [line_of(method, i) | points(results.runs_of(problem, method)) for i, method in methods]
+
+
+def line_of(method: str, i: int) -> Line:
+    """The line of the i-th method, without its points."""
+    return {"name": method, "title": paper.title(method), **style(method, i)._asdict()}
 
 
 def curve_lines(
@@ -172,10 +173,15 @@ def curve_lines(
     def points(runs: list[FinishedRun]) -> Line:
         curve = curve_of(runs, column)
         drawn = {"y": curve.mean, "low": curve.low, "high": curve.high}
-        rounded = {key: [float(f"{scale * value:.6g}") for value in values] for key, values in drawn.items()}
+        rounded = {key: six_digits(scale * values) for key, values in drawn.items()}
         return {"x": curve.generation.tolist(), **rounded, "active": curve.active.tolist()}
 
     return lines_of(results, problem, points)
+
+
+def six_digits(values: Iterable[float]) -> list[float]:
+    """Numbers as they are stored for a chart."""
+    return [float(f"{value:.6g}") for value in values]
 
 
 def unique_name(text: str, taken: set[str]) -> str:

@@ -6,18 +6,10 @@ from dataclasses import dataclass, replace
 
 from flexicase.experiments.results import FinishedRun, StudyResults
 from flexicase.report import _paper as paper
+from flexicase.report._paper import BASELINE
 from flexicase.report._sections import Section, Table, each
-from flexicase.report.statistics import (
-    Interval,
-    fisher_exact,
-    fisher_power,
-    holm,
-    mcnemar,
-    paired_difference,
-    wilson,
-)
+from flexicase.report.statistics import Interval, fisher_exact, fisher_power, holm_of_known, paired_outcomes, wilson
 
-BASELINE = "lexicase"
 LEVEL = 0.05
 NO_INTERVAL = Interval(float("nan"), float("nan"))
 
@@ -29,10 +21,8 @@ class SuccessRate:
     Attributes:
         interval: 95 % interval of the success rate.
         difference: The rate minus that of lexicase on the same seeds; with its 95 % interval, ``bounds``.
-        p_value: Of Fisher's exact test.
-        adjusted: The same, Holm-adjusted for all methods of the problem.
-        paired: Of McNemar's exact test on the same seeds.
-        paired_adjusted: The same, Holm-adjusted.
+        p_value: Of Fisher's exact test; ``adjusted`` by Holm for all methods of the problem.
+        paired: The p-value of McNemar's exact test on the same seeds; ``paired_adjusted`` in the same way.
         published: Successes out of 50 in the paper; None where it has none, or for a study of another size.
     """
 
@@ -50,19 +40,18 @@ class SuccessRate:
     published: int | None = None
 
     @property
-    def rate(self) -> float:
-        """Share of the runs that succeeded."""
-        return self.successes / self.runs
-
-    @property
     def differs(self) -> bool:
         """Whether both adjusted tests find a difference from lexicase at the 5 % level."""
         return all(p is not None and p < LEVEL for p in (self.adjusted, self.paired_adjusted))
 
+    @property
+    def title(self) -> str:
+        """The method and the problem."""
+        return f"{paper.title(self.method)} on {paper.title(self.problem)}"
+
     def describe_difference(self) -> str:
         """The difference in percentage points, with its interval."""
-        low, high = (100 * end for end in self.bounds)
-        return f"{100 * self.difference:+.0f} ({low:+.0f} to {high:+.0f})" if self.paired is not None else ""
+        return format_points(self.difference, self.bounds) if self.paired is not None else ""
 
 
 def success_table(results: StudyResults) -> list[SuccessRate]:
@@ -70,12 +59,13 @@ def success_table(results: StudyResults) -> list[SuccessRate]:
     comparable = not paper.differences("gp", results.spec.settings, ())
     cells = []
     for problem in results.problems:
-        here = [(method, runs) for name, method, runs in each(results) if name == problem]
-        baseline = next((runs for method, runs in here if method == BASELINE), [])
-        found = [_cell(problem, method, runs, [] if method == BASELINE else baseline) for method, runs in here]
+        baseline = results.runs_of(problem, BASELINE)
+        found = [_cell(p, m, runs, [] if m == BASELINE else baseline) for p, m, runs in each(results) if p == problem]
         if comparable:
             found = [replace(cell, published=paper.SUCCESSES.get((problem, cell.method))) for cell in found]
-        cells += _adjusted(found)
+        fisher, paired = holm_of_known([c.p_value for c in found]), holm_of_known([c.paired for c in found])
+        adjusted = zip(found, fisher, paired, strict=True)
+        cells += [replace(cell, adjusted=p, paired_adjusted=q) for cell, p, q in adjusted]
     return cells
 
 
@@ -89,20 +79,8 @@ def _cell(problem: str, method: str, runs: list[FinishedRun], baseline: list[Fin
     pairs = [(run.success, theirs[run.seed]) for run in runs if run.seed in theirs]
     if not pairs:
         return replace(cell, p_value=p)
-    discordant = sum(a and not b for a, b in pairs), sum(b and not a for a, b in pairs)
-    difference, bounds = paired_difference(*discordant, len(pairs))
-    return replace(cell, p_value=p, paired=mcnemar(*discordant), difference=difference, bounds=bounds)
-
-
-def _adjusted(cells: list[SuccessRate]) -> list[SuccessRate]:
-    """The cells of a problem with Holm-adjusted p-values."""
-    fisher = [i for i, cell in enumerate(cells) if cell.p_value is not None]
-    for i, p in zip(fisher, holm([cells[i].p_value or 0.0 for i in fisher]), strict=True):
-        cells[i] = replace(cells[i], adjusted=p)
-    paired = [i for i, cell in enumerate(cells) if cell.paired is not None]
-    for i, p in zip(paired, holm([cells[i].paired or 0.0 for i in paired]), strict=True):
-        cells[i] = replace(cells[i], paired_adjusted=p)
-    return cells
+    found = paired_outcomes(pairs)
+    return replace(cell, p_value=p, paired=found.p_value, difference=found.difference, bounds=found.bounds)
 
 
 def format_p(p: float | None) -> str:
@@ -112,6 +90,15 @@ def format_p(p: float | None) -> str:
     ('0.042', '4e-04', '')
     """
     return "" if p is None else f"{p:.3f}" if p >= 0.001 else f"{p:.0e}"
+
+
+def format_points(difference: float, bounds: Interval) -> str:
+    """Format a difference of rates in percentage points, with its interval.
+
+    >>> format_points(-0.12, Interval(-0.25, 0.02))
+    '-12 (-25 to +2)'
+    """
+    return f"{100 * difference:+.0f} ({100 * bounds.low:+.0f} to {100 * bounds.high:+.0f})"
 
 
 def success_section(results: StudyResults, meaning: str) -> Section:

@@ -14,18 +14,16 @@ from typing import Any
 from flexicase.experiments.results import FinishedRun, StudyResults
 from flexicase.problems import Suite
 from flexicase.report import _paper as paper
+from flexicase.report._curves import survival
+from flexicase.report._paper import BASELINE
 from flexicase.report._sections import Chart, Line, Section, Table, each, format_si, lines_of
-from flexicase.report._successes import BASELINE, LEVEL, format_p, success_section
-from flexicase.report.statistics import fisher_exact, holm, kaplan_meier, mcnemar, paired_difference
+from flexicase.report._successes import LEVEL, format_p, format_points, success_section
+from flexicase.report.statistics import fisher_exact, holm, holm_of_known, paired_outcomes
 
 #: A study of more problems than this has the page of a suite.
 FEW_PROBLEMS = 3
 #: What is counted of each run, and its name on the page.
-MEASURES = {
-    "solved": "solved",
-    "success_unsimplified": "generalised",
-    "success": "generalised simplified",
-}
+MEASURES = {"solved": "solved", "success_unsimplified": "generalised", "success": "generalised simplified"}
 MEANING = "A success is a program that solves all training cases and, simplified, all test cases."
 #: Parts of a run's settings that no published setting is compared with.
 NOT_COMPARED = ("problem", "seed", "profile", "record_samples", "default_weight", "check", "error_threshold")
@@ -36,11 +34,7 @@ class PublishedCounts:
     """Published counts of a suite's runs.
 
     Attributes:
-        name: Suite and method.
-        suite: The suite.
-        runs: Runs per problem.
         settings: Arguments of `evolve` that repeat these runs.
-        source: Where the counts were read.
         notes: Differences that are not settings.
         columns: The names of the counts, keys of `MEASURES`.
         counts: By problem, one count for each column; None where it is not known.
@@ -57,8 +51,7 @@ class PublishedCounts:
 
     def count(self, problem: str, measure: str) -> float | None:
         """A published count, or None."""
-        row = dict(zip(self.columns, self.counts.get(problem, ()), strict=False))
-        return row.get(measure)
+        return dict(zip(self.columns, self.counts.get(problem, ()), strict=False)).get(measure)
 
 
 @cache
@@ -70,13 +63,9 @@ def published_counts() -> tuple[PublishedCounts, ...]:
 
 @dataclass(frozen=True)
 class SuiteCell:
-    """How many runs of a method on a problem have a property, compared with the published count.
+    """How many runs of a method on a problem have a property, a key of `MEASURES`, and the published count.
 
-    Attributes:
-        measure: The property, a key of `MEASURES`.
-        published: The published count, rounded to whole runs in the test; None if there is none.
-        p_value: Of Fisher's exact test, two-sided.
-        adjusted: The same, Holm-adjusted for the problems of the method.
+    Fisher's exact test, two-sided, compares them; ``adjusted`` is its p-value, Holm-adjusted for the method's problems.
     """
 
     problem: str
@@ -122,12 +111,11 @@ def suite_cells(results: StudyResults) -> list[SuiteCell]:
                 p = fisher_exact(count, len(runs), round(published), table.runs)
                 cell = replace(cell, published=published, published_runs=table.runs, p_value=p)
             families[method, measure].append(cell)
-    return [cell for family in families.values() for cell in _adjusted(family)]
-
-
-def _adjusted(cells: list[SuiteCell]) -> list[SuiteCell]:
-    adjusted = iter(holm([cell.p_value for cell in cells if cell.p_value is not None]))
-    return [cell if cell.p_value is None else replace(cell, adjusted=next(adjusted)) for cell in cells]
+    return [
+        replace(cell, adjusted=p)
+        for family in families.values()
+        for cell, p in zip(family, holm_of_known([cell.p_value for cell in family]), strict=True)
+    ]
 
 
 def suite_sections(results: StudyResults) -> list[Section]:
@@ -202,10 +190,8 @@ def _methods(results: StudyResults) -> Section | None:
             if method == BASELINE or not pairs:
                 rows.append([*row, "", "", "", ""])
                 continue
-            gained, lost = sum(a and not b for a, b in pairs), sum(b and not a for a, b in pairs)
-            difference, (low, high) = paired_difference(gained, lost, len(pairs))
-            row += [f"{100 * difference:+.0f} ({100 * low:+.0f} to {100 * high:+.0f})", f"+{gained} −{lost}"]
-            lines.append((row, mcnemar(gained, lost)))
+            gained, lost, difference, bounds, p = paired_outcomes(pairs)
+            lines.append(([*row, format_points(difference, bounds), f"+{gained} −{lost}"], p))
         adjusted = holm([p for _, p in lines])
         rows += [[*row, format_p(p), format_p(q)] for (row, p), q in zip(lines, adjusted, strict=True)]
     header = ["measure", "method", "runs", "difference, points (95 %)", "gained and lost", "McNemar p", "Holm"]
@@ -226,11 +212,8 @@ def median_executions(runs: list[FinishedRun]) -> float:
 def _to_success(runs: list[FinishedRun]) -> Line:
     """The share of runs without a success, by executions; a run that ends without one is never a success."""
     spent = [int(run.summary["executions"]) for run in runs]
-    last = max(spent)
-    times = [n if run.success else last for n, run in zip(spent, runs, strict=True)]
-    moments, shares = kaplan_meier(times, [run.success for run in runs])
-    surviving = [1.0, *shares.tolist()]
-    return {"x": [0, *moments.tolist(), last], "y": [*surviving, surviving[-1]]}
+    times = [n if run.success else max(spent) for n, run in zip(spent, runs, strict=True)]
+    return survival(times, [run.success for run in runs])
 
 
 def _executions(results: StudyResults) -> Section:
@@ -239,7 +222,7 @@ def _executions(results: StudyResults) -> Section:
         for problem in results.problems
     }
     title = "Share of runs without a success (Kaplan–Meier), by problem."
-    chart = Chart(*("survival", "survival", "all", title, "executions", "share of runs", views), log=False, steps=True)
+    chart = Chart("survival", "survival", "all", title, "executions", "share of runs", views, log=False, steps=True)
     text = (
         "Executions of a program on a case: of selection, of informing and of checks together. A run that ends without "
         "a program that solves the test cases counts as unsuccessful to the end."
@@ -257,7 +240,7 @@ def _settings(results: StudyResults) -> Section | None:
         if published:
             sources[published.name] = f"{published.name}: {published.source}. {published.notes}".strip()
             compared[paper.title(method)].append(paper.title(problem))
-            for difference in _differences(results, problem, method):
+            for difference in _differences(problem, settings_by_method(results)[method], published.settings):
                 found[(paper.title(method), *difference)].append(paper.title(problem))
     if not sources:
         return None
@@ -270,12 +253,10 @@ def _settings(results: StudyResults) -> Section | None:
     return Section("published", "Published runs and settings that differ", text, table=table)
 
 
-def _differences(results: StudyResults, problem: str, method: str) -> Iterator[tuple[str, str, str]]:
-    """The settings of runs, by name, that differ from the published ones: their values here and there."""
+def _differences(problem: str, *arguments: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """The settings of runs here and of published runs, by name, where they differ."""
     from flexicase.gp.evolve import evolve_settings
 
-    published = published_for(results, problem, method)
-    arguments = (settings_by_method(results)[method], published.settings if published else {})
     try:
         here, there = (_as_text(evolve_settings(problem, BASELINE, seed=0, **given).as_dict()) for given in arguments)
     except TypeError as error:  # the export of another version

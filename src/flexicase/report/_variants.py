@@ -137,8 +137,8 @@ def _cells(runs: list[FinishedRun], share: Share | None) -> list[str]:
 
 def _selections(results: StudyResults) -> Section:
     def lines(problem: str) -> list[Line]:
-        drawn = lines_of(results, problem, lambda _: {})
-        return [line | _points(by_selections(results, problem, line["name"])) for line in drawn]
+        methods = lines_of(results, problem, lambda _: {})
+        return [line | _points(by_selections(results, problem, line["name"])) for line in methods]
 
     title = "pairs computed per generation, by the number of selections; medians over the runs with quartiles"
     x, y = "selections per generation", "% of the full matrix"

@@ -12,11 +12,12 @@ import numpy as np
 from flexicase.experiments.results import StudyResults
 from flexicase.report import _paper as paper
 from flexicase.report._curves import COUNTS, mean_curve, runs_with
-from flexicase.report._images import BASELINE, accuracy_differences, compare, is_tail, last_total, tail_shares, total
+from flexicase.report._images import accuracy_differences, compare, format_mean, is_tail, last_total, tail_shares, total
+from flexicase.report._paper import BASELINE
 from flexicase.report._programs import evaluation_ratios
 from flexicase.report._sections import MIN_ACTIVE_RUNS, Section, Table
 from flexicase.report._successes import LEVEL, SuccessRate, count_agreement, format_p, pooled_test, success_table
-from flexicase.report.statistics import PairedRatio, holm, mean_interval
+from flexicase.report.statistics import MIN_PAIRS, PairedRatio, adjusted_ratios, holm, mean_interval
 
 Verdict = Literal["reproduced", "not reproduced", "depends on the count", "not testable here"]
 #: With fewer runs per method than this, the absence of a significant difference decides nothing.
@@ -59,11 +60,25 @@ class Claim:
     about: str
     statement: str
     place: str
-    test: str
-    effect: str
-    effect_distinct: str
-    verdict: Verdict
+    test: str = ""
+    effect: str = ""
+    effect_distinct: str = ""
+    verdict: Verdict = "not testable here"
     note: str = ""
+
+
+#: Claims on program synthesis that no study here can test.
+NOT_TESTED = (
+    Claim(
+        *("success", "The success rates align with those of Troise and Helmuth (2018).", "§4.2"),
+        note="Their counts are of other problems and settings, and are not part of this study.",
+    ),
+    Claim(
+        *("time", "Weighted shuffle has a positive impact on running time.", "§6"),
+        note="Every program runs on every case before selection, here as in the paper's system, so fewer evaluations "
+        "by this measure save no program run. The study of partial evaluation measures it.",
+    ),
+)
 
 
 def claims_section(found: list[Claim], *, planned: bool = False) -> Section | None:
@@ -86,25 +101,10 @@ def verdict_line(found: Iterable[Claim]) -> str:
 def claims(results: StudyResults) -> list[Claim]:
     """The paper's claims about program synthesis, as far as a study has their problems and methods."""
     cells = [c for c in success_table(results) if (c.problem, c.method) in paper.SUCCESSES]
-    problems = [problem for problem in results.problems if problem in paper.PROBLEMS]
     found = _success_claims(cells)
-    for problem in problems:
-        found += _evaluation_claims(results, problem)
-    if found:
-        found += [
-            Claim(
-                *("success", "The success rates align with those of Troise and Helmuth (2018).", "§4.2", "", "", ""),
-                verdict="not testable here",
-                note="Their counts are of other problems and settings, and are not part of this study.",
-            ),
-            Claim(
-                *("time", "Weighted shuffle has a positive impact on running time.", "§6", "", "", ""),
-                verdict="not testable here",
-                note="Every program runs on every case before selection, here as in the paper's system, so fewer "
-                "evaluations by this measure save no program run. The study of partial evaluation measures it.",
-            ),
-        ]
-    return found
+    for problem in results.problems:
+        found += _evaluation_claims(results, problem) if problem in paper.PROBLEMS else []
+    return [*found, *NOT_TESTED] if found else []
 
 
 def _success_claims(cells: list[SuccessRate]) -> list[Claim]:
@@ -119,25 +119,21 @@ def _success_claims(cells: list[SuccessRate]) -> list[Claim]:
             statement = "No hard-first method solves significantly fewer runs than lexicase."
             found.append(_absence(statement, "§4.2", hard, [c for c in worse if c in hard], -1))
     for c in tested:
-        name = f"{paper.title(c.method)} on {paper.title(c.problem)}"
-        p = f"McNemar p = {format_p(c.paired_adjusted)}, Fisher p = {format_p(c.adjusted)}, both Holm-adjusted."
+        place, test = "Table 2", SUCCESS_TEST
+        verdict: Verdict = "not testable here"
+        note = f"McNemar p = {format_p(c.paired_adjusted)}, Fisher p = {format_p(c.adjusted)}, both Holm-adjusted."
         if (c.problem, c.method) in paper.WORSE:
-            fewer = c.differs and c.difference < 0
-            verdict: Verdict = "reproduced" if fewer else "not testable here"
-            statement = f"{name} solves significantly fewer runs than lexicase."
-            found.append(Claim("success", statement, "Table 2", SUCCESS_TEST, _points(c), "", verdict, p))
+            statement = "solves significantly fewer runs than lexicase"
+            verdict = "reproduced" if c.differs and c.difference < 0 else verdict
         elif c.method in paper.EASY_FIRST:
-            statement = f"{name} is not marked as significantly worse than lexicase."
-            note = f"{p} A missing mark is no claim of equality.{_agreement(c, cells)}"
-            found.append(
-                Claim("success", statement, "Table 2", SUCCESS_TEST, _points(c), "", "not testable here", note)
-            )
+            statement = "is not marked as significantly worse than lexicase"
+            note += f" A missing mark is no claim of equality.{_agreement(c, cells)}"
         else:
-            inside = _within(100 * c.bounds.low, 100 * c.bounds.high, COMPARABLE_SUCCESS)
-            statement = f"{name} has a success rate comparable to that of lexicase."
-            interval = "paired difference with interval"
-            note = "The interval is wider than the margin." if inside == "not testable here" else ""
-            found.append(Claim("success", statement, "§4.2", interval, _points(c), "", inside, note))
+            place, test = "§4.2", "paired difference with interval"
+            statement = "has a success rate comparable to that of lexicase"
+            verdict = _within(100 * c.bounds.low, 100 * c.bounds.high, COMPARABLE_SUCCESS)
+            note = "The interval is wider than the margin." if verdict == "not testable here" else ""
+        found.append(Claim("success", f"{c.title} {statement}.", place, test, _points(c), "", verdict, note))
     return [*found, *_counts_claim(cells)]
 
 
@@ -149,9 +145,8 @@ def _absence(statement: str, place: str, tested: list[SuccessRate], against: lis
     """The claim that no difference of this sign is significant."""
     few = min(c.runs for c in tested) < MIN_RUNS_FOR_ABSENCE
     extreme = max(tested, key=lambda c: sign * c.difference)
-    name = f"{paper.title(extreme.method)} on {paper.title(extreme.problem)}"
-    effect = f"{'highest' if sign > 0 else 'lowest'}: {name} {_points(extreme)}"
-    note = "; ".join(f"{paper.title(c.method)} on {paper.title(c.problem)}: {_points(c)}" for c in against)
+    effect = f"{'highest' if sign > 0 else 'lowest'}: {extreme.title} {_points(extreme)}"
+    note = "; ".join(f"{c.title}: {_points(c)}" for c in against)
     if few and not against:
         note = f"Fewer than {MIN_RUNS_FOR_ABSENCE} runs a method."
     verdict: Verdict = "not reproduced" if against else "not testable here" if few else "reproduced"
@@ -177,11 +172,10 @@ def _counts_claim(cells: list[SuccessRate]) -> list[Claim]:
     published = [c for c in cells if c.published is not None]
     statement, test = "The success counts of Table 2.", "Fisher's exact test of each count, Holm-adjusted"
     if not published:
-        note = "The study has another size than the paper's."
-        return [Claim("success", statement, "Table 2", "", "", "", "not testable here", note)]
+        return [Claim("success", statement, "Table 2", note="The study has another size than the paper's.")]
     adjusted = holm([count_agreement(c) for c in published])
     other = [
-        f"{paper.title(c.method)} on {paper.title(c.problem)} {c.successes}/{c.runs}, paper {c.published}/{paper.RUNS}"
+        f"{c.title} {c.successes}/{c.runs}, paper {c.published}/{paper.RUNS}"
         for c, p in zip(published, adjusted, strict=True)
         if p < LEVEL
     ]
@@ -203,6 +197,13 @@ def _cheaper(ratio: PairedRatio, adjusted: float) -> Verdict:
     if adjusted >= LEVEL or low <= 1 <= high:
         return "not testable here"
     return "reproduced" if high < 1 else "not reproduced"
+
+
+def _all_of(verdicts: list[Verdict]) -> Verdict:
+    """The verdict on a claim about several ratios, from one on each."""
+    if "not reproduced" in verdicts:
+        return "not reproduced"
+    return "reproduced" if set(verdicts) == {"reproduced"} else "not testable here"
 
 
 def _by_both(verdicts: list[Verdict]) -> Verdict:
@@ -256,27 +257,23 @@ def _consistently(
         leaders = _leaders(results, problem, methods, count)
         length, lowest = len(leaders), leaders.count(paper.FEWEST_EVALUATIONS)
         bred = leaders[1:].count(paper.FEWEST_EVALUATIONS)
-        found = [_cheaper(*test) for (mine, _), test in tests.items() if mine == paper.FEWEST_EVALUATIONS]
-        worst = max((test for (mine, _), test in tests.items() if mine == paper.FEWEST_EVALUATIONS), key=lambda t: t[1])
-        share = lowest / length if length else 0.0
-        agrees = share >= CONSISTENT and set(found) == {"reproduced"}
-        few = length == 0 or (share >= CONSISTENT and "not reproduced" not in found)
-        verdict: Verdict = "reproduced" if agrees else "not testable here" if few else "not reproduced"
+        mine = [test for (method, _), test in tests.items() if method == paper.FEWEST_EVALUATIONS]
+        ratio, p = max(mine, key=lambda test: test[1])
+        verdict: Verdict = "not testable here"
+        if length:
+            consistent = lowest / length >= CONSISTENT
+            verdict = _all_of([_cheaper(*test) for test in mine]) if consistent else "not reproduced"
         verdicts.append(verdict)
         effects.append(
             f"lowest in {lowest} of {length} generations ({bred} of {max(length - 1, 0)} without generation 0); "
-            f"largest p of a ratio: {worst[0]}, p = {format_p(worst[1])}"
+            f"largest p of a ratio: {ratio}, p = {format_p(p)}"
         )
-    where, figure = paper.title(problem), _figure(problem)
+    where, differ = paper.title(problem), len(set(verdicts)) > 1
     statement = f"Ranked – Num-Nonzeros makes fewer evaluations than every other method on {where}, consistently."
     test = f"lowest mean in {100 * CONSISTENT:.0f} % of the generations, and all paired ratios"
-    note = (
-        f"By the population count {verdicts[0]}, by the distinct count {verdicts[-1]}."
-        if len(set(verdicts)) > 1
-        else ""
-    )
-    distinct = "".join(effects[1:])
-    return Claim("evaluations", statement, figure, test, effects[0], distinct, _by_both(verdicts), note)
+    note = f"By the population count {verdicts[0]}, by the distinct count {verdicts[-1]}." if differ else ""
+    effect, *distinct = effects
+    return Claim("evaluations", statement, _figure(problem), test, effect, "".join(distinct), _by_both(verdicts), note)
 
 
 def _leaders(results: StudyResults, problem: str, methods: list[str], count: str) -> list[str]:
@@ -309,39 +306,30 @@ def image_claims(results: StudyResults) -> list[Claim]:
     measure, what = (last_total, "evaluations of the last 50 generations") if tail else (total, "total evaluations")
     for problem in results.problems:
         where, test = paper.title(problem), f"paired ratio of {what}, Wilcoxon, Holm-adjusted"
-        ratios = ((c, compare(results, problem, c[0], c[1], measure)) for c in contrasts)
-        known = [(c, ratio) for c, ratio in ratios if ratio is not None]
-        adjusted = holm([ratio.p_value for _, ratio in known])
-        for ((mine, _, statement, place), ratio), p in zip(known, adjusted, strict=True):
-            verdict = _cheaper(ratio, p)
+        ratios = adjusted_ratios({c: compare(results, problem, c[0], c[1], measure) for c in contrasts})
+        for (mine, _, statement, place), (ratio, p) in ratios.items():
             note = f"Fewer in {ratio.lower} of {ratio.seeds} seeds."
             effect = f"{ratio}, p = {format_p(p)}"
             name = f"{paper.title(mine)} {statement} ({where})."
-            found.append(Claim("evaluations", name, place, test, effect, "", verdict, note))
+            found.append(Claim("evaluations", name, place, test, effect, "", _cheaper(ratio, p), note))
         if not tail:
-            found += _cheapest_of_all(results, problem)
-            found += _tail_claim(results, problem)
+            found += [*_cheapest_of_all(results, problem), *_tail_claim(results, problem)]
         found += _accuracy_claims(results, problem)
     if found and not tail:
         note = "Every run here, as Algorithm 2, has a fixed number of generations."
         statement = "Fast gradient lexicase ends up with fewer generations."
-        found.append(Claim("evaluations", statement, "§5.3, Fig. 3", "", "", "", "not testable here", note))
+        found.append(Claim("evaluations", statement, "§5.3, Fig. 3", note=note))
     return found
 
 
 def _cheapest_of_all(results: StudyResults, problem: str) -> list[Claim]:
     others = [m for m in paper.IMAGE_ROWS if m != HARD_MAX]
-    ratios = {m: compare(results, problem, HARD_MAX, m) for m in others}
-    known = {m: ratio for m, ratio in ratios.items() if ratio is not None}
+    known = adjusted_ratios({m: compare(results, problem, HARD_MAX, m) for m in others})
     if len(known) < len(others):
         return []
-    adjusted = dict(zip(known, holm([ratio.p_value for ratio in known.values()]), strict=True))
-    verdicts = {_cheaper(known[m], adjusted[m]) for m in known}
-    verdict: Verdict = "not testable here"
-    if "not reproduced" in verdicts or verdicts == {"reproduced"}:
-        verdict = "not reproduced" if "not reproduced" in verdicts else "reproduced"
-    closest = max(known, key=lambda m: known[m].ratio)
-    effect = f"largest ratio, to {paper.title(closest)}: {known[closest]}, p = {format_p(adjusted[closest])}"
+    verdict = _all_of([_cheaper(*each) for each in known.values()])
+    closest, (ratio, p) = max(known.items(), key=lambda each: each[1][0].ratio)
+    effect = f"largest ratio, to {paper.title(closest)}: {ratio}, p = {format_p(p)}"
     statement = f"Num-Nonzeros with Default-Max is the cheapest of all methods ({paper.title(problem)})."
     test = "paired ratios of total evaluations to all others, Wilcoxon, Holm-adjusted"
     return [Claim("evaluations", statement, "Fig. 4, §7", test, effect, "", verdict)]
@@ -349,7 +337,7 @@ def _cheapest_of_all(results: StudyResults, problem: str) -> list[Claim]:
 
 def _tail_claim(results: StudyResults, problem: str) -> list[Claim]:
     plain = tail_shares(results.runs_of(problem, BASELINE))
-    if plain.size < 3:
+    if plain.size < MIN_PAIRS:
         return []
     low, high = mean_interval(plain)
     medians = [float(np.median(tail_shares(results.runs_of(problem, m)))) for m in results.methods(problem)]
@@ -373,12 +361,10 @@ def _accuracy_claims(results: StudyResults, problem: str) -> list[Claim]:
     found = []
     for method in paper.IMAGE_ROWS[1:]:
         points = accuracy_differences(results, problem, method)
-        if points.size < 3:
+        if points.size < MIN_PAIRS:
             continue
-        low, high = mean_interval(points)
-        effect = f"{points.mean():+.2f} ({low:+.2f} to {high:+.2f}) points"
         statement = f"{paper.title(method)} has an accuracy similar to that of plain ({paper.title(problem)})."
         test = "paired difference of accuracies with interval"
-        verdict = _within(low, high, COMPARABLE_ACCURACY)
-        found.append(Claim("accuracy", statement, "Table 3", test, effect, "", verdict))
+        verdict = _within(*mean_interval(points), COMPARABLE_ACCURACY)
+        found.append(Claim("accuracy", statement, "Table 3", test, f"{format_mean(points)} points", "", verdict))
     return found

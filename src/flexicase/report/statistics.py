@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from statistics import NormalDist
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 _NORMAL = NormalDist()
+_Key = TypeVar("_Key")
 #: Fewer pairs than this give no interval.
 MIN_PAIRS = 3
 
@@ -21,6 +22,16 @@ class Interval(NamedTuple):
 
     low: float
     high: float
+
+
+class PairedOutcomes(NamedTuple):
+    """Two methods with the same seeds: the pairs in which only one succeeds, the difference of rates, McNemar's p."""
+
+    gained: int
+    lost: int
+    difference: float
+    bounds: Interval
+    p_value: float
 
 
 class PairedRatio(NamedTuple):
@@ -85,6 +96,12 @@ def paired_difference(only_first: int, only_second: int, pairs: int) -> tuple[fl
     return (only_first - only_second) / pairs, Interval(middle - half, middle + half)
 
 
+def paired_outcomes(pairs: Sequence[tuple[bool, bool]]) -> PairedOutcomes:
+    """Compare successes of two methods, one pair per seed."""
+    gained, lost = sum(a and not b for a, b in pairs), sum(b and not a for a, b in pairs)
+    return PairedOutcomes(gained, lost, *paired_difference(gained, lost, len(pairs)), mcnemar(gained, lost))
+
+
 def fisher_power(rate: float, other: float, trials: int, level: float = 0.05) -> float:
     """The chance that Fisher's exact test of ``trials`` runs a side is significant when these are the true rates.
 
@@ -142,12 +159,24 @@ def holm(p_values: Sequence[float]) -> list[float]:
     for p in p_values:
         if not 0.0 <= p <= 1.0:
             raise ValueError(f"p_values must lie between 0 and 1, found {p}")
-    adjusted = [0.0] * len(p_values)
-    largest = 0.0
-    for rank, index in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
-        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
-        adjusted[index] = largest
-    return adjusted
+    values = np.array(p_values, dtype=np.float64)
+    order = np.argsort(values, kind="stable")
+    scaled = np.minimum(1.0, np.arange(values.size, 0, -1) * values[order])
+    values[order] = np.maximum.accumulate(scaled)
+    return list(map(float, values))
+
+
+def holm_of_known(p_values: Sequence[float | None]) -> list[float | None]:
+    """As `holm`, with None where there is no p-value."""
+    adjusted = iter(holm([p for p in p_values if p is not None]))
+    return [None if p is None else next(adjusted) for p in p_values]
+
+
+def adjusted_ratios(ratios: Mapping[_Key, PairedRatio | None]) -> dict[_Key, tuple[PairedRatio, float]]:
+    """The ratios that are known, each with its p-value, Holm-adjusted over all of them."""
+    known = {key: ratio for key, ratio in ratios.items() if ratio is not None}
+    adjusted = holm([ratio.p_value for ratio in known.values()])
+    return {key: (ratio, p) for (key, ratio), p in zip(known.items(), adjusted, strict=True)}
 
 
 def z_test(

@@ -97,15 +97,9 @@ GENERIC = Layout("runs of their own kind", generic_sections)
 
 
 def layout_of(results: StudyResults) -> Layout:
-    """The layout for a study.
-
-    Raises:
-        ValueError: A run lacks what the layout shows.
-    """
-    many = len(results.problems) > FEW_PROBLEMS and all(
-        run.summary.get("executions") is not None for run in results.runs
-    )
-    of_suite = results.spec.suite is not None or many
+    """The layout for a study; a ValueError says which run lacks what it shows."""
+    counted = all(run.summary.get("executions") is not None for run in results.runs)
+    of_suite = results.spec.suite is not None or (counted and len(results.problems) > FEW_PROBLEMS)
     programs = VARIANTS if len(results.variants) > 1 else SUITE if of_suite else PROGRAMS
     layout = {"image": IMAGES, "gp": programs, "same-populations": SAME_POPULATIONS}.get(results.spec.kind, GENERIC)
     for run in results.runs:
@@ -114,9 +108,9 @@ def layout_of(results: StudyResults) -> Layout:
 
 
 def _check(run: FinishedRun, layout: Layout) -> None:
-    missing = [name for name in layout.columns if name not in run.columns]
-    if missing:
-        raise ValueError(f"run {run.id!r}: its rows must have a column {missing[0]!r}")
+    for name in layout.columns:
+        if name not in run.columns:
+            raise ValueError(f"run {run.id!r}: its rows must have a column {name!r}")
     for name, kind in layout.summary.items():
         if not isinstance(run.summary.get(name), kind):
             raise ValueError(f"run {run.id!r}: expected a value for {name!r}, got {run.summary.get(name)!r}")
@@ -126,7 +120,7 @@ def sections_of(results: StudyResults) -> list[Section]:
     """All sections of a study's report: the claims of the paper first."""
     layout = layout_of(results)
     table = claims_section(layout.claims(results), planned=is_tail(results))
-    return [*([table] if table else []), *layout.sections(results)]
+    return [part for part in (table, *layout.sections(results)) if part]
 
 
 @dataclass(frozen=True)
@@ -172,12 +166,7 @@ def write_report(export: Path, folder: Path) -> Report:
 
 
 def check_folder(folder: Path) -> None:
-    """Check that a report can be written to a folder, before the work that it takes; writes nothing.
-
-    Raises:
-        ImportError: A package that reports need is missing.
-        OSError: The folder cannot be made or written to.
-    """
+    """Raise an ImportError or OSError if no report can be written to a folder, before the work that it takes."""
     require_package("reports need", *PACKAGES)
     existing = next(path for path in (folder, *folder.absolute().parents) if os.path.lexists(path))
     if not existing.is_dir():
@@ -205,6 +194,7 @@ def render(results: StudyResults, sections: list[Section], files: Collection[str
         for part in sections
     ]
     verdict = verdict_line(layout.claims(results)) or layout.verdict(results)
+    settings = (results.spec.kind, results.spec.settings, results.problems)
     charts = [asdict(chart) for part in parts for chart in part.charts]
     data = json.dumps(_finite(charts), separators=(",", ":"), allow_nan=False)
     environment = Environment(loader=FileSystemLoader(RESOURCES), autoescape=True, trim_blocks=True)
@@ -215,9 +205,7 @@ def render(results: StudyResults, sections: list[Section], files: Collection[str
         planned=results.planned,
         from_paper=any(run.method in (*paper.ROWS, *paper.IMAGE_ROWS) for run in results.runs),
         verdict=verdict or f"{len(results.runs)} finished runs; none of the paper's claims is about them.",
-        different=""
-        if layout is SUITE
-        else paper.differences(results.spec.kind, results.spec.settings, results.problems),
+        different="" if layout is SUITE else paper.differences(*settings),
         sections=parts,
         files=_links(parts, files),
         spec=results.spec.text.strip(),
@@ -236,8 +224,8 @@ def _links(sections: list[Section], files: Collection[str]) -> dict[str, list[tu
     for chart, view, scale, name in figures_of(sections):
         words = [chart.views[view]["label"]] if len(chart.views) > 1 else []
         for suffix in SUFFIXES:
-            label = " ".join([*words, scale, suffix.upper()])
-            links.setdefault(chart.id, []).append((label, f"{name}.{suffix}"))
+            link = " ".join([*words, scale, suffix.upper()]), f"{name}.{suffix}"
+            links.setdefault(chart.id, []).append(link)
     return {key: [link for link in found if link[1] in files] for key, found in links.items()}
 
 
@@ -268,22 +256,14 @@ def _write_csv(path: Path, lines: list[list[Any]]) -> Path:
 
 
 def _success_lines(results: StudyResults) -> list[list[Any]]:
-    header = [
-        "problem",
-        "method",
-        "successes",
-        "runs",
-        "low",
-        "high",
-        "difference",
-        "difference_low",
-        "difference_high",
-    ]
-    header += ["mcnemar_p", "mcnemar_p_holm", "fisher_p", "fisher_p_holm", "paper_successes", "paper_runs"]
-    lines: list[list[Any]] = [header]
+    header = (
+        "problem method successes runs low high difference difference_low difference_high "
+        "mcnemar_p mcnemar_p_holm fisher_p fisher_p_holm paper_successes paper_runs"
+    )
+    lines: list[list[Any]] = [header.split()]
     for c in success_table(results):
-        published = [c.published, paper.RUNS] if c.published is not None else [None, None]
-        paired = [c.difference, *c.bounds] if c.paired is not None else [None, None, None]
+        published = [c.published, None if c.published is None else paper.RUNS]
+        paired = [None, None, None] if c.paired is None else [c.difference, *c.bounds]
         tests = [c.paired, c.paired_adjusted, c.p_value, c.adjusted]
         lines.append([c.problem, c.method, c.successes, c.runs, *c.interval, *paired, *tests, *published])
     return lines
