@@ -93,3 +93,13 @@ def test_a_damaged_pretrained_network_is_made_again(tmp_path, monkeypatch):
     again, same = pretrain("digits", settings, 3, data, lambda step, note: None)
     assert same == facts
     assert all((a == b).all() for a, b in zip(network.parameters(), again.parameters(), strict=True))
+
+
+def test_augmentation_can_be_reduced():
+    pytest.importorskip("torch", reason="PyTorch is not installed (the torch extra)")
+    settings = {"arch": "digits", "generations": 1, "train_cases": 8, "test_cases": 8}
+    usual, flipped, plain = (
+        load_data("digits", ImageSettings(**settings, augment=augment)).transform for augment in (None, "flip", "none")
+    )
+    assert (usual.padding, flipped.padding, plain) == (1, 0, None)
+    assert flipped.flip == 0.5

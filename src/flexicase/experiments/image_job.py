@@ -42,12 +42,13 @@ class ImageSettings(BaseModel):
         batch_size: Cases per training step.
         train_cases: Number of training cases; all by default.
         test_cases: Number of test cases; all by default.
+        augment: ``"flip"`` mirrors training images at random but does not shift them, ``"none"`` changes none;
+            by default both are done, as far as the data set allows.
         eval_every: Generations between evaluations on the test cases.
         default_weight: Weight of cases that were not visited yet, for methods that learn weights.
         stop_on_all_fail: Whether a case that no candidate passes ends selection.
         pretrain_epochs: Epochs of ordinary training, by the same optimiser, before the first generation. All methods
             start from the same network.
-        pretrain_augment: Whether the images of ordinary training are augmented; they are by default.
         schedule_start: Position of the first generation in the schedule of learning rates; 0 by default.
         schedule_generations: Length of that schedule; by default it ends with the last generation.
     """
@@ -60,11 +61,11 @@ class ImageSettings(BaseModel):
     batch_size: int = Field(default=64, ge=1)
     train_cases: int | None = Field(default=None, ge=1)
     test_cases: int | None = Field(default=None, ge=1)
+    augment: Literal["flip", "none"] | None = None
     eval_every: int = Field(default=50, ge=1)
     default_weight: Literal["max", "min"] | None = None
     stop_on_all_fail: bool | None = None
     pretrain_epochs: int | None = Field(default=None, ge=1)
-    pretrain_augment: bool | None = None
     schedule_start: int | None = Field(default=None, ge=0)
     schedule_generations: int | None = Field(default=None, ge=1)
 
@@ -116,7 +117,10 @@ def load_data(problem: str, settings: ImageSettings) -> ImageData:
     from flexicase.torch import data
 
     folder = os.environ.get(DATA_VARIABLE)
-    return data.load(problem, folder, train_cases=settings.train_cases, test_cases=settings.test_cases)
+    loaded = data.load(problem, folder, train_cases=settings.train_cases, test_cases=settings.test_cases)
+    if settings.augment is None:
+        return loaded
+    return replace(loaded, transform=data.PadCropFlip(padding=0) if settings.augment == "flip" else None)
 
 
 def make_search(
@@ -170,17 +174,16 @@ def pretrain(
     """
     epochs = settings.pretrain_epochs
     assert epochs is not None
-    kept = settings.model_dump(include={"arch", "batch_size", "train_cases", "test_cases", "pretrain_augment"})
+    kept = settings.model_dump(include={"arch", "batch_size", "train_cases", "test_cases", "augment"})
     identity = json.dumps(kept | {"problem": problem, "seed": seed, "epochs": epochs}, sort_keys=True)
     folder = cache_folder() / "pretrained" / hashlib.sha256(identity.encode()).hexdigest()[:32]
     folder.mkdir(parents=True, exist_ok=True)
     ordinary = ImageSettings(
         arch=settings.arch, generations=epochs, population=1, batch_size=settings.batch_size, eval_every=epochs
     )
-    plain = data if settings.pretrain_augment is not False else replace(data, transform=None)
 
     def train(folder: Path) -> GradientLexicase:
-        search = make_search("lexicase", ordinary, seed, plain, optimizer_state="inherit")
+        search = make_search("lexicase", ordinary, seed, data, optimizer_state="inherit")
         search.callbacks.append(lambda record: tell(record.generation, f"pre-training, loss {record.loss:.3g}"))
         search.fit(epochs, save=folder, save_every=SAVE_SECONDS, resume=True)
         return search
