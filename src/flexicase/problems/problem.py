@@ -321,11 +321,7 @@ def _shared(generators: Sequence[Generator], n_instructions: int, shares: tuple[
         else:
             (once if isinstance(entry, Symbol | RandomTag | RandomTagged) else constants).append(entry)
     total = (len(once) + n_instructions) / (1 - sum(shares))
-    return (
-        *_repeated(inputs, int(shares[0] * total)),
-        *_repeated(constants, int(shares[1] * total)),
-        *once,
-    )
+    return (*_repeated(inputs, int(shares[0] * total)), *_repeated(constants, int(shares[1] * total)), *once)
 
 
 def _repeated(entries: list[Generator], n: int) -> list[Generator]:

@@ -265,11 +265,7 @@ class Evaluator:
         )
 
     def _run_pairs(
-        self,
-        programs: list[_native.PushCode],
-        individuals: NDArray[np.int64],
-        cases: NDArray[np.int64],
-        threads: int,
+        self, programs: list[_native.PushCode], individuals: NDArray[np.int64], cases: NDArray[np.int64], threads: int
     ) -> NDArray[np.float64]:
         out = np.empty(individuals.size * len(self.measures), dtype=np.float64)
         individuals, cases = np.ascontiguousarray(individuals), np.ascontiguousarray(cases)

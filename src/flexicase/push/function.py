@@ -208,11 +208,7 @@ class FunctionEvaluator(Evaluator):
         raise TypeError("a program that a function evaluates has no single answer to a case")
 
     def _run_pairs(
-        self,
-        programs: list[_native.PushCode],
-        individuals: NDArray[np.int64],
-        cases: NDArray[np.int64],
-        threads: int,
+        self, programs: list[_native.PushCode], individuals: NDArray[np.int64], cases: NDArray[np.int64], threads: int
     ) -> NDArray[np.float64]:
         errors = np.empty(individuals.size)
         failed: list[Failure] = []

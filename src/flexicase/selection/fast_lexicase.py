@@ -243,12 +243,7 @@ class FastLexicase:
             return self._select(evaluate, n_individuals, n, (seed, cache_key), options)
 
     def _select(
-        self,
-        evaluate: CaseEvaluator,
-        n_individuals: int,
-        n: int,
-        identity: tuple[Seed, Any],
-        options: CallOptions,
+        self, evaluate: CaseEvaluator, n_individuals: int, n: int, identity: tuple[Seed, Any], options: CallOptions
     ) -> FastSelection:
         seed, cache_key = identity
         key, first = (self._key, self._next_event) if seed is None else (key_from_seed(seed), 0)
