@@ -14,32 +14,8 @@ from flexicase._checks import check_count, check_threads, shown
 from flexicase.gp.population import Population, check_key, check_population
 from flexicase.problems.cases import as_tuple
 from flexicase.problems.settings import MAX_POPULATION, RATES, Variation, check_variation
-from flexicase.push.draws import (
-    Generator,
-    RandomBoolean,
-    RandomChar,
-    RandomFloat,
-    RandomInteger,
-    RandomString,
-    RandomTag,
-    RandomTagged,
-    RandomVector,
-    RandomWords,
-)
+from flexicase.push.draws import NATIVE_DRAWS, Generator
 from flexicase.rng import Key
-
-#: The engine's name of each random draw.
-NATIVE_DRAWS: dict[type, str] = {
-    RandomInteger: "integer",
-    RandomFloat: "real",
-    RandomBoolean: "boolean",
-    RandomChar: "character",
-    RandomString: "string",
-    RandomTag: "tag",
-    RandomTagged: "tagged",
-    RandomWords: "words",
-    RandomVector: "vector",
-}
 
 
 @dataclass(frozen=True)

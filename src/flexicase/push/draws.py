@@ -241,10 +241,19 @@ class RandomVector:
             raise TypeError(f"element must draw numbers, booleans or strings, got {shown(self.element)}")
 
 
+#: What the engine calls each random draw.
+NATIVE_DRAWS: dict[type, str] = {
+    RandomInteger: "integer",
+    RandomFloat: "real",
+    RandomBoolean: "boolean",
+    RandomChar: "character",
+    RandomString: "string",
+    RandomWords: "words",
+    RandomVector: "vector",
+    RandomTag: "tag",
+    RandomTagged: "tagged",
+}
 #: The classes of random draws.
-RANDOM_DRAWS = (
-    *(RandomInteger, RandomFloat, RandomBoolean, RandomChar, RandomString),
-    *(RandomWords, RandomVector, RandomTag, RandomTagged),
-)
+RANDOM_DRAWS = tuple(NATIVE_DRAWS)
 #: What a random gene is made of: a literal or symbol, taken as it is, or one of `RANDOM_DRAWS`.
 Generator = Value

@@ -94,10 +94,7 @@ class Evaluator:
         measures: Sequence[ErrorMeasure] | None = None,
         limits: Limits = _DEFAULT,
     ) -> None:
-        cases = [
-            check_sequence(case, f"inputs[{i}]", "values")
-            for i, case in enumerate(check_sequence(inputs, "inputs", "cases"))
-        ]
+        cases = check_inputs(inputs)
         self.expected = check_sequence(expected, "expected", "values")
         if len(cases) != len(self.expected):
             raise ValueError(
@@ -125,7 +122,9 @@ class Evaluator:
             [answer if measure.target is None else measure.target(case, answer) for measure in self.measures]
             for case, answer in zip(cases, self.expected, strict=True)
         ]
-        self._refuse_nan()
+        for i, targets in enumerate(self.targets):
+            if any(isinstance(target, float) and math.isnan(target) for target in targets):
+                raise ValueError(f"expected must not hold NaN, but case {i} does")
         # As in Clojush, the printed text starts with a marker, which counts for its limit, if nothing reads it.
         self._is_printed = any(measure.stack == "output" for measure in self.measures)
         self._cases = _native.push_cases(cases, self.targets, self._is_printed)
@@ -138,11 +137,6 @@ class Evaluator:
         ]
         self._known: dict[tuple[int, int, str | bytes], float] = {}
         self._lock = threading.Lock()
-
-    def _refuse_nan(self) -> None:
-        for case, targets in enumerate(self.targets):
-            if any(isinstance(target, float) and math.isnan(target) for target in targets):
-                raise ValueError(f"expected must not hold NaN, but case {case} does")
 
     def outputs(self, program: Program, stack: str | None = None) -> list[Value]:
         """The answer of a program on each case, from the first measure's stack or another; None where it gives none.
@@ -170,12 +164,9 @@ class Evaluator:
         programs, threads = _check_all(programs, "programs", Program), _thread_count(threads)
         if self._of_all_answers is not None:
             return self._errors_by_function(self._of_all_answers, programs)
-        n, m = len(programs), self.n_cases
-        individuals = np.repeat(np.arange(n, dtype=np.int64), m)
-        cases = np.tile(np.arange(m, dtype=np.int64), n)
-        return self._run_pairs([program.native for program in programs], individuals, cases, threads).reshape(
-            n, self.n_errors
-        )
+        individuals, cases = np.indices((len(programs), self.n_cases)).reshape(2, -1)
+        errors = self._run_pairs([program.native for program in programs], individuals, cases, threads)
+        return errors.reshape(len(programs), self.n_errors)
 
     def on_demand(self, programs: Sequence[Program], threads: int | None = None) -> PairErrors:
         """A function ``errors(individuals, columns)`` that runs only the pairs it is called with.
@@ -191,10 +182,8 @@ class Evaluator:
             raise ValueError(
                 "error must be a name for evaluation on demand, got a function of all answers of a program"
             )
-        natives, threads = (
-            [program.native for program in _check_all(programs, "programs", Program)],
-            _thread_count(threads),
-        )
+        natives = [program.native for program in _check_all(programs, "programs", Program)]
+        threads = _thread_count(threads)
         if len(self.measures) > 1:
             return self._cached(natives, threads)
 
@@ -312,6 +301,12 @@ class Evaluator:
                 self._known = {}
             self._known[key] = error
         return error
+
+
+def check_inputs(inputs: Any) -> list[list[Any]]:
+    """The inputs of each case, checked."""
+    cases = check_sequence(inputs, "inputs", "cases")
+    return [check_sequence(case, f"inputs[{i}]", "values") for i, case in enumerate(cases)]
 
 
 def _check_all(values: Any, name: str, kind: type) -> tuple[Any, ...]:

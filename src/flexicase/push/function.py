@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from flexicase import _native
 from flexicase._checks import check_not_negative, check_text, shown
 from flexicase._files import write_atomically
-from flexicase.push.evaluator import Evaluator, Failure
+from flexicase.push.evaluator import Evaluator, Failure, check_inputs
 from flexicase.push.instructions import check_symbols
 from flexicase.push.interpreter import Limits, RunState, check_limits, run
 from flexicase.push.measures import ErrorMeasure, check_stack
@@ -191,10 +191,7 @@ class FunctionEvaluator(Evaluator):
         outputs: Sequence[str],
         limits: Limits = _DEFAULT,
     ) -> None:
-        self.inputs = [
-            check_sequence(case, f"inputs[{i}]", "values")
-            for i, case in enumerate(check_sequence(inputs, "inputs", "cases"))
-        ]
+        self.inputs = check_inputs(inputs)
         if not callable(evaluate):
             raise TypeError(f"evaluate must be a function of a program and the inputs, got {shown(evaluate)}")
         self.evaluate = evaluate
