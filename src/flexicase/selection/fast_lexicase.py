@@ -32,7 +32,7 @@ from flexicase.selection._fast_events import (
     partial_method,
     recorded_settings,
 )
-from flexicase.selection._reference import survivors
+from flexicase.selection._reference import case_limit, survivors
 from flexicase.selection.epsilon import MadEpsilon
 from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.orders import Uniform, draw_order
@@ -346,7 +346,7 @@ def run_in_python(batch: EventBatch) -> None:
     for i in range(len(batch.ended)):
         weights, event = batch.weights.values, batch.first + i
         order = draw_order(settings.order, batch.key, event, len(weights), weights)
-        order = itertools.islice(order, settings.case_limit(batch.key, event, len(weights)))
+        order = itertools.islice(order, case_limit(settings.max_cases, batch.key, event, len(weights)))
         sizer = BlockSizer(settings.lookahead, settings.block_bytes)
         if in_flight is None:
             blocks: Blocks = SequentialBlocks(order, sizer, batch.cache, evaluate, batch.budget)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Any
 
@@ -187,11 +187,9 @@ def _compare(draws: dict[str, NDArray[np.int64]], method: Method) -> Verificatio
     results.sort(key=lambda result: result.p_value)
     limit = ALPHA / len(results)
     failures = tuple(
-        VerificationFailure(
-            r.matrix, r.expected, r.observed, r.p_value, _cause(r, np.array(matrices[r.matrix]), draws[r.matrix])
-        )
-        for r in results
-        if r.p_value < limit
+        replace(result, cause=_cause(result, np.array(matrices[result.matrix]), draws[result.matrix]))
+        for result in results
+        if result.p_value < limit
     )
     n_draws = min(parents.size for parents in draws.values())
     return Verification(not failures, min(1.0, results[0].p_value * len(results)), n_draws, failures)

@@ -6,6 +6,7 @@ normalised.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable
 from typing import Literal, TypeAlias, TypeGuard
@@ -167,19 +168,17 @@ class CaseWeights:
         if self.w_max is not None and (not self.follows_population or largest <= self.w_max):
             return self
         check_upper_bound(largest, self.w_min, len(self.values))
-        copy = self.copy()
-        copy.w_max = largest
+        raised = self.copy()
+        raised.w_max = largest
         if self.default_weight == "max" and self.w_max is not None:
-            copy.values[copy.values == self.w_max] = largest
-        np.minimum(copy.values, largest, out=copy.values)
-        return copy
+            raised.values[raised.values == self.w_max] = largest
+        np.minimum(raised.values, largest, out=raised.values)
+        return raised
 
     def copy(self) -> CaseWeights:
-        copy = object.__new__(CaseWeights)
-        copy.bias, copy.default_weight, copy.w_min, copy.w_max = self.bias, self.default_weight, self.w_min, self.w_max
-        copy.follows_population = self.follows_population
-        copy.values, copy.revision = self.values.copy(), 0
-        return copy
+        found = copy.copy(self)
+        found.values, found.revision = self.values.copy(), 0
+        return found
 
     def weight_of(self, errors: NDArray[np.float64]) -> float:
         """The new weight of a case, from the (pool,) errors on it."""
