@@ -140,12 +140,8 @@ class SharedRows(ErrorCache):
     __slots__ = ("_first",)
 
     def __init__(self, cache: ErrorCache, first: Indices) -> None:
-        self.n_individuals, self.n_cases, self.store, self._first = (
-            cache.n_individuals,
-            cache.n_cases,
-            cache.store,
-            first,
-        )
+        self.n_individuals, self.n_cases, self.store = cache.n_individuals, cache.n_cases, cache.store
+        self._first = first
 
     def fetch(self, evaluate: CaseEvaluator, individuals: Indices, cases: Indices) -> tuple[Errors, NDArray[np.bool_]]:
         firsts, position, row = np.unique(self._first[individuals], return_index=True, return_inverse=True)

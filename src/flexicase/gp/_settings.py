@@ -93,9 +93,9 @@ class EvolveSettings:
     record_samples: bool
     n_selections: int | None
     variation: Variation
-    steps: int
     simplification_steps: int
     instruction_set: InstructionSetName
+    steps: int
     initial: tuple[Genome, ...]
     time_limit: float
     threads: int
@@ -136,11 +136,10 @@ class EvolveSettings:
         given["seed"] = _seed_number(given["seed"])
         given |= {name: check_flag(given[name], name) for name in ("partial", "record_samples")}
         given["initial"] = check_initial(given["initial"], given["population"], given["variation"].max_points)
-        given["time_limit"] = (
-            math.inf if given["time_limit"] is None else check_number(given["time_limit"], "time_limit")
-        )
-        if not given["time_limit"] >= 0:
-            raise ValueError(f"time_limit must not be negative, got {shown(given['time_limit'])}")
+        limit = math.inf if given["time_limit"] is None else check_number(given["time_limit"], "time_limit")
+        if not limit >= 0:
+            raise ValueError(f"time_limit must not be negative, got {shown(limit)}")
+        given["time_limit"] = limit
         given["threads"] = usable_cores() if given["threads"] is None else check_threads(given["threads"])
         if given["partial"] and given["sampling"] is not None:
             raise ValueError("sampling must be None with partial=True, which chooses the cases itself")
@@ -171,24 +170,12 @@ class EvolveSettings:
 
     def as_dict(self) -> dict[str, Any]:
         """All settings that the result depends on, as plain values."""
-        return {
+        recorded = (f.name for f in fields(self) if f.name not in ("initial", "time_limit", "threads"))
+        return {name: getattr(self, name) for name in recorded} | {
             "problem": self.problem.name,
             "method": self.method if isinstance(self.method, str) else stable_repr(self.method),
-            "population": self.population,
-            "generations": self.generations,
-            "seed": self.seed,
-            "partial": self.partial,
-            "default_weight": self.default_weight,
             "sampling": format_sampling(self.sampling),
-            "check": self.check,
-            "budget": self.budget,
-            "profile": self.profile,
-            "record_samples": self.record_samples,
-            "n_selections": self.n_selections,
             "variation": self.variation.as_dict(),
-            "simplification_steps": self.simplification_steps,
-            "instruction_set": self.instruction_set,
-            "steps": self.steps,
             "error_threshold": self.error_threshold,
         }
 
@@ -217,13 +204,6 @@ def check_initial(initial: Any, population: int, max_points: int) -> tuple[Genom
 
 def _as_program(item: Any) -> Program:
     return item if isinstance(item, Program) else Program(check_text(item, "program"))
-
-
-def _check_time_limit(seconds: Any) -> float:
-    limit = math.inf if seconds is None else check_number(seconds, "time_limit")
-    if not limit >= 0:
-        raise ValueError(f"time_limit must not be negative, got {shown(seconds)}")
-    return limit
 
 
 def stable_repr(value: object) -> str:
