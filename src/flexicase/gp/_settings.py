@@ -232,12 +232,10 @@ def parse_sampling(text: str) -> CaseSampling | None:
     Names are ``down``, ``static``, ``disjoint``, ``rolling``, ``informed`` and ``cohorts``; ``phylogeny+`` before one
     of them adds estimates by ancestors. A size with a decimal point is a fraction of the cases.
 
-    Example:
-        >>> from flexicase.gp._settings import parse_sampling
-        >>> parse_sampling("informed:0.1,every=100").every
-        100
-        >>> parse_sampling("phylogeny+cohorts:5,depth=8")
-        PhylogenyInformed(sample=Cohorts(n_cohorts=5), depth=8)
+    >>> parse_sampling("informed:0.1,every=100").every
+    100
+    >>> parse_sampling("phylogeny+cohorts:5,depth=8")
+    PhylogenyInformed(sample=Cohorts(n_cohorts=5), depth=8)
     """
     if text == "none":
         return None
@@ -264,11 +262,8 @@ def parse_sampling(text: str) -> CaseSampling | None:
 def format_sampling(sampling: CaseSampling | None) -> str | None:
     """The text that `parse_sampling` reads, with every setting that is not the default.
 
-    Example:
-        >>> import flexicase as fx
-        >>> from flexicase.gp._settings import format_sampling
-        >>> format_sampling(fx.DownSample(0.1, "static"))
-        'static:0.1'
+    >>> format_sampling(DownSample(0.1, "static"))
+    'static:0.1'
     """
     if sampling is None:
         return None

@@ -17,13 +17,7 @@ from flexicase.selection.protocol import Method, Selection
 
 
 class SelectionCost(NamedTuple):
-    """What selection cost; None for a count that the method does not have.
-
-    Attributes:
-        events: Number of selection events.
-        evaluations: The paper's measure, summed over the events.
-        evaluations_distinct: The same with one individual per distinct error vector.
-    """
+    """What selection cost, over all events; None for a count that the method does not have."""
 
     events: int = 0
     evaluations: int | None = 0
@@ -169,14 +163,7 @@ class ParentSelection(Protocol):
 
 
 class FullEvaluation:
-    """Evaluates every individual on every case, then selects by any method.
-
-    Args:
-        evaluator: Evaluator of the training cases.
-        method: The selection method.
-        threads: Threads to use.
-        threshold: Largest total error of a solution.
-    """
+    """Evaluates every individual on every case, then selects by any method."""
 
     _errors: ErrorMatrix
     _key: Key
@@ -234,18 +221,12 @@ class FullEvaluation:
 
 
 class PartialEvaluation:
-    """Evaluates only the pairs that `FastLexicase` asks for.
+    """Evaluates only the pairs that `FastLexicase` asks for; no other object may use ``fast``.
 
     An individual without errors is never filtered out of a pool. If there is one, the winner of a selection event
     therefore has no error on any case. So it is enough to run the winner of one event on all cases: it solves them if
     and only if some individual does. This winner counts as the best individual. (With an epsilon, or with an error
     threshold above 0, a better individual may go unnoticed.)
-
-    Args:
-        evaluator: Evaluator of the training cases.
-        fast: The selection method, used by this object alone.
-        threads: Threads to use.
-        threshold: Largest total error of a solution.
     """
 
     _on_demand: PairErrors

@@ -56,12 +56,10 @@ class EventSettings:
 
 
 class CallOptions(NamedTuple):
-    """What a call of `FastLexicase.select` knows and allows.
+    """What a call knows and allows.
 
-    Attributes:
-        known: (n_individuals, n_cases) errors, NaN where unknown.
-        budget: Pairs to compute, at most.
-        first: (n_individuals,) the first individual with the same label.
+    ``known`` are (n_individuals, n_cases) errors, NaN where unknown; ``first`` is (n_individuals,) the first individual
+    with the same label.
     """
 
     known: NDArray[np.float64] | None

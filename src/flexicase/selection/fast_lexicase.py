@@ -120,7 +120,7 @@ class FastLexicase:
             time. Evaluators that work on many batches at a time, such as `RayEvaluator`, are kept busy that far ahead.
         cache_bytes: Memory for blocks and cached errors.
         seed: As for `flexicase.select`.
-        backend: As for `flexicase.Selector`. The native one supports the biases num_nonzeros, num_zeros and split, but
+        backend: As for `flexicase.select`. The native one supports the biases num_nonzeros, num_zeros and split, but
             neither ``stop_on_all_fail`` nor evaluators that work on many batches at a time: for these None chooses the
             reference and ``"native"`` raises. The attribute ``backend`` tells which it is.
 

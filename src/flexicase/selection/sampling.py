@@ -18,12 +18,7 @@ from flexicase.selection.protocol import Backend, Kernel, Selection, Taken
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Partition:
-    """A part of an error matrix.
-
-    Attributes:
-        individuals: Its rows in ascending order; None for all.
-        cases: Its columns in ascending order; None for all.
-    """
+    """A part of an error matrix: its rows and its columns, each in ascending order; None for all."""
 
     individuals: NDArray[np.int64] | None
     cases: NDArray[np.int64] | None
@@ -277,10 +272,7 @@ def farthest_first(solved: NDArray[np.bool_], size: int, stream: Stream, radius:
         solved: (n_parents, n_cases) whether each solves each case.
         size: How many cases to choose, at most.
         stream: Decides ties; the first case is a tie among all.
-        radius: Stop when no case is farther than this from those chosen.
-
-    Returns:
-        (size,) the cases, in the order chosen; fewer if the radius was reached.
+        radius: Stop when no case is farther than this from those chosen, which are returned in the order chosen.
     """
     chosen = np.empty(size, dtype=np.int64)
     nearest = np.full(solved.shape[1], len(solved))

@@ -196,14 +196,7 @@ def _compare(draws: dict[str, NDArray[np.int64]], method: Method) -> Verificatio
 
 
 def chi_squared_test(counts: NDArray[Any], expected: NDArray[np.float64]) -> float:
-    """P-value of Pearson's test of (k,) counts against (k,) probabilities; 0 if the impossible was counted.
-
-    Example:
-        >>> import numpy as np
-        >>> from flexicase.selection.verify import chi_squared_test
-        >>> round(chi_squared_test(np.array([60, 40]), np.array([0.5, 0.5])), 4)
-        0.0455
-    """
+    """P-value of Pearson's test of (k,) counts against (k,) probabilities; 0 if the impossible was counted."""
     if counts[expected == 0].any():
         return 0.0
     wanted = expected * counts.sum()

@@ -117,26 +117,12 @@ class CaseWeights:
 
     A named bias is taken of the pool's errors, plus 1. ``"split"`` is multiplied by the size of the pool first: a case
     that half of the pool solves weighs the pool's size + 1, one that all or none solve weighs 1. A function of
-    `CaseStatistics` gives the weight as it is.
-
-    Args:
-        n_cases: Number of cases.
-        bias: A bias's name, or a function.
-        default_weight: Whether unused cases weigh ``"max"`` or ``"min"``.
-        w_min: Smallest weight, above 0.
-        w_max: Largest weight; if None, `with_bounds_for` sets it to the number of individuals + 1, and raises it later.
+    `CaseStatistics` gives the weight as it is. If ``w_max`` is None, `with_bounds_for` sets it to the number of
+    individuals + 1, and raises it later.
 
     Attributes:
-        values: (n_cases,) the weights.
+        values: (n_cases,) the weights; ``default_weight`` of a case not used yet is ``"max"`` or ``"min"``.
         revision: Lets a native run recognise the ``values`` that it left; 0 if none did.
-
-    Example:
-        >>> import numpy as np
-        >>> from flexicase.selection.weights import CaseWeights
-        >>> weights = CaseWeights(3, "num_nonzeros", "min", 1.0, 5.0)
-        >>> weights.values[1] = weights.weight_of(np.array([0.0, 2.0, 7.0]))
-        >>> weights.values.tolist()
-        [1.0, 3.0, 1.0]
     """
 
     __slots__ = ("bias", "default_weight", "follows_population", "revision", "values", "w_max", "w_min")
