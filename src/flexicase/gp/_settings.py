@@ -25,10 +25,10 @@ from flexicase._provenance import usable_cores
 from flexicase.gp.records import GenerationRecord
 from flexicase.gp.sampling import CaseSampling, Check, PhylogenyInformed
 from flexicase.problems import Problem, load
-from flexicase.problems.settings import MAX_POINTS, MAX_POPULATION, Variation, check_variation
+from flexicase.problems.settings import MAX_POINTS, MAX_POPULATION, Variation
 from flexicase.push.genome import Genome
 from flexicase.push.instructions import InstructionSetName, check_instruction_set
-from flexicase.push.program import Program
+from flexicase.push.program import Program, check_type
 from flexicase.rng import Seed, key_from_seed
 from flexicase.selection.methods import resolve_method
 from flexicase.selection.protocol import Method
@@ -128,7 +128,7 @@ class EvolveSettings:
                 given["budget"] = min(defaults["generations"] * given["population"] * n_cases, MAX_COUNT)
         resolve_method(given["method"])
         check_choice(given["default_weight"], "default_weight", get_args(DefaultWeight))
-        check_variation(given["variation"])
+        check_type(given["variation"], "variation", Variation)
         check_instruction_set(given["instruction_set"])
         points = defaults.get("points", own.variation.max_points)
         settings = replace(own, steps=given["steps"], variation=replace(own.variation, max_points=points))

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from flexicase._checks import check_choice, check_count, check_flag, check_number, check_text, shown
-from flexicase.push.instructions import STACKS
+from flexicase._checks import check_count, check_flag, check_number, check_text, shown
+from flexicase.push.instructions import check_stacks
 from flexicase.push.program import Value, check_sequence
 
 #: Newline, tab and the printable characters: the default of random characters and strings.
@@ -196,12 +196,9 @@ class RandomTag:
     limit: int = TAG_LIMIT
 
     def __post_init__(self) -> None:
-        stacks = check_sequence(self.stacks, "stacks", "stacks")
-        if not stacks:
+        _set(self, stacks=check_stacks(self.stacks, "stacks"), limit=check_count(self.limit, "limit", 1))
+        if not self.stacks:
             raise ValueError("stacks must not be empty")
-        for i, stack in enumerate(stacks):
-            check_choice(stack, f"stacks[{i}]", STACKS)
-        _set(self, stacks=tuple(stacks), limit=check_count(self.limit, "limit", 1))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from flexicase._checks import check_number, check_threads, shown
 from flexicase._provenance import usable_cores
 from flexicase.push.interpreter import Limits, check_limits
 from flexicase.push.measures import CaseError, ErrorMeasure, ErrorName, check_error, check_stack
-from flexicase.push.program import Program, Value, check_sequence
+from flexicase.push.program import Program, Value, check_sequence, check_type
 
 #: Errors of one program, from its answers (None where a run gave none) and the expected ones.
 ErrorFunction = Callable[[list[Value], list[Value]], ArrayLike]
@@ -145,9 +145,7 @@ class Evaluator:
         [1, 4]
         """
         chosen = self.stack if stack is None else check_stack(stack)
-        if not isinstance(program, Program):
-            raise TypeError(f"program must be a Program, got {shown(program)}")
-        answers, (failed, first) = self._answers(program, chosen)
+        answers, (failed, first) = self._answers(check_type(program, "program", Program), chosen)
         self._report(failed, [Failure(0, case, error) for case, error in first], stacklevel=3)
         return answers
 
@@ -311,12 +309,8 @@ def check_inputs(inputs: Any) -> list[list[Any]]:
 
 def _check_all(values: Any, name: str, kind: type) -> tuple[Any, ...]:
     """A sequence whose elements are all of one class."""
-    checked = check_sequence(values, name, f"{kind.__name__} objects")
-    for i, value in enumerate(checked):
-        if not isinstance(value, kind):
-            article = "an" if kind.__name__[0] in "AEIOU" else "a"
-            raise TypeError(f"{name}[{i}] must be {article} {kind.__name__}, got {shown(value)}")
-    return tuple(checked)
+    found = check_sequence(values, name, f"{kind.__name__} objects")
+    return tuple(check_type(value, f"{name}[{i}]", kind) for i, value in enumerate(found))
 
 
 def _thread_count(threads: int | None) -> int:

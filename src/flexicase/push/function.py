@@ -19,7 +19,7 @@ from flexicase.push.evaluator import Evaluator, Failure, check_inputs
 from flexicase.push.instructions import check_symbols
 from flexicase.push.interpreter import Limits, RunState, check_limits, run
 from flexicase.push.measures import ErrorMeasure, check_stack
-from flexicase.push.program import Program, Value, check_sequence
+from flexicase.push.program import Program, Value, check_sequence, check_type
 
 #: What a file of a program says of itself.
 FORMAT = "flexicase program"
@@ -62,8 +62,7 @@ class ProgramFunction(Program):
         >>> ProgramFunction.from_program(Program("(in1 in1)"), ["integer"])(7)
         7
         """
-        if not isinstance(program, Program):
-            raise TypeError(f"program must be a Program, got {shown(program)}")
+        check_type(program, "program", Program)
         made = cls((), outputs, limits)
         made.native = program.native
         return made

@@ -25,11 +25,7 @@ PROBLEM = suite_problem(
     measures=(ErrorMeasure("output", "levenshtein"), ErrorMeasure("output", "last_character", penalty=1000)),
     stacks=("exec", "integer", "boolean", "string", "char", "print"),
     generators=(
-        "Check sum is ",
-        Char(" "),
-        64,
-        RandomInteger(-128, 128),
-        RandomChar(),
+        *("Check sum is ", Char(" "), 64, RandomInteger(-128, 128), RandomChar()),
         *tags("exec", "integer", "boolean", "string", "char"),
         *inputs(1),
     ),

@@ -33,10 +33,7 @@ PROBLEM = suite_problem(
     ),
     stacks=("exec", "integer", "boolean", "string", "print"),
     generators=(
-        "Student has a ",
-        " grade.",
-        *"ABCDF",
-        RandomInteger(0, 100),
+        *("Student has a ", " grade.", *"ABCDF", RandomInteger(0, 100)),
         *tags("exec", "integer", "string", "boolean"),
         *inputs(5),
     ),

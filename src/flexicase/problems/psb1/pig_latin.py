@@ -27,11 +27,7 @@ PROBLEM = suite_problem(
     measures=(ErrorMeasure("output", "levenshtein"),),
     stacks=("exec", "integer", "boolean", "string", "char", "print"),
     generators=(
-        "ay",
-        *map(Char, " aeiou"),
-        "aeiou",
-        RandomChar(),
-        RandomString(0, 20, GROUPS, words=True),
+        *("ay", *map(Char, " aeiou"), "aeiou", RandomChar(), RandomString(0, 20, GROUPS, words=True)),
         *tags("string", "char", "integer", "boolean", "exec"),
         *inputs(1),
     ),

@@ -28,9 +28,7 @@ PROBLEM = suite_problem(
     ),
     stacks=("exec", "integer", "boolean", "string", "char", "print"),
     generators=(
-        *map(Char, " \n"),
-        RandomChar(),
-        RandomString(0, 20, GROUPS),
+        *(*map(Char, " \n"), RandomChar(), RandomString(0, 20, GROUPS)),
         *tags("exec", "integer", "boolean", "string", "char"),
         *inputs(1),
     ),

@@ -31,9 +31,7 @@ PROBLEM = suite_problem(
     measures=(ErrorMeasure("boolean", "mismatch"),),
     stacks=("exec", "integer", "boolean", "string", "char"),
     generators=(
-        RandomBoolean(),
-        RandomInteger(-1000, 1000),
-        RandomChar(),
+        *(RandomBoolean(), RandomInteger(-1000, 1000), RandomChar()),
         *tags("string", "char", "integer", "boolean", "exec"),
         *inputs(2),
     ),

@@ -28,11 +28,7 @@ PROBLEM = suite_problem(
     ),
     stacks=("exec", "integer", "boolean", "string", "char", "print"),
     generators=(
-        "The number of syllables is ",
-        *map(Char, "aeiouy"),
-        VOWELS,
-        RandomChar(),
-        RandomString(0, 20, GROUPS),
+        *("The number of syllables is ", *map(Char, VOWELS), VOWELS, RandomChar(), RandomString(0, 20, GROUPS)),
         *tags("exec", "integer", "boolean", "string", "char"),
         *inputs(1),
     ),

@@ -25,10 +25,7 @@ PROBLEM = suite_problem(
     ),
     stacks=("exec", "integer", "float", "boolean"),
     generators=(
-        RandomInteger(-500, 500),
-        RandomInteger(-10, 10),
-        RandomFloat(-500.0, 500.0),
-        RandomFloat(0.0, 1.0),
+        *(RandomInteger(-500, 500), RandomInteger(-10, 10), RandomFloat(-500.0, 500.0), RandomFloat(0.0, 1.0)),
         *tags("integer", "float", "boolean", "exec"),
         *inputs(1),
     ),
