@@ -41,13 +41,7 @@ class SelectionCost(NamedTuple):
 
 @dataclass
 class Executions:
-    """How often a program was run on a case in a generation, by purpose.
-
-    Attributes:
-        sample: To have the errors that selection uses.
-        informed: To know which cases are alike.
-        check: To find out whether a program that solves the sample solves the remaining cases.
-    """
+    """How often a program was run on a case in a generation, by purpose, as in `GenerationRecord`."""
 
     sample: int = 0
     informed: int = 0
@@ -59,14 +53,9 @@ class Executions:
 
 
 class PopulationSummary(NamedTuple):
-    """The best individual of a population, and statistics of all, as far as they are known.
+    """The best individual of a population, its errors (on the sample if there is one), and statistics of all.
 
-    The attributes not named here are those of the generation's `GenerationRecord`.
-
-    Attributes:
-        best: Index of the best individual; the solution if there is one.
-        errors: Its errors, on the sample if there is one.
-        cost: The cost of selection so far.
+    ``cost`` is that of selection so far. The others are attributes of the generation's `GenerationRecord`.
     """
 
     best: int

@@ -1,4 +1,10 @@
-"""The random draws that genes are made of."""
+"""The random draws that genes are made of.
+
+>>> RandomInteger(-10, 10), RandomFloat(0.0, 1.0), RandomBoolean()
+(RandomInteger(low=-10, high=10), RandomFloat(low=0.0, high=1.0), RandomBoolean())
+>>> RandomChar("abc"), RandomTag(("integer", "exec")).limit, RandomTagged()
+(RandomChar(characters='abc'), 1000, RandomTagged(limit=1000))
+"""
 
 from __future__ import annotations
 
@@ -36,11 +42,7 @@ def _set(generator: Any, **values: Any) -> None:
 
 @dataclass(frozen=True)
 class RandomInteger:
-    """An integer, uniform on ``low`` … ``high``, both included.
-
-    >>> RandomInteger(-10, 10)
-    RandomInteger(low=-10, high=10)
-    """
+    """An integer, uniform on ``low`` … ``high``, both included."""
 
     low: int
     high: int
@@ -53,11 +55,7 @@ class RandomInteger:
 
 @dataclass(frozen=True)
 class RandomFloat:
-    """A float, uniform on [``low``, ``high``).
-
-    >>> RandomFloat(0.0, 1.0)
-    RandomFloat(low=0.0, high=1.0)
-    """
+    """A float, uniform on [``low``, ``high``)."""
 
     low: float
     high: float
@@ -70,20 +68,12 @@ class RandomFloat:
 
 @dataclass(frozen=True)
 class RandomBoolean:
-    """True or false, each half of the time.
-
-    >>> RandomBoolean()
-    RandomBoolean()
-    """
+    """True or false, each half of the time."""
 
 
 @dataclass(frozen=True)
 class RandomChar:
-    """A character, uniform on those given.
-
-    >>> RandomChar("abc")
-    RandomChar(characters='abc')
-    """
+    """A character, uniform on those given."""
 
     characters: str = VISIBLE
 
@@ -186,11 +176,7 @@ def _word_lengths(entry: Any, name: str) -> tuple[float, int, int]:
 
 @dataclass(frozen=True)
 class RandomTag:
-    """A ``tag_<stack>_<n>`` instruction with a random stack and a number below ``limit``.
-
-    >>> RandomTag(("integer", "exec")).limit
-    1000
-    """
+    """A ``tag_<stack>_<n>`` instruction with a random stack and a number below ``limit``."""
 
     stacks: tuple[str, ...]
     limit: int = TAG_LIMIT
@@ -203,11 +189,7 @@ class RandomTag:
 
 @dataclass(frozen=True)
 class RandomTagged:
-    """A ``tagged_<n>`` instruction with a number below ``limit``.
-
-    >>> RandomTagged()
-    RandomTagged(limit=1000)
-    """
+    """A ``tagged_<n>`` instruction with a number below ``limit``."""
 
     limit: int = TAG_LIMIT
 

@@ -55,11 +55,8 @@ class Evaluator:
     Args:
         inputs: The inputs of each case.
         expected: The right answer of each case.
-        stack: Stack whose top is the answer; ``output`` for the printed text, ``output1`` … ``output4`` for a slot.
+        stack: As for `ErrorMeasure`, also ``penalty``, ``decimals`` and ``per_element``.
         error: Name of an error measure, or a function of all answers of one program.
-        penalty: Error of a run without an answer.
-        decimals: Number of decimals that ``rounded`` keeps.
-        per_element: Error that ``vector_difference`` adds for each missing or extra element.
         measures: The error measures of each case, instead of the one given by ``stack``, ``error`` and so on.
         limits: Limits of a run.
 

@@ -23,16 +23,9 @@ MaxCases: TypeAlias = int | Literal["random"] | None
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class ResolvedLexicase:
-    """One lexicase filter, with everything that depends on the errors resolved to numbers.
+    """A `Lexicase` filter, with everything that depends on the errors resolved to numbers.
 
-    Attributes:
-        order: The shuffle.
-        weights: (n_cases,) case weights; None for the uniform order.
-        epsilon_kind: Where epsilon comes from.
-        epsilon: (n_cases,) for `EpsilonKind.FIXED`.
-        batch_size: Cases that are summed before each filtering.
-        max_cases: Cases that an event uses, at most; ``"random"`` draws the number from 1 … n_cases for every event.
-        slippage: Probability of ending an event before any one case.
+    ``weights`` are (n_cases,), None for the uniform order; ``epsilon`` is (n_cases,) for `EpsilonKind.FIXED`.
     """
 
     order: OrderKind = OrderKind.UNIFORM
