@@ -85,7 +85,7 @@ def test_a_spec_is_plain_lexicase_unless_told_otherwise() -> None:
     spec = ResolvedLexicase()
     assert spec.weights is None
     assert spec.epsilon_kind is EpsilonKind.NONE
-    assert (spec.batch_size, spec.slippage, spec.random_max_cases, spec.order) == (1, 0.0, False, OrderKind.UNIFORM)
+    assert (spec.batch_size, spec.slippage, spec.max_cases, spec.order) == (1, 0.0, None, OrderKind.UNIFORM)
 
 
 def test_reasons_for_ending_have_their_documented_numbers() -> None:

@@ -46,20 +46,6 @@ class ErrorCache:
 
     ``is_reusable`` says whether the errors are in a matrix of at most ``reuse_limit`` bytes, to be emptied and used
     again; ``n_users`` counts open transactions.
-
-    Example:
-        >>> import numpy as np
-        >>> from flexicase.evaluation._cache import ErrorCache
-        >>> calls = []
-        >>> def evaluate(individuals, cases):
-        ...     calls.append((individuals.tolist(), cases.tolist()))
-        ...     return np.zeros((len(individuals), len(cases)))
-        >>> cache = ErrorCache(4, 3, max_bytes=1000)
-        >>> with cache.transaction():
-        ...     errors, computed_now = cache.fetch(evaluate, np.array([0, 1]), np.array([2]))
-        ...     errors, computed_now = cache.fetch(evaluate, np.array([0, 1, 3]), np.array([2]))
-        >>> calls
-        [([0, 1], [2]), ([3], [2])]
     """
 
     __slots__ = ("_is_new", "is_reusable", "n_cases", "n_individuals", "n_users", "store")
@@ -140,12 +126,8 @@ class SharedRows(ErrorCache):
     __slots__ = ("_first",)
 
     def __init__(self, cache: ErrorCache, first: Indices) -> None:
-        self.n_individuals, self.n_cases, self.store, self._first = (
-            cache.n_individuals,
-            cache.n_cases,
-            cache.store,
-            first,
-        )
+        self.n_individuals, self.n_cases, self.store = cache.n_individuals, cache.n_cases, cache.store
+        self._first = first
 
     def fetch(self, evaluate: CaseEvaluator, individuals: Indices, cases: Indices) -> tuple[Errors, NDArray[np.bool_]]:
         firsts, position, row = np.unique(self._first[individuals], return_index=True, return_inverse=True)

@@ -35,20 +35,6 @@ class Growing:
         min_cases: Cases of a block after the first case of an event, at least.
         delayed: Whether blocks grow only after 8 cases in a row have filtered out no candidate.
         max_pairs: Pairs of a block, at most.
-
-    Example:
-        >>> import numpy as np
-        >>> import flexicase as fx
-        >>> from flexicase.evaluation._lookahead import Growing
-        >>> asked = []
-        >>> def evaluate(individuals, cases):
-        ...     asked.append(len(cases))
-        ...     return np.zeros((len(individuals), len(cases)))
-        >>> fast = fx.FastLexicase(100, seed=1)
-        >>> fast.lookahead = Growing(10)
-        >>> s = fast.select(evaluate, 4)
-        >>> asked
-        [1, 10, 20, 40, 29]
     """
 
     min_cases: int = 1
@@ -72,20 +58,7 @@ def check_lookahead(lookahead: Any) -> LookAhead:
 
 
 class BlockSizer:
-    """The number of cases to compute next, within one selection event; a block has at least one case.
-
-    Example:
-        >>> from flexicase.evaluation._lookahead import BlockSizer
-        >>> sizer = BlockSizer("auto", max_bytes=8000)
-        >>> asked = []
-        >>> for _ in range(4):
-        ...     asked.append(sizer.n_cases(pool=10))
-        ...     sizer.observe(cases_used=asked[-1], last_filtering=None)
-        >>> asked
-        [1, 2, 4, 8]
-        >>> sizer.n_cases(pool=100)
-        10
-    """
+    """The number of cases to compute next, within one selection event; a block has at least one case."""
 
     __slots__ = ("_cases_without_filter", "_delay", "_fixed", "_min_cases", "_wanted", "max_pairs")
 

@@ -102,10 +102,8 @@ class PipelinedEvaluator(ClosingEvaluator):
 def batches_ahead(workers: int, batch_seconds: float) -> int:
     """The number of speculative batches to keep pending: one per worker, and a few that bridge the latency.
 
-    Example:
-        >>> from flexicase.evaluation._pipelined import batches_ahead
-        >>> batches_ahead(2, 0.02), batches_ahead(100, 0.02), batches_ahead(100, 1.0)
-        (3, 110, 101)
+    >>> batches_ahead(2, 0.02), batches_ahead(100, 0.02), batches_ahead(100, 1.0)
+    (3, 110, 101)
     """
     waiting = math.ceil(workers * LATENCY_SECONDS / max(batch_seconds, LATENCY_SECONDS))
     return workers + max(1, waiting)
@@ -121,10 +119,8 @@ def next_batch(m: int, b: int, row: int, column: int, pairs: int) -> tuple[slice
 def even_chunk(whole: int, least: int) -> int:
     """How much of ``whole`` to take, so that equal shares of at least ``least`` leave no small rest.
 
-    Example:
-        >>> from flexicase.evaluation._pipelined import even_chunk
-        >>> even_chunk(100, 30), even_chunk(20, 30)
-        (34, 20)
+    >>> even_chunk(100, 30), even_chunk(20, 30)
+    (34, 20)
     """
     return math.ceil(whole / max(1, whole // least))
 
@@ -134,14 +130,6 @@ class BatchSizer:
 
     Sending a batch costs about a millisecond, so a batch should take 10 ms or more; the aim is 15, since costs vary.
     The first batches are single pairs.
-
-    Example:
-        >>> from flexicase.evaluation._pipelined import BatchSizer
-        >>> sizer = BatchSizer()
-        >>> for _ in range(10):
-        ...     sizer.observe(sizer.pairs, seconds=0.001 * sizer.pairs)
-        >>> sizer.pairs
-        15
     """
 
     def __init__(self) -> None:
@@ -167,12 +155,10 @@ class BatchSizer:
         With so many workers that the caller is the bottleneck, √(n_needed · sending / pair) pairs are best: smaller
         batches take longer to send, of larger ones the last takes longer to evaluate.
 
-        Example:
-            >>> from flexicase.evaluation._pipelined import BatchSizer
-            >>> sizer = BatchSizer()
-            >>> sizer.observe(1, seconds=0.02)
-            >>> [sizer.size_for(n_needed, workers=2) for n_needed in (1000, 40, 8, 3)]
-            [12, 10, 2, 1]
+        >>> sizer = BatchSizer()
+        >>> sizer.observe(1, seconds=0.02)
+        >>> [sizer.size_for(n_needed, workers=2) for n_needed in (1000, 40, 8, 3)]
+        [12, 10, 2, 1]
         """
         if self._pair_seconds is None:
             return self.pairs

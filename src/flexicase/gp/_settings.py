@@ -25,10 +25,10 @@ from flexicase._provenance import usable_cores
 from flexicase.gp.records import GenerationRecord
 from flexicase.gp.sampling import CaseSampling, Check, PhylogenyInformed
 from flexicase.problems import Problem, load
-from flexicase.problems.settings import MAX_POINTS, MAX_POPULATION, Variation, check_variation
+from flexicase.problems.settings import MAX_POINTS, MAX_POPULATION, Variation
 from flexicase.push.genome import Genome
 from flexicase.push.instructions import InstructionSetName, check_instruction_set
-from flexicase.push.program import Program
+from flexicase.push.program import Program, check_type
 from flexicase.rng import Seed, key_from_seed
 from flexicase.selection.methods import resolve_method
 from flexicase.selection.protocol import Method
@@ -93,9 +93,9 @@ class EvolveSettings:
     record_samples: bool
     n_selections: int | None
     variation: Variation
-    steps: int
     simplification_steps: int
     instruction_set: InstructionSetName
+    steps: int
     initial: tuple[Genome, ...]
     time_limit: float
     threads: int
@@ -128,7 +128,7 @@ class EvolveSettings:
                 given["budget"] = min(defaults["generations"] * given["population"] * n_cases, MAX_COUNT)
         resolve_method(given["method"])
         check_choice(given["default_weight"], "default_weight", get_args(DefaultWeight))
-        check_variation(given["variation"])
+        check_type(given["variation"], "variation", Variation)
         check_instruction_set(given["instruction_set"])
         points = defaults.get("points", own.variation.max_points)
         settings = replace(own, steps=given["steps"], variation=replace(own.variation, max_points=points))
@@ -136,11 +136,10 @@ class EvolveSettings:
         given["seed"] = _seed_number(given["seed"])
         given |= {name: check_flag(given[name], name) for name in ("partial", "record_samples")}
         given["initial"] = check_initial(given["initial"], given["population"], given["variation"].max_points)
-        given["time_limit"] = (
-            math.inf if given["time_limit"] is None else check_number(given["time_limit"], "time_limit")
-        )
-        if not given["time_limit"] >= 0:
-            raise ValueError(f"time_limit must not be negative, got {shown(given['time_limit'])}")
+        limit = math.inf if given["time_limit"] is None else check_number(given["time_limit"], "time_limit")
+        if not limit >= 0:
+            raise ValueError(f"time_limit must not be negative, got {shown(limit)}")
+        given["time_limit"] = limit
         given["threads"] = usable_cores() if given["threads"] is None else check_threads(given["threads"])
         if given["partial"] and given["sampling"] is not None:
             raise ValueError("sampling must be None with partial=True, which chooses the cases itself")
@@ -171,24 +170,12 @@ class EvolveSettings:
 
     def as_dict(self) -> dict[str, Any]:
         """All settings that the result depends on, as plain values."""
-        return {
+        recorded = (f.name for f in fields(self) if f.name not in ("initial", "time_limit", "threads"))
+        return {name: getattr(self, name) for name in recorded} | {
             "problem": self.problem.name,
             "method": self.method if isinstance(self.method, str) else stable_repr(self.method),
-            "population": self.population,
-            "generations": self.generations,
-            "seed": self.seed,
-            "partial": self.partial,
-            "default_weight": self.default_weight,
             "sampling": format_sampling(self.sampling),
-            "check": self.check,
-            "budget": self.budget,
-            "profile": self.profile,
-            "record_samples": self.record_samples,
-            "n_selections": self.n_selections,
             "variation": self.variation.as_dict(),
-            "simplification_steps": self.simplification_steps,
-            "instruction_set": self.instruction_set,
-            "steps": self.steps,
             "error_threshold": self.error_threshold,
         }
 
@@ -219,13 +206,6 @@ def _as_program(item: Any) -> Program:
     return item if isinstance(item, Program) else Program(check_text(item, "program"))
 
 
-def _check_time_limit(seconds: Any) -> float:
-    limit = math.inf if seconds is None else check_number(seconds, "time_limit")
-    if not limit >= 0:
-        raise ValueError(f"time_limit must not be negative, got {shown(seconds)}")
-    return limit
-
-
 def stable_repr(value: object) -> str:
     """The representation of an object without memory addresses, so that it is the same in every process."""
     return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
@@ -252,12 +232,10 @@ def parse_sampling(text: str) -> CaseSampling | None:
     Names are ``down``, ``static``, ``disjoint``, ``rolling``, ``informed`` and ``cohorts``; ``phylogeny+`` before one
     of them adds estimates by ancestors. A size with a decimal point is a fraction of the cases.
 
-    Example:
-        >>> from flexicase.gp._settings import parse_sampling
-        >>> parse_sampling("informed:0.1,every=100").every
-        100
-        >>> parse_sampling("phylogeny+cohorts:5,depth=8")
-        PhylogenyInformed(sample=Cohorts(n_cohorts=5), depth=8)
+    >>> parse_sampling("informed:0.1,every=100").every
+    100
+    >>> parse_sampling("phylogeny+cohorts:5,depth=8")
+    PhylogenyInformed(sample=Cohorts(n_cohorts=5), depth=8)
     """
     if text == "none":
         return None
@@ -284,11 +262,8 @@ def parse_sampling(text: str) -> CaseSampling | None:
 def format_sampling(sampling: CaseSampling | None) -> str | None:
     """The text that `parse_sampling` reads, with every setting that is not the default.
 
-    Example:
-        >>> import flexicase as fx
-        >>> from flexicase.gp._settings import format_sampling
-        >>> format_sampling(fx.DownSample(0.1, "static"))
-        'static:0.1'
+    >>> format_sampling(DownSample(0.1, "static"))
+    'static:0.1'
     """
     if sampling is None:
         return None

@@ -20,15 +20,7 @@ REQUIRED_SETTINGS = ("problem", "method", "seed", "variation")
 
 @dataclass(frozen=True)
 class EvolutionState:
-    """The state of a run between two generations.
-
-    Attributes:
-        generation: The next generation.
-        population: Its individuals.
-        inherited: Errors of its individuals that are known already.
-        selection: State of the selection method.
-        records: Records of the generations before it.
-    """
+    """The state of a run before its next generation, whose individuals are ``population``."""
 
     generation: int
     population: Population

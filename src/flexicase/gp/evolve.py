@@ -175,13 +175,8 @@ def run_to_end(
 
 
 class Evolution:
-    """A run that advances one generation at a time.
+    """A run that advances one generation at a time; ``clock`` measures its seconds.
 
-    Args:
-        settings: Settings of the run.
-        clock: The clock that seconds are measured with.
-
-    >>> from flexicase.gp.evolve import Evolution, evolve_settings
     >>> evolution = Evolution(evolve_settings("simple-regression", population=20, generations=1))
     >>> evolution.step()[1], evolution.step()[1]
     (False, True)

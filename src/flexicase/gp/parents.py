@@ -17,13 +17,7 @@ from flexicase.selection.protocol import Method, Selection
 
 
 class SelectionCost(NamedTuple):
-    """What selection cost; None for a count that the method does not have.
-
-    Attributes:
-        events: Number of selection events.
-        evaluations: The paper's measure, summed over the events.
-        evaluations_distinct: The same with one individual per distinct error vector.
-    """
+    """What selection cost, over all events; None for a count that the method does not have."""
 
     events: int = 0
     evaluations: int | None = 0
@@ -47,13 +41,7 @@ class SelectionCost(NamedTuple):
 
 @dataclass
 class Executions:
-    """How often a program was run on a case in a generation, by purpose.
-
-    Attributes:
-        sample: To have the errors that selection uses.
-        informed: To know which cases are alike.
-        check: To find out whether a program that solves the sample solves the remaining cases.
-    """
+    """How often a program was run on a case in a generation, by purpose, as in `GenerationRecord`."""
 
     sample: int = 0
     informed: int = 0
@@ -65,14 +53,9 @@ class Executions:
 
 
 class PopulationSummary(NamedTuple):
-    """The best individual of a population, and statistics of all, as far as they are known.
+    """The best individual of a population, its errors (on the sample if there is one), and statistics of all.
 
-    The attributes not named here are those of the generation's `GenerationRecord`.
-
-    Attributes:
-        best: Index of the best individual; the solution if there is one.
-        errors: Its errors, on the sample if there is one.
-        cost: The cost of selection so far.
+    ``cost`` is that of selection so far. The others are attributes of the generation's `GenerationRecord`.
     """
 
     best: int
@@ -169,14 +152,7 @@ class ParentSelection(Protocol):
 
 
 class FullEvaluation:
-    """Evaluates every individual on every case, then selects by any method.
-
-    Args:
-        evaluator: Evaluator of the training cases.
-        method: The selection method.
-        threads: Threads to use.
-        threshold: Largest total error of a solution.
-    """
+    """Evaluates every individual on every case, then selects by any method."""
 
     _errors: ErrorMatrix
     _key: Key
@@ -234,18 +210,12 @@ class FullEvaluation:
 
 
 class PartialEvaluation:
-    """Evaluates only the pairs that `FastLexicase` asks for.
+    """Evaluates only the pairs that `FastLexicase` asks for; no other object may use ``fast``.
 
     An individual without errors is never filtered out of a pool. If there is one, the winner of a selection event
     therefore has no error on any case. So it is enough to run the winner of one event on all cases: it solves them if
     and only if some individual does. This winner counts as the best individual. (With an epsilon, or with an error
     threshold above 0, a better individual may go unnoticed.)
-
-    Args:
-        evaluator: Evaluator of the training cases.
-        fast: The selection method, used by this object alone.
-        threads: Threads to use.
-        threshold: Largest total error of a solution.
     """
 
     _on_demand: PairErrors

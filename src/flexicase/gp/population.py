@@ -13,22 +13,8 @@ from flexicase._checks import check_count, check_threads, shown
 from flexicase.problems.cases import as_tuple
 from flexicase.push.genome import Gene, Genome
 from flexicase.push.program import Program
-from flexicase.rng import Key
 
 _SILENT: tuple[bool | Literal["no-op"], ...] = (False, True, "no-op")
-
-
-def check_key(key: Key) -> Key:
-    """Refuse an argument that is not a `Key`."""
-    if not isinstance(key, Key):
-        raise TypeError(f"key must be a Key, got {shown(key)}")
-    return key
-
-
-def check_population(population: Population, name: str) -> None:
-    """Refuse an argument that is not a `Population`."""
-    if not isinstance(population, Population):
-        raise TypeError(f"{name} must be a Population, got {shown(population)}")
 
 
 class Population:

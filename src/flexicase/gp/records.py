@@ -141,22 +141,14 @@ class EvolutionResult:
     @property
     def executions(self) -> dict[str, int]:
         """Number of executions by purpose: ``sample``, ``informed``, ``check`` and their ``total``."""
-        names = {"sample": "executions_sample", "informed": "executions_informed", "check": "executions_check"}
-        counts = {name: sum(getattr(record, field) for record in self.records) for name, field in names.items()}
+        purposes = ("sample", "informed", "check")
+        counts = {name: sum(getattr(record, f"executions_{name}") for record in self.records) for name in purposes}
         return {**counts, "total": sum(counts.values())}
 
     def as_dict(self) -> dict[str, Any]:
         """The result as plain values."""
-        return {
-            "problem": self.problem,
-            "method": self.method,
-            "seed": self.seed,
-            "solved": self.solved,
-            "success": self.success,
-            "success_unsimplified": self.success_unsimplified,
-            "generation": self.generation,
-            "executions": self.executions,
-            "executions_report": self.executions_report,
+        plain = ("problem", "method", "seed", "solved", "success", "success_unsimplified", "generation")
+        return {name: getattr(self, name) for name in (*plain, "executions", "executions_report")} | {
             "best": str(self.best),
             "simplified": None if self.simplified is None else str(self.simplified),
             "train_error": float(self.train_errors.sum()),

@@ -68,12 +68,7 @@ CaseSampling: TypeAlias = DownSample | Cohorts | InformedDownSample | PhylogenyI
 
 
 class CasePart(NamedTuple):
-    """Individuals of a generation, and the cases that they are run on.
-
-    Attributes:
-        individuals: (k,) int64, ascending.
-        cases: (s,) int64, ascending.
-    """
+    """(k,) individuals of a generation, and the (s,) cases that they are run on; both ascending."""
 
     individuals: NDArray[np.int64]
     cases: NDArray[np.int64]
@@ -83,11 +78,6 @@ class CaseSampler:
     """Draws which individuals of a generation are run on which cases.
 
     The parts depend on the key and the generation, and for `InformedDownSample` on what is known of the cases.
-
-    Args:
-        sampling: How cases are drawn.
-        n_cases: Number of cases.
-        key: Random bits of the run.
     """
 
     def __init__(self, sampling: DownSample | Cohorts | InformedDownSample, n_cases: int, key: Key) -> None:
@@ -99,10 +89,7 @@ class CaseSampler:
     def parts(self, generation: int, n_individuals: int, solved: NDArray[np.bool_] | None = None) -> list[CasePart]:
         """The parts of a generation; all individuals are in one unless there are cohorts.
 
-        Args:
-            generation: The generation.
-            n_individuals: Number of individuals.
-            solved: (n_informants, n_cases) which individuals solve which cases; None if this is not known yet.
+        ``solved`` is (n_informants, n_cases) which individuals solve which cases; None if this is not known yet.
         """
         sampling = self.sampling
         if isinstance(sampling, Cohorts):
@@ -162,15 +149,6 @@ class SampledEvaluation:
 
     Individuals that solve their sample are candidates. They are run on the remaining cases, and the run is solved if
     one of them solves these too. Candidates that fail stay in the population with the errors of their sample.
-
-    Args:
-        evaluator: Evaluator of the training cases.
-        method: The selection method.
-        sampling: How cases are drawn.
-        key: Random bits of the run.
-        check: Which candidates are run on the remaining cases.
-        threshold: Largest total error of a solution.
-        threads: Threads to use.
     """
 
     _errors_of: PairErrors

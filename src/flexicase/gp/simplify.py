@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from flexicase import _native
-from flexicase._checks import check_count, shown
-from flexicase.gp.population import check_key
+from flexicase._checks import check_count
 from flexicase.push.evaluator import Evaluator
-from flexicase.push.program import Program
+from flexicase.push.program import Program, check_type
 from flexicase.rng import Key, key_from_seed
 
 
@@ -28,12 +27,10 @@ def simplify(program: Program, evaluator: Evaluator, steps: int = 5000, key: Key
     >>> print(simplify(Program("(5 in1 (in1 true) integer_add)"), evaluator, steps=200))
     (in1 in1 integer_add)
     """
-    if not isinstance(program, Program):
-        raise TypeError(f"program must be a Program, got {shown(program)}")
-    if not isinstance(evaluator, Evaluator):
-        raise TypeError(f"evaluator must be an Evaluator, got {shown(evaluator)}")
+    check_type(program, "program", Program)
+    check_type(evaluator, "evaluator", Evaluator)
     check_count(steps, "steps")
-    key = key_from_seed(0) if key is None else check_key(key)
+    key = key_from_seed(0) if key is None else check_type(key, "key", Key)
     errors = evaluator.errors([program], 1)
     rejected: set[str] = set()
     for step in range(steps):

@@ -11,35 +11,12 @@ from numpy.typing import NDArray
 
 from flexicase import _native
 from flexicase._checks import check_count, check_threads, shown
-from flexicase.gp.population import Population, check_key, check_population
+from flexicase.gp.population import Population
 from flexicase.problems.cases import as_tuple
-from flexicase.problems.settings import MAX_POPULATION, RATES, Variation, check_variation
-from flexicase.push.draws import (
-    Generator,
-    RandomBoolean,
-    RandomChar,
-    RandomFloat,
-    RandomInteger,
-    RandomString,
-    RandomTag,
-    RandomTagged,
-    RandomVector,
-    RandomWords,
-)
+from flexicase.problems.settings import MAX_POPULATION, RATES, Variation
+from flexicase.push.draws import NATIVE_DRAWS, Generator
+from flexicase.push.program import check_type
 from flexicase.rng import Key
-
-#: The engine's name of each random draw.
-NATIVE_DRAWS: dict[type, str] = {
-    RandomInteger: "integer",
-    RandomFloat: "real",
-    RandomBoolean: "boolean",
-    RandomChar: "character",
-    RandomString: "string",
-    RandomTag: "tag",
-    RandomTagged: "tagged",
-    RandomWords: "words",
-    RandomVector: "vector",
-}
 
 
 @dataclass(frozen=True)
@@ -89,7 +66,7 @@ class OffspringGenerator:
     """
 
     def __init__(self, genes: Iterable[Generator], variation: Variation) -> None:
-        self.variation = check_variation(variation)
+        self.variation = check_type(variation, "variation", Variation)
         silent = variation.silent_probability if variation.silent_marker else 0.0
         entries = [_entry(gene) for gene in as_tuple(genes, "genes")]
         if not entries:
@@ -115,7 +92,7 @@ class OffspringGenerator:
     def random(self, size: int, key: Key, threads: int = 1) -> Population:
         """A population of random genomes."""
         check_count(size, "size", maximum=MAX_POPULATION)
-        key = check_key(key)
+        key = check_type(key, "key", Key)
         return Population(_native.gp_random_population(self.native, size, key.k0, key.k1, check_threads(threads)))
 
     def plan(self, parents: Population, size: int, key: Key) -> OffspringPlan:
@@ -126,9 +103,9 @@ class OffspringGenerator:
             size: Number of children.
             key: Random bits of this generation.
         """
-        check_population(parents, "parents")
+        check_type(parents, "parents", Population)
         check_count(size, "size", maximum=MAX_POPULATION)
-        key = check_key(key)
+        key = check_type(key, "key", Key)
         pipelines, parent_start = np.empty(size, np.int64), np.empty(size + 1, np.int64)
         _native.gp_plan(self.native, parents.native, key.k0, key.k1, pipelines, parent_start)
         return OffspringPlan(pipelines, parent_start)
@@ -149,14 +126,13 @@ class OffspringGenerator:
             The children; (children,) int64, how many of its parents each child used; (children,) bool, whether its
             genome is random or empty, with nothing of its parents.
         """
-        check_population(population, "population")
-        if not isinstance(plan, OffspringPlan):
-            raise TypeError(f"plan must be an OffspringPlan, got {shown(plan)}")
+        check_type(population, "population", Population)
+        check_type(plan, "plan", OffspringPlan)
         if not isinstance(parents, np.ndarray) or parents.dtype != np.int64 or parents.shape != (plan.n_parents,):
             raise TypeError(f"parents must be an int64 array of shape ({plan.n_parents},), got {shown(parents)}")
         if parents.size and not 0 <= parents.min() <= parents.max() < len(population):
             raise ValueError(f"parents must be from 0 to {len(population) - 1}, got {parents.min()} … {parents.max()}")
-        key, threads = check_key(key), check_threads(threads)
+        key, threads = check_type(key, "key", Key), check_threads(threads)
         used = np.empty(len(plan.pipelines), np.int64)
         children = _native.gp_breed(
             self.native, population.native, plan.pipelines, plan.parent_start, parents, key.k0, key.k1, threads, used

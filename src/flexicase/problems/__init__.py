@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Literal, get_args
@@ -69,12 +68,6 @@ def names(suite: Suite | None = None) -> list[str]:
     return [name for name in NAMES if _PACKAGES[name].endswith(suite) and name != "simple-regression"]
 
 
-@cache
-def _module_problem(name: str) -> Problem:
-    problem: Problem = import_module(f"{_PACKAGES[name]}.{name.replace('-', '_')}").PROBLEM
-    return problem
-
-
 def load(name: str) -> Problem:
     """Load a problem by its name.
 
@@ -84,4 +77,5 @@ def load(name: str) -> Problem:
     """
     if check_text(name, "name") not in NAMES:
         raise ValueError(f"unknown problem name {shown(name)}{did_you_mean(name[:80], NAMES)}")
-    return _module_problem(str(name))
+    problem: Problem = import_module(f"{_PACKAGES[name]}.{name.replace('-', '_')}").PROBLEM
+    return problem

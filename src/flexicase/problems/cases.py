@@ -21,11 +21,7 @@ MAX_CASES = 10**7
 
 
 def as_tuple(values: Iterable[T], name: str) -> tuple[T, ...]:
-    """The values of an argument that must be a sequence, and not a string.
-
-    Raises:
-        TypeError: It is another kind of object.
-    """
+    """The values of an argument that must be a sequence, and not a string."""
     try:
         if isinstance(values, str | bytes | bytearray | memoryview | Mapping):
             raise TypeError
@@ -214,11 +210,7 @@ class RandomCases(_DrawnCases):
 
 
 def read_carried(name: str) -> Cases:
-    """The fixed cases of a problem of the benchmark suite, from the file in the package.
-
-    >>> read_carried("mirror-image").inputs[1], read_carried("mirror-image").expected[1]
-    (([1], [1]), True)
-    """
+    """The fixed cases of a problem of the benchmark suite, from the file in the package."""
     packed = resources.files("flexicase.problems").joinpath("data", f"{name}-edge.json.gz").read_bytes()
     cases = Cases()
     for line in gzip.decompress(packed).splitlines():

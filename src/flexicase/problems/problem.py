@@ -182,11 +182,9 @@ class Problem:
         >>> problems.load("mirror-image").limits().steps
         600
         """
-        keep_nan = (
-            check_instruction_set(self.settings.instruction_set if instruction_set is None else instruction_set)
-            == "2019"
-        )
-        return Limits(steps=self.settings.steps, points=self.settings.variation.max_points, keep_nan=keep_nan)
+        settings = self.settings
+        chosen = check_instruction_set(settings.instruction_set if instruction_set is None else instruction_set)
+        return Limits(steps=settings.steps, points=settings.variation.max_points, keep_nan=chosen == "2019")
 
     def cases(self, inputs: Iterable[Inputs]) -> Cases:
         """Cases with these inputs and the right answers.
@@ -321,11 +319,7 @@ def _shared(generators: Sequence[Generator], n_instructions: int, shares: tuple[
         else:
             (once if isinstance(entry, Symbol | RandomTag | RandomTagged) else constants).append(entry)
     total = (len(once) + n_instructions) / (1 - sum(shares))
-    return (
-        *_repeated(inputs, int(shares[0] * total)),
-        *_repeated(constants, int(shares[1] * total)),
-        *once,
-    )
+    return (*_repeated(inputs, int(shares[0] * total)), *_repeated(constants, int(shares[1] * total)), *once)
 
 
 def _repeated(entries: list[Generator], n: int) -> list[Generator]:

@@ -1,4 +1,13 @@
-"""Random inputs: integers, vectors, characters and strings from a NumPy generator."""
+"""Random inputs: integers, vectors, characters and strings from a NumPy generator.
+
+>>> rng = generator(7)
+>>> integer(rng, 1, 6) == integer(generator(7), 1, 6), chance(rng, 1.0), pick(rng, "aaa")
+(True, True, 'a')
+>>> len(integers(rng, 5, -10, 10)), len(floats(rng, 5, -1.0, 1.0)), sorted(shuffled(rng, [1, 2, 3]))
+(5, 5, [1, 2, 3])
+>>> text(rng, 3, "a"), string(rng, RandomString(2, 2, ((1.0, "a"),)))
+('aaa', 'aa')
+"""
 
 from __future__ import annotations
 
@@ -17,86 +26,50 @@ Rng = np.random.Generator
 
 
 def generator(seed: Seed) -> Rng:
-    """The generator that a seed stands for, the same on every platform.
-
-    >>> integer(generator(7), 1, 6) == integer(generator(7), 1, 6)
-    True
-    """
+    """The generator that a seed stands for, the same on every platform."""
     key = key_from_seed(seed)
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence([key.k0, key.k1])))
 
 
 def integer(rng: Rng, low: int, high: int) -> int:
-    """An integer, uniform on ``low`` … ``high``, both included.
-
-    >>> 1 <= integer(generator(0), 1, 6) <= 6
-    True
-    """
+    """An integer, uniform on ``low`` … ``high``, both included."""
     return int(rng.integers(low, high, endpoint=True))
 
 
 def integers(rng: Rng, size: int, low: int, high: int) -> list[int]:
-    """A vector of such integers.
-
-    >>> len(integers(generator(0), 5, -10, 10))
-    5
-    """
+    """A vector of integers, uniform on ``low`` … ``high``, both included."""
     values: list[int] = rng.integers(low, high, endpoint=True, size=size).tolist()
     return values
 
 
 def floats(rng: Rng, size: int, low: float, high: float) -> list[float]:
-    """A vector of floats, uniform on [``low``, ``high``).
-
-    >>> len(floats(generator(0), 5, -1.0, 1.0))
-    5
-    """
+    """A vector of floats, uniform on [``low``, ``high``)."""
     values: list[float] = (low + (high - low) * rng.random(size)).tolist()
     return values
 
 
 def chance(rng: Rng, probability: float) -> bool:
-    """True with this probability.
-
-    >>> chance(generator(0), 1.0)
-    True
-    """
+    """True with this probability."""
     return bool(rng.random() < probability)
 
 
 def pick(rng: Rng, items: Sequence[T]) -> T:
-    """One of the items, uniform.
-
-    >>> pick(generator(0), "aaa")
-    'a'
-    """
+    """One of the items, uniform."""
     return items[integer(rng, 0, len(items) - 1)]
 
 
 def shuffled(rng: Rng, items: Sequence[T]) -> list[T]:
-    """The items in random order.
-
-    >>> sorted(shuffled(generator(0), [1, 2, 3]))
-    [1, 2, 3]
-    """
+    """The items in random order."""
     return [items[i] for i in rng.permutation(len(items))]
 
 
 def text(rng: Rng, size: int, characters: str) -> str:
-    """A string of characters, each uniform on those given.
-
-    >>> text(generator(0), 3, "a")
-    'aaa'
-    """
+    """A string of characters, each uniform on those given."""
     return "".join(map(characters.__getitem__, rng.integers(len(characters), size=size).tolist()))
 
 
 def string(rng: Rng, kind: RandomString | RandomWords) -> str:
-    """A string as a gene of that kind is drawn.
-
-    >>> string(generator(0), RandomString(2, 2, ((1.0, "a"),)))
-    'aa'
-    """
+    """A string as a gene of that kind is drawn."""
     size = integer(rng, kind.low, kind.high)
     if isinstance(kind, RandomWords):
         return _words(rng, size, kind)

@@ -8,12 +8,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase._checks import check_count, check_text, shown
+from flexicase._checks import check_count, check_text
 from flexicase.problems.cases import MAX_CASES, Cases
 from flexicase.problems.problem import Problem
 from flexicase.push.evaluator import Evaluator
 from flexicase.push.instructions import check_symbols
-from flexicase.push.program import Program, Value, parse_all
+from flexicase.push.program import Program, Value, check_type, parse_all
 from flexicase.rng import Seed
 
 
@@ -117,10 +117,8 @@ def score(problem: Problem, program: Program, n_random_cases: int = 300, seed: S
     >>> score(problems.load("mirror-image"), mirror).passed
     True
     """
-    if not isinstance(problem, Problem):
-        raise TypeError(f"problem must be a Problem, got {shown(problem)}")
-    if not isinstance(program, Program):
-        raise TypeError(f"program must be a Program, got {shown(program)}")
+    check_type(problem, "problem", Problem)
+    check_type(program, "program", Program)
     check_count(n_random_cases, "n_random_cases", maximum=MAX_CASES)
     fixed = problem.fixed_cases()
     cases = fixed + problem.draw_cases(n_random_cases, seed)

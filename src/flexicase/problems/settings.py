@@ -23,6 +23,7 @@ from flexicase._checks import (
 )
 from flexicase.problems.cases import as_tuple
 from flexicase.push.instructions import InstructionSetName, check_instruction_set
+from flexicase.push.program import check_type
 
 #: Largest population.
 MAX_POPULATION = 10**7
@@ -188,19 +189,12 @@ class ProblemSettings:
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)  # a number of Python, whatever was given
-        check_variation(self.variation)
+        check_type(self.variation, "variation", Variation)
         check_instruction_set(self.instruction_set)
 
     def as_dict(self) -> dict[str, Any]:
         """All settings as plain values."""
         return {f.name: getattr(self, f.name) for f in fields(self)} | {"variation": self.variation.as_dict()}
-
-
-def check_variation(variation: Variation) -> Variation:
-    """Refuse an argument that is not a `Variation`."""
-    if not isinstance(variation, Variation):
-        raise TypeError(f"variation must be a Variation, got {shown(variation)}")
-    return variation
 
 
 def _check_operators(operators: Operators) -> Mapping[tuple[str, ...], float]:

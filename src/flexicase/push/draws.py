@@ -1,4 +1,10 @@
-"""The random draws that genes are made of."""
+"""The random draws that genes are made of.
+
+>>> RandomInteger(-10, 10), RandomFloat(0.0, 1.0), RandomBoolean()
+(RandomInteger(low=-10, high=10), RandomFloat(low=0.0, high=1.0), RandomBoolean())
+>>> RandomChar("abc"), RandomTag(("integer", "exec")).limit, RandomTagged()
+(RandomChar(characters='abc'), 1000, RandomTagged(limit=1000))
+"""
 
 from __future__ import annotations
 
@@ -6,8 +12,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from flexicase._checks import check_choice, check_count, check_flag, check_number, check_text, shown
-from flexicase.push.instructions import STACKS
+from flexicase._checks import check_count, check_flag, check_number, check_text, shown
+from flexicase.push.instructions import check_stacks
 from flexicase.push.program import Value, check_sequence
 
 #: Newline, tab and the printable characters: the default of random characters and strings.
@@ -36,11 +42,7 @@ def _set(generator: Any, **values: Any) -> None:
 
 @dataclass(frozen=True)
 class RandomInteger:
-    """An integer, uniform on ``low`` … ``high``, both included.
-
-    >>> RandomInteger(-10, 10)
-    RandomInteger(low=-10, high=10)
-    """
+    """An integer, uniform on ``low`` … ``high``, both included."""
 
     low: int
     high: int
@@ -53,11 +55,7 @@ class RandomInteger:
 
 @dataclass(frozen=True)
 class RandomFloat:
-    """A float, uniform on [``low``, ``high``).
-
-    >>> RandomFloat(0.0, 1.0)
-    RandomFloat(low=0.0, high=1.0)
-    """
+    """A float, uniform on [``low``, ``high``)."""
 
     low: float
     high: float
@@ -70,20 +68,12 @@ class RandomFloat:
 
 @dataclass(frozen=True)
 class RandomBoolean:
-    """True or false, each half of the time.
-
-    >>> RandomBoolean()
-    RandomBoolean()
-    """
+    """True or false, each half of the time."""
 
 
 @dataclass(frozen=True)
 class RandomChar:
-    """A character, uniform on those given.
-
-    >>> RandomChar("abc")
-    RandomChar(characters='abc')
-    """
+    """A character, uniform on those given."""
 
     characters: str = VISIBLE
 
@@ -186,31 +176,20 @@ def _word_lengths(entry: Any, name: str) -> tuple[float, int, int]:
 
 @dataclass(frozen=True)
 class RandomTag:
-    """A ``tag_<stack>_<n>`` instruction with a random stack and a number below ``limit``.
-
-    >>> RandomTag(("integer", "exec")).limit
-    1000
-    """
+    """A ``tag_<stack>_<n>`` instruction with a random stack and a number below ``limit``."""
 
     stacks: tuple[str, ...]
     limit: int = TAG_LIMIT
 
     def __post_init__(self) -> None:
-        stacks = check_sequence(self.stacks, "stacks", "stacks")
-        if not stacks:
+        _set(self, stacks=check_stacks(self.stacks, "stacks"), limit=check_count(self.limit, "limit", 1))
+        if not self.stacks:
             raise ValueError("stacks must not be empty")
-        for i, stack in enumerate(stacks):
-            check_choice(stack, f"stacks[{i}]", STACKS)
-        _set(self, stacks=tuple(stacks), limit=check_count(self.limit, "limit", 1))
 
 
 @dataclass(frozen=True)
 class RandomTagged:
-    """A ``tagged_<n>`` instruction with a number below ``limit``.
-
-    >>> RandomTagged()
-    RandomTagged(limit=1000)
-    """
+    """A ``tagged_<n>`` instruction with a number below ``limit``."""
 
     limit: int = TAG_LIMIT
 
@@ -241,10 +220,19 @@ class RandomVector:
             raise TypeError(f"element must draw numbers, booleans or strings, got {shown(self.element)}")
 
 
+#: What the engine calls each random draw.
+NATIVE_DRAWS: dict[type, str] = {
+    RandomInteger: "integer",
+    RandomFloat: "real",
+    RandomBoolean: "boolean",
+    RandomChar: "character",
+    RandomString: "string",
+    RandomWords: "words",
+    RandomVector: "vector",
+    RandomTag: "tag",
+    RandomTagged: "tagged",
+}
 #: The classes of random draws.
-RANDOM_DRAWS = (
-    *(RandomInteger, RandomFloat, RandomBoolean, RandomChar, RandomString),
-    *(RandomWords, RandomVector, RandomTag, RandomTagged),
-)
+RANDOM_DRAWS = tuple(NATIVE_DRAWS)
 #: What a random gene is made of: a literal or symbol, taken as it is, or one of `RANDOM_DRAWS`.
 Generator = Value

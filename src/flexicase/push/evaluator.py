@@ -16,7 +16,7 @@ from flexicase._checks import check_number, check_threads, shown
 from flexicase._provenance import usable_cores
 from flexicase.push.interpreter import Limits, check_limits
 from flexicase.push.measures import CaseError, ErrorMeasure, ErrorName, check_error, check_stack
-from flexicase.push.program import Program, Value, check_sequence
+from flexicase.push.program import Program, Value, check_sequence, check_type
 
 #: Errors of one program, from its answers (None where a run gave none) and the expected ones.
 ErrorFunction = Callable[[list[Value], list[Value]], ArrayLike]
@@ -55,11 +55,8 @@ class Evaluator:
     Args:
         inputs: The inputs of each case.
         expected: The right answer of each case.
-        stack: Stack whose top is the answer; ``output`` for the printed text, ``output1`` … ``output4`` for a slot.
+        stack: As for `ErrorMeasure`, also ``penalty``, ``decimals`` and ``per_element``.
         error: Name of an error measure, or a function of all answers of one program.
-        penalty: Error of a run without an answer.
-        decimals: Number of decimals that ``rounded`` keeps.
-        per_element: Error that ``vector_difference`` adds for each missing or extra element.
         measures: The error measures of each case, instead of the one given by ``stack``, ``error`` and so on.
         limits: Limits of a run.
 
@@ -94,10 +91,7 @@ class Evaluator:
         measures: Sequence[ErrorMeasure] | None = None,
         limits: Limits = _DEFAULT,
     ) -> None:
-        cases = [
-            check_sequence(case, f"inputs[{i}]", "values")
-            for i, case in enumerate(check_sequence(inputs, "inputs", "cases"))
-        ]
+        cases = check_inputs(inputs)
         self.expected = check_sequence(expected, "expected", "values")
         if len(cases) != len(self.expected):
             raise ValueError(
@@ -125,7 +119,9 @@ class Evaluator:
             [answer if measure.target is None else measure.target(case, answer) for measure in self.measures]
             for case, answer in zip(cases, self.expected, strict=True)
         ]
-        self._refuse_nan()
+        for i, targets in enumerate(self.targets):
+            if any(isinstance(target, float) and math.isnan(target) for target in targets):
+                raise ValueError(f"expected must not hold NaN, but case {i} does")
         # As in Clojush, the printed text starts with a marker, which counts for its limit, if nothing reads it.
         self._is_printed = any(measure.stack == "output" for measure in self.measures)
         self._cases = _native.push_cases(cases, self.targets, self._is_printed)
@@ -139,11 +135,6 @@ class Evaluator:
         self._known: dict[tuple[int, int, str | bytes], float] = {}
         self._lock = threading.Lock()
 
-    def _refuse_nan(self) -> None:
-        for case, targets in enumerate(self.targets):
-            if any(isinstance(target, float) and math.isnan(target) for target in targets):
-                raise ValueError(f"expected must not hold NaN, but case {case} does")
-
     def outputs(self, program: Program, stack: str | None = None) -> list[Value]:
         """The answer of a program on each case, from the first measure's stack or another; None where it gives none.
 
@@ -151,9 +142,7 @@ class Evaluator:
         [1, 4]
         """
         chosen = self.stack if stack is None else check_stack(stack)
-        if not isinstance(program, Program):
-            raise TypeError(f"program must be a Program, got {shown(program)}")
-        answers, (failed, first) = self._answers(program, chosen)
+        answers, (failed, first) = self._answers(check_type(program, "program", Program), chosen)
         self._report(failed, [Failure(0, case, error) for case, error in first], stacklevel=3)
         return answers
 
@@ -170,12 +159,9 @@ class Evaluator:
         programs, threads = _check_all(programs, "programs", Program), _thread_count(threads)
         if self._of_all_answers is not None:
             return self._errors_by_function(self._of_all_answers, programs)
-        n, m = len(programs), self.n_cases
-        individuals = np.repeat(np.arange(n, dtype=np.int64), m)
-        cases = np.tile(np.arange(m, dtype=np.int64), n)
-        return self._run_pairs([program.native for program in programs], individuals, cases, threads).reshape(
-            n, self.n_errors
-        )
+        individuals, cases = np.indices((len(programs), self.n_cases)).reshape(2, -1)
+        errors = self._run_pairs([program.native for program in programs], individuals, cases, threads)
+        return errors.reshape(len(programs), self.n_errors)
 
     def on_demand(self, programs: Sequence[Program], threads: int | None = None) -> PairErrors:
         """A function ``errors(individuals, columns)`` that runs only the pairs it is called with.
@@ -191,10 +177,8 @@ class Evaluator:
             raise ValueError(
                 "error must be a name for evaluation on demand, got a function of all answers of a program"
             )
-        natives, threads = (
-            [program.native for program in _check_all(programs, "programs", Program)],
-            _thread_count(threads),
-        )
+        natives = [program.native for program in _check_all(programs, "programs", Program)]
+        threads = _thread_count(threads)
         if len(self.measures) > 1:
             return self._cached(natives, threads)
 
@@ -265,11 +249,7 @@ class Evaluator:
         )
 
     def _run_pairs(
-        self,
-        programs: list[_native.PushCode],
-        individuals: NDArray[np.int64],
-        cases: NDArray[np.int64],
-        threads: int,
+        self, programs: list[_native.PushCode], individuals: NDArray[np.int64], cases: NDArray[np.int64], threads: int
     ) -> NDArray[np.float64]:
         out = np.empty(individuals.size * len(self.measures), dtype=np.float64)
         individuals, cases = np.ascontiguousarray(individuals), np.ascontiguousarray(cases)
@@ -318,14 +298,16 @@ class Evaluator:
         return error
 
 
+def check_inputs(inputs: Any) -> list[list[Any]]:
+    """The inputs of each case, checked."""
+    cases = check_sequence(inputs, "inputs", "cases")
+    return [check_sequence(case, f"inputs[{i}]", "values") for i, case in enumerate(cases)]
+
+
 def _check_all(values: Any, name: str, kind: type) -> tuple[Any, ...]:
     """A sequence whose elements are all of one class."""
-    checked = check_sequence(values, name, f"{kind.__name__} objects")
-    for i, value in enumerate(checked):
-        if not isinstance(value, kind):
-            article = "an" if kind.__name__[0] in "AEIOU" else "a"
-            raise TypeError(f"{name}[{i}] must be {article} {kind.__name__}, got {shown(value)}")
-    return tuple(checked)
+    found = check_sequence(values, name, f"{kind.__name__} objects")
+    return tuple(check_type(value, f"{name}[{i}]", kind) for i, value in enumerate(found))
 
 
 def _thread_count(threads: int | None) -> int:

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from flexicase import _native
 from flexicase._checks import check_not_negative, check_text, shown
 from flexicase._files import write_atomically
-from flexicase.push.evaluator import Evaluator, Failure
+from flexicase.push.evaluator import Evaluator, Failure, check_inputs
 from flexicase.push.instructions import check_symbols
 from flexicase.push.interpreter import Limits, RunState, check_limits, run
 from flexicase.push.measures import ErrorMeasure, check_stack
-from flexicase.push.program import Program, Value, check_sequence
+from flexicase.push.program import Program, Value, check_sequence, check_type
 
 #: What a file of a program says of itself.
 FORMAT = "flexicase program"
@@ -62,8 +62,7 @@ class ProgramFunction(Program):
         >>> ProgramFunction.from_program(Program("(in1 in1)"), ["integer"])(7)
         7
         """
-        if not isinstance(program, Program):
-            raise TypeError(f"program must be a Program, got {shown(program)}")
+        check_type(program, "program", Program)
         made = cls((), outputs, limits)
         made.native = program.native
         return made
@@ -191,10 +190,7 @@ class FunctionEvaluator(Evaluator):
         outputs: Sequence[str],
         limits: Limits = _DEFAULT,
     ) -> None:
-        self.inputs = [
-            check_sequence(case, f"inputs[{i}]", "values")
-            for i, case in enumerate(check_sequence(inputs, "inputs", "cases"))
-        ]
+        self.inputs = check_inputs(inputs)
         if not callable(evaluate):
             raise TypeError(f"evaluate must be a function of a program and the inputs, got {shown(evaluate)}")
         self.evaluate = evaluate
@@ -208,11 +204,7 @@ class FunctionEvaluator(Evaluator):
         raise TypeError("a program that a function evaluates has no single answer to a case")
 
     def _run_pairs(
-        self,
-        programs: list[_native.PushCode],
-        individuals: NDArray[np.int64],
-        cases: NDArray[np.int64],
-        threads: int,
+        self, programs: list[_native.PushCode], individuals: NDArray[np.int64], cases: NDArray[np.int64], threads: int
     ) -> NDArray[np.float64]:
         errors = np.empty(individuals.size)
         failed: list[Failure] = []

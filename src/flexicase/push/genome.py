@@ -10,7 +10,7 @@ import numpy as np
 
 from flexicase import _native
 from flexicase._checks import check_count, shown
-from flexicase.push.program import Program, Symbol, Value, check_sequence
+from flexicase.push.program import Program, Symbol, Value, check_sequence, check_type
 
 #: Largest number of blocks that a gene closes.
 MAX_CLOSE = 2**31 - 1
@@ -101,9 +101,7 @@ class Genome:
         >>> print(Genome.from_program(Program("(1 exec_dup (2) 3)")).translate())
         (1 exec_dup (2) 3)
         """
-        if not isinstance(program, Program):
-            raise TypeError(f"program must be a Program, got {shown(program)}")
-        code = program.code
+        code = check_type(program, "program", Program).code
         genes: list[Gene] = []
         # Lists that are being read, each with the number of blocks that its instructions still wait for.
         open_lists: list[tuple[Iterator[Value], list[int]]] = [(iter(code if isinstance(code, tuple) else (code,)), [])]
@@ -160,8 +158,7 @@ def _close_block(genes: list[Gene], awaited: list[int]) -> None:
 
 def _native_gene(gene: Any, name: str) -> tuple[int, int]:
     """The close count and the silence of a gene as the engine reads them."""
-    if not isinstance(gene, Gene):
-        raise TypeError(f"{name} must be a Gene, got {shown(gene)}")
+    check_type(gene, name, Gene)
     if isinstance(gene.item, tuple):
         raise TypeError(f"{name}.item must be a literal or a symbol, not code in parentheses")
     is_noop = isinstance(gene.silent, str) and gene.silent == "no-op"

@@ -274,7 +274,7 @@ def instruction(
     3
     >>> remove_instruction("integer_hypotenuse")
     """
-    arguments, results = _check_stacks("takes", takes), _check_stacks("gives", gives)
+    arguments, results = check_stacks(takes, "takes"), check_stacks(gives, "gives")
     opened = arguments.count("exec") if blocks is None else check_count(blocks, "blocks", 0, _MAX_BLOCKS)
     if name is not None:
         check_text(name, "name")
@@ -309,7 +309,8 @@ def remove_instruction(name: str) -> None:
     _native.push_undefine(name)
 
 
-def _check_stacks(argument: str, names: Sequence[str]) -> tuple[str, ...]:
+def check_stacks(names: Any, argument: str) -> tuple[str, ...]:
+    """Names of stacks that programs work on, checked."""
     found = check_sequence(names, argument, "stacks")
     for i, name in enumerate(found):
         check_choice(name, f"{argument}[{i}]", STACKS)

@@ -140,10 +140,7 @@ def run(
 
 
 def execute(
-    item: Program | Value,
-    stacks: Mapping[str, Sequence[Any]],
-    inputs: Sequence[Value] = (),
-    limits: Limits = _DEFAULT,
+    item: Program | Value, stacks: Mapping[str, Sequence[Any]], inputs: Sequence[Value] = (), limits: Limits = _DEFAULT
 ) -> RunState:
     """Execute one item, one step of a run, on given stacks.
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from flexicase import _native
-from flexicase._checks import check_choice, check_count, check_number, check_text, did_you_mean, shown
+from flexicase._checks import check_choice, check_count, check_not_negative, check_text, did_you_mean, shown
 from flexicase.push.instructions import SLOTS, STACKS
 from flexicase.push.program import Value
 
@@ -81,7 +80,7 @@ class ErrorMeasure:
         check_stack(self.stack)
         check_error(self.error)
         for name in ("penalty", "per_element"):
-            _check_cost(getattr(self, name), name)
+            check_not_negative(getattr(self, name), name)
         object.__setattr__(self, "decimals", check_count(self.decimals, "decimals", 0, MAX_DECIMALS))
         if not check_text(self.label, "label").isascii():
             raise ValueError(f"label must be ASCII text, got {shown(self.label)}")
@@ -108,8 +107,3 @@ def check_error(error: Any) -> None:
         raise ValueError(f"unknown error measure {shown(error)}{did_you_mean(error, names)}")
     if not isinstance(error, str) and not callable(error):
         raise TypeError(f"error must be a function or the name of an error measure, got {shown(error)}")
-
-
-def _check_cost(value: Any, name: str) -> None:
-    if not 0.0 <= check_number(value, name) < math.inf:
-        raise ValueError(f"{name} must be finite and not negative, got {shown(value)}")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from flexicase import _native
 from flexicase._checks import check_text, did_you_mean, shown
+
+T = TypeVar("T")
 
 
 class Symbol(str):
@@ -72,6 +74,14 @@ def check_sequence(values: Any, name: str, of: str) -> list[Any]:
     if not is_sequence and not (isinstance(values, np.ndarray) and values.ndim > 0):
         raise TypeError(f"{name} must be a sequence of {of}, got {shown(values)}")
     return list(values)
+
+
+def check_type(value: Any, name: str, kind: type[T]) -> T:
+    """Refuse an argument that is not an object of a class."""
+    if not isinstance(value, kind):
+        article = "an" if kind.__name__[0] in "AEIOU" else "a"
+        raise TypeError(f"{name} must be {article} {kind.__name__}, got {shown(value)}")
+    return value
 
 
 # White space, commas and comments go before a token. A character is a backslash and whatever follows it, then all that

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from flexicase.evaluation._lookahead import MAX_CASES, BlockSizer, Growing, Look
 from flexicase.evaluation._pipelined import PipelinedEvaluator
 from flexicase.evaluation._protocol import CaseEvaluator, check_known
 from flexicase.rng import Key
-from flexicase.selection._reference import case_limit
+from flexicase.selection._reference import MaxCases
 from flexicase.selection.epsilon import MadEpsilon, median_absolute_deviation
 from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.methods import methods, resolve_method
@@ -40,18 +40,13 @@ class EventSettings:
     lookahead: LookAhead
     block_bytes: int
     stop_on_all_fail: bool
-    max_cases: int | Literal["random"] | None = None
+    max_cases: MaxCases = None
 
     def epsilon_for(self, case: int, errors: NDArray[np.float64]) -> float | None:
         """How much worse than the best a survivor may be, given the (pool,) errors on a case."""
         if self.mad:
             return median_absolute_deviation(errors)
         return None if self.epsilon is None else float(self.epsilon[case])
-
-    def case_limit(self, key: Key, event: int, n_cases: int) -> int:
-        """The number of cases that an event may use."""
-        limit = self.max_cases if isinstance(self.max_cases, int) else n_cases
-        return case_limit(limit, self.max_cases == "random", key, event, n_cases)
 
     def max_epsilon(self, case: int) -> float:
         """Upper bound of `epsilon_for` over all pools."""
@@ -61,12 +56,10 @@ class EventSettings:
 
 
 class CallOptions(NamedTuple):
-    """What a call of `FastLexicase.select` knows and allows.
+    """What a call knows and allows.
 
-    Attributes:
-        known: (n_individuals, n_cases) errors, NaN where unknown.
-        budget: Pairs to compute, at most.
-        first: (n_individuals,) the first individual with the same label.
+    ``known`` are (n_individuals, n_cases) errors, NaN where unknown; ``first`` is (n_individuals,) the first individual
+    with the same label.
     """
 
     known: NDArray[np.float64] | None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,20 +18,14 @@ from flexicase.selection.matrix import ErrorMatrix
 from flexicase.selection.orders import OrderKind, draw_order
 from flexicase.selection.protocol import Ended, Selection, Taken
 
+MaxCases: TypeAlias = int | Literal["random"] | None
+
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class ResolvedLexicase:
-    """One lexicase filter, with everything that depends on the errors resolved to numbers.
+    """A `Lexicase` filter, with everything that depends on the errors resolved to numbers.
 
-    Attributes:
-        order: The shuffle.
-        weights: (n_cases,) case weights; None for the uniform order.
-        epsilon_kind: Where epsilon comes from.
-        epsilon: (n_cases,) for `EpsilonKind.FIXED`.
-        batch_size: Cases that are summed before each filtering.
-        max_cases: Cases that an event uses, at most.
-        random_max_cases: Draw that number for every event, uniformly from 1 … n_cases.
-        slippage: Probability of ending an event before any one case.
+    ``weights`` are (n_cases,), None for the uniform order; ``epsilon`` is (n_cases,) for `EpsilonKind.FIXED`.
     """
 
     order: OrderKind = OrderKind.UNIFORM
@@ -38,8 +33,7 @@ class ResolvedLexicase:
     epsilon_kind: EpsilonKind = EpsilonKind.NONE
     epsilon: NDArray[np.float64] | None = None
     batch_size: int = 1
-    max_cases: int = 2**31 - 1
-    random_max_cases: bool = False
+    max_cases: MaxCases = None
     slippage: float = 0.0
 
 
@@ -81,7 +75,7 @@ class ReferenceKernel:
         """One event: the parent, evaluations, evaluations of distinct individuals, cases used, and why it ended."""
         method, n_cases = self.method, self.errors.shape[1]
         cases = draw_order(method.order, key, event, n_cases, method.weights)
-        cases = itertools.islice(cases, case_limit(method.max_cases, method.random_max_cases, key, event, n_cases))
+        cases = itertools.islice(cases, case_limit(method.max_cases, key, event, n_cases))
         slips = Stream.of(key, event, Lane.SLIPPAGE)
         evaluations = evaluations_distinct = cases_used = 0
         ended = Ended.ONE_LEFT
@@ -122,8 +116,8 @@ class ReferenceKernel:
         return pool[survivors(errors, epsilon)]
 
 
-def case_limit(max_cases: int, is_random: bool, key: Key, event: int, n_cases: int) -> int:
-    """The number of cases that an event may use: ``max_cases``, or, if it is random, 1 … n_cases."""
-    if is_random:
+def case_limit(max_cases: MaxCases, key: Key, event: int, n_cases: int) -> int | None:
+    """The number of cases that an event may use, from 1 … n_cases if it is random; None for all."""
+    if max_cases == "random":
         return Stream.of(key, event, Lane.DEPTH).bounded(n_cases) + 1 if n_cases else 0
-    return min(max_cases, n_cases)
+    return max_cases

@@ -172,11 +172,7 @@ class _Looks:
 
 
 def _simulate(
-    fast: FastLexicase,
-    evaluate: Evaluate,
-    n_individuals: int,
-    rng: np.random.Generator,
-    labels: list[int] | None,
+    fast: FastLexicase, evaluate: Evaluate, n_individuals: int, rng: np.random.Generator, labels: list[int] | None
 ) -> _Looks:
     looks = _Looks(evaluate, n_individuals, fast.n_cases)
     while looks.events < MAX_EVENTS and looks.looks < MAX_LOOKS:

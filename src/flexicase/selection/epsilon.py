@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +26,7 @@ class EpsilonKind(Enum):
 
 
 MadMode: TypeAlias = Literal["static", "semi-dynamic", "dynamic"]
-MAD_MODES = ("static", "semi-dynamic", "dynamic")
+MAD_MODES = get_args(MadMode)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,8 @@ def resolve_epsilon(epsilon: Epsilon) -> NDArray[np.float64] | MadEpsilon | None
     if epsilon is None or isinstance(epsilon, MadEpsilon):
         return epsilon
     if isinstance(epsilon, str):
-        return _mad_by_name(epsilon)
+        check_choice(epsilon, "epsilon", ["mad", *(f"mad-{mode}" for mode in MAD_MODES)])
+        return MadEpsilon() if epsilon == "mad" else MadEpsilon(epsilon.removeprefix("mad-"))  # type: ignore[arg-type]
     try:
         given = as_number_array(epsilon, "epsilon")
         if given.dtype == np.bool_:
@@ -77,14 +78,6 @@ def resolve_epsilon(epsilon: Epsilon) -> NDArray[np.float64] | MadEpsilon | None
         where = "" if values.ndim == 0 else f" for case {int(np.argmin(values >= 0))}"
         raise ValueError(f"epsilon must not be negative or NaN, got {float(found)}{where}")
     return values
-
-
-def _mad_by_name(name: str) -> MadEpsilon:
-    if name == "mad":
-        return MadEpsilon()
-    mode = name.removeprefix("mad-")
-    check_choice(name, "epsilon", ["mad", *(f"mad-{m}" for m in MAD_MODES)])
-    return MadEpsilon(mode)  # type: ignore[arg-type]
 
 
 def median(values: NDArray[np.float64]) -> float:

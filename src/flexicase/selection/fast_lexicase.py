@@ -1,4 +1,4 @@
-"""`FastLexicase`: lexicase selection that evaluates only what it needs (the paper's Algorithm 1)."""
+"""`FastLexicase`: lexicase selection that evaluates only what it needs; `run_event` is the paper's Algorithm 1."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from flexicase.selection._fast_events import (
     partial_method,
     recorded_settings,
 )
-from flexicase.selection._reference import survivors
+from flexicase.selection._reference import case_limit, survivors
 from flexicase.selection.epsilon import MadEpsilon
 from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.orders import Uniform, draw_order
@@ -43,6 +43,59 @@ from flexicase.selection.weights import CaseWeights, DefaultWeight
 CACHE_BYTES = 256 * 2**20
 BLOCK_SHARE = 8
 MAX_LENGTH = 2**31 - 1  # of individuals and of cases, as in a matrix
+
+
+def run_event(
+    batch: EventBatch, event: int, everyone: NDArray[np.int64], blocks: Blocks
+) -> tuple[tuple[int, ...], Ended]:
+    """One selection event: the paper's Algorithm 1, on errors along a case order that was drawn with the old weights.
+
+    Returns:
+        Parent, evaluations, cases used, pairs, unused pairs, candidates left; and why the event ended.
+    """
+    settings, weights = batch.settings, batch.weights
+    pool, ended = everyone, Ended.ONE_LEFT
+    evaluations = cases_used = pairs_used = 0
+    while batch.cache.n_distinct(pool) > 1:
+        found = blocks.next_case(pool)  # evaluate the candidates on the next case
+        if found is None:
+            ended = reason_to_stop(blocks, cases_used == len(weights.values))
+            break
+        case, errors, computed_now = found
+        evaluations += len(pool)
+        cases_used += 1
+        pairs_used += int(np.count_nonzero(computed_now))
+        weights.values[case] = weights.weight_of(errors)  # update the weight of the case
+        if settings.stop_on_all_fail and errors.all():
+            pool, ended = everyone, Ended.ALL_FAILED
+            break
+        pool = pool[survivors(errors, settings.epsilon_for(case, errors))]  # keep the best candidates
+    parent = int(pool[Stream.of(batch.key, event, Lane.PICK).bounded(len(pool))])  # one of them at random
+    return (parent, evaluations, cases_used, blocks.computed, blocks.computed - pairs_used, len(pool)), ended
+
+
+def reason_to_stop(blocks: Blocks, all_used: bool) -> Ended:
+    """Why an event has no next case."""
+    if blocks.is_over_budget:
+        return Ended.OUT_OF_BUDGET
+    return Ended.CASES_EXHAUSTED if all_used else Ended.TRUNCATED
+
+
+def run_in_python(batch: EventBatch) -> None:
+    """Run events one after another."""
+    settings, evaluate, everyone = batch.settings, batch.evaluate, np.arange(batch.cache.n_individuals)
+    in_flight = InFlight(evaluate, batch.cache) if isinstance(evaluate, PipelinedEvaluator) else None
+    for i in range(len(batch.ended)):
+        weights, event = batch.weights.values, batch.first + i
+        order = draw_order(settings.order, batch.key, event, len(weights), weights)
+        order = itertools.islice(order, case_limit(settings.max_cases, batch.key, event, len(weights)))
+        sizer = BlockSizer(settings.lookahead, settings.block_bytes)
+        if in_flight is None:
+            blocks: Blocks = SequentialBlocks(order, sizer, batch.cache, evaluate, batch.budget)
+        else:
+            look, limit = settings.lookahead, settings.max_epsilon
+            blocks = PrefetchedBlocks(order, sizer, look, in_flight, everyone, max_epsilon=limit)
+        batch.counts[:, i], batch.ended[i] = run_event(batch, event, everyone, blocks)
 
 
 class FastLexicase:
@@ -67,7 +120,7 @@ class FastLexicase:
             time. Evaluators that work on many batches at a time, such as `RayEvaluator`, are kept busy that far ahead.
         cache_bytes: Memory for blocks and cached errors.
         seed: As for `flexicase.select`.
-        backend: As for `flexicase.Selector`. The native one supports the biases num_nonzeros, num_zeros and split, but
+        backend: As for `flexicase.select`. The native one supports the biases num_nonzeros, num_zeros and split, but
             neither ``stop_on_all_fail`` nor evaluators that work on many batches at a time: for these None chooses the
             reference and ``"native"`` raises. The attribute ``backend`` tells which it is.
 
@@ -240,17 +293,11 @@ class FastLexicase:
             raise TypeError(f"evaluate must be callable, got {shown(evaluate)}")
         options = check_options(known, budget, same_as, (n_individuals, self.n_cases))
         with self._lock:
-            return self._select(evaluate, n_individuals, n, (seed, cache_key), options)
+            return self._select(evaluate, n_individuals, n, options, seed=seed, cache_key=cache_key)
 
     def _select(
-        self,
-        evaluate: CaseEvaluator,
-        n_individuals: int,
-        n: int,
-        identity: tuple[Seed, Any],
-        options: CallOptions,
+        self, evaluate: CaseEvaluator, n_individuals: int, n: int, options: CallOptions, *, seed: Seed, cache_key: Any
     ) -> FastSelection:
-        seed, cache_key = identity
         key, first = (self._key, self._next_event) if seed is None else (key_from_seed(seed), 0)
         weights = self._weights.with_bounds_for(n_individuals)
         generation = evaluate.generation if isinstance(evaluate, PipelinedEvaluator) else None
@@ -342,56 +389,3 @@ class FastLexicase:
 
     def _recorded_settings(self) -> dict[str, Any]:
         return recorded_settings(self._settings, self._weights, self._given_w_max)
-
-
-def run_in_python(batch: EventBatch) -> None:
-    """Run events one after another."""
-    settings, evaluate, everyone = batch.settings, batch.evaluate, np.arange(batch.cache.n_individuals)
-    in_flight = InFlight(evaluate, batch.cache) if isinstance(evaluate, PipelinedEvaluator) else None
-    for i in range(len(batch.ended)):
-        weights, event = batch.weights.values, batch.first + i
-        order = draw_order(settings.order, batch.key, event, len(weights), weights)
-        order = itertools.islice(order, settings.case_limit(batch.key, event, len(weights)))
-        sizer = BlockSizer(settings.lookahead, settings.block_bytes)
-        if in_flight is None:
-            blocks: Blocks = SequentialBlocks(order, sizer, batch.cache, evaluate, batch.budget)
-        else:
-            look, limit = settings.lookahead, settings.max_epsilon
-            blocks = PrefetchedBlocks(order, sizer, look, in_flight, everyone, max_epsilon=limit)
-        batch.counts[:, i], batch.ended[i] = run_event(batch, event, everyone, blocks)
-
-
-def run_event(
-    batch: EventBatch, event: int, everyone: NDArray[np.int64], blocks: Blocks
-) -> tuple[tuple[int, ...], Ended]:
-    """One selection event: the paper's Algorithm 1, on errors along a case order that was drawn with the old weights.
-
-    Returns:
-        Parent, evaluations, cases used, pairs, unused pairs, candidates left; and why the event ended.
-    """
-    settings, weights = batch.settings, batch.weights
-    pool, ended = everyone, Ended.ONE_LEFT
-    evaluations = cases_used = pairs_used = 0
-    while batch.cache.n_distinct(pool) > 1:
-        found = blocks.next_case(pool)  # evaluate the candidates on the next case
-        if found is None:
-            ended = reason_to_stop(blocks, cases_used == len(weights.values))
-            break
-        case, errors, computed_now = found
-        evaluations += len(pool)
-        cases_used += 1
-        pairs_used += int(np.count_nonzero(computed_now))
-        weights.values[case] = weights.weight_of(errors)  # update the weight of the case
-        if settings.stop_on_all_fail and errors.all():
-            pool, ended = everyone, Ended.ALL_FAILED
-            break
-        pool = pool[survivors(errors, settings.epsilon_for(case, errors))]  # keep the best candidates
-    parent = int(pool[Stream.of(batch.key, event, Lane.PICK).bounded(len(pool))])  # one of them at random
-    return (parent, evaluations, cases_used, blocks.computed, blocks.computed - pairs_used, len(pool)), ended
-
-
-def reason_to_stop(blocks: Blocks, all_used: bool) -> Ended:
-    """Why an event has no next case."""
-    if blocks.is_over_budget:
-        return Ended.OUT_OF_BUDGET
-    return Ended.CASES_EXHAUSTED if all_used else Ended.TRUNCATED

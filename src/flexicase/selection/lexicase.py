@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from flexicase import _native
 from flexicase._checks import as_number_array, check_choice, check_count, check_fraction, per_case, room_for, shown
 from flexicase.rng import Key, Lane, Stream, case_keys
-from flexicase.selection._reference import ReferenceKernel, ResolvedLexicase
+from flexicase.selection._reference import MaxCases, ReferenceKernel, ResolvedLexicase
 from flexicase.selection.epsilon import Epsilon, EpsilonKind, MadEpsilon, median_absolute_deviation, resolve_epsilon
 from flexicase.selection.matrix import ErrorMatrix
 from flexicase.selection.orders import Order, OrderKind, Ranked, Uniform, Weighted
@@ -52,7 +52,7 @@ class Lexicase:
     epsilon: Epsilon = None
     sampling: Sample | None = None
     batch_size: int = 1
-    max_cases: int | Literal["random"] | None = None
+    max_cases: MaxCases = None
     slippage: float = 0.0
     elitism: int = 0
 
@@ -128,8 +128,7 @@ class Lexicase:
             epsilon_kind=kind,
             epsilon=fixed,
             batch_size=self.batch_size,
-            max_cases=self.max_cases if isinstance(self.max_cases, int) else 2**31 - 1,
-            random_max_cases=self.max_cases == "random",
+            max_cases=self.max_cases,
             slippage=self.slippage,
         )
 
@@ -226,8 +225,8 @@ class NativeKernel:
             method.epsilon_kind.value,
             method.epsilon,
             method.batch_size,
-            method.max_cases,
-            method.random_max_cases,
+            method.max_cases if isinstance(method.max_cases, int) else 2**31 - 1,
+            method.max_cases == "random",
             method.slippage,
         )
 
@@ -258,12 +257,9 @@ class Elitist:
         if taken is not None:
             taken[elites] = 1
         k, out = len(elites), Selection.empty(len(events), counts)
-        rest = self.kernel.draw(key, events[k:], counts, threads, taken)
-        out.indices[:k], out.indices[k:] = elites, rest.indices
-        if counts:
-            for name in ("evaluations", "evaluations_distinct", "cases_used", "ended"):
-                getattr(out, name)[:k] = Ended.ELITE if name == "ended" else 0
-                getattr(out, name)[k:] = getattr(rest, name)
+        none = np.zeros(k, np.int64)
+        out.put(slice(k), Selection(elites, none, none, none, np.full(k, Ended.ELITE, np.uint8)))
+        out.put(slice(k, None), self.kernel.draw(key, events[k:], counts, threads, taken))
         return out
 
 

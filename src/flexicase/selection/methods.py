@@ -17,13 +17,7 @@ from flexicase.selection.weights import BIASES
 if TYPE_CHECKING:
     from flexicase.selection.protocol import Method
 
-PAPER_METHODS = (
-    "lexicase",
-    "weighted-num-nonzeros",
-    "ranked-num-nonzeros",
-    "weighted-num-zeros",
-    "ranked-num-zeros",
-)
+PAPER_METHODS = ("lexicase", "weighted-num-nonzeros", "ranked-num-nonzeros", "weighted-num-zeros", "ranked-num-zeros")
 
 _METHODS: dict[str, Method] = {}
 

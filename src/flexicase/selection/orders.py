@@ -171,13 +171,10 @@ def first_case_probabilities(order: OrderKind, weights: NDArray[np.float64]) -> 
     In a ranked order, rank p of n comes first with probability (1/n)(1/p + 1/(p+1) + … + 1/n); cases of equal weight
     share the probability of their ranks.
 
-    Example:
-        >>> import numpy as np
-        >>> from flexicase.selection.orders import OrderKind, first_case_probabilities
-        >>> first_case_probabilities(OrderKind.WEIGHTED, np.array([3.0, 1.0, 0.0])).tolist()
-        [0.75, 0.25, 0.0]
-        >>> first_case_probabilities(OrderKind.RANKED, np.array([9.0, 4.0, 1.0, 0.0])).round(4).tolist()
-        [0.5208, 0.2708, 0.1458, 0.0625]
+    >>> first_case_probabilities(OrderKind.WEIGHTED, np.array([3.0, 1.0, 0.0])).tolist()
+    [0.75, 0.25, 0.0]
+    >>> first_case_probabilities(OrderKind.RANKED, np.array([9.0, 4.0, 1.0, 0.0])).round(4).tolist()
+    [0.5208, 0.2708, 0.1458, 0.0625]
     """
     n = len(weights)
     if order is OrderKind.RANKED:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 Backend: TypeAlias = Literal["native", "reference"]
 Counts: TypeAlias = NDArray[np.int64]
 Taken: TypeAlias = NDArray[np.uint8]
+#: What a `Selection` counts, if it does.
+COUNTS = ("_evaluations", "_evaluations_distinct", "_cases_used", "_ended")
 
 
 def resolve_backend(backend: Backend | None) -> Backend:
@@ -80,7 +82,7 @@ class Selection:
         ([1], [5], [2])
     """
 
-    __slots__ = ("_cases_used", "_ended", "_evaluations", "_evaluations_distinct", "_row_labels", "indices")
+    __slots__ = (*COUNTS, "_row_labels", "indices")
 
     def __init__(
         self,
@@ -144,10 +146,16 @@ class Selection:
             raise ValueError("labels exist only if errors are a data frame or a series with an index; use indices")
         return row_labels[self.indices]
 
+    def put(self, rows: slice, events: Selection) -> None:
+        """Copy other events into some of these."""
+        self.indices[rows] = events.indices
+        for name in COUNTS if self.counted else ():
+            getattr(self, name)[rows] = getattr(events, name)
+
     def arrange(self, shape: int | tuple[int, ...], row_labels: NDArray[Any] | None) -> None:
         """Give the events a shape, and the rows of the matrix labels."""
         self._row_labels = row_labels
-        for name in ("indices", "_evaluations", "_evaluations_distinct", "_cases_used", "_ended"):
+        for name in ("indices", *COUNTS):
             array = getattr(self, name)
             setattr(self, name, None if array is None else array.reshape(shape))
 

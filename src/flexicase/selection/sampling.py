@@ -18,12 +18,7 @@ from flexicase.selection.protocol import Backend, Kernel, Selection, Taken
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Partition:
-    """A part of an error matrix.
-
-    Attributes:
-        individuals: Its rows in ascending order; None for all.
-        cases: Its columns in ascending order; None for all.
-    """
+    """A part of an error matrix: its rows and its columns, each in ascending order; None for all."""
 
     individuals: NDArray[np.int64] | None
     cases: NDArray[np.int64] | None
@@ -45,30 +40,24 @@ class PartitionKernel:
         self.kernels = kernels
 
     def draw(self, key: Key, events: range, counts: bool, threads: int, taken: Taken | None = None) -> Selection:
-        """Run the events with these numbers."""
         n = len(self.parts)
         which = [event % n for event in events[:n]]
         draws = []
         for i, k in enumerate(which):
-            if taken is None:
-                draws.append(self.kernels[k].draw(key, events[i::n], counts, threads))
-                continue
             members = self.parts[k].individuals
-            own = taken if members is None else taken[members]
-            draws.append(self.kernels[k].draw(key, events[i::n], counts, threads, own))  # type: ignore[call-arg]
+            if taken is None:
+                drawn = self.kernels[k].draw(key, events[i::n], counts, threads)
+            else:
+                own = taken if members is None else taken[members]
+                drawn = self.kernels[k].draw(key, events[i::n], counts, threads, own)  # type: ignore[call-arg]
             if members is not None:
-                taken[members] = own
-        counts = counts and all(mine.counted for mine in draws)
-        out = Selection.empty(len(events), counts)
-        for i, mine in enumerate(draws):
-            individuals = self.parts[which[i]].individuals
-            rows = slice(i, None, n)
-            out.indices[rows] = mine.indices if individuals is None else individuals[mine.indices]
-            if counts:
-                out.evaluations[rows] = mine.evaluations
-                out.evaluations_distinct[rows] = mine.evaluations_distinct
-                out.cases_used[rows] = mine.cases_used
-                out.ended[rows] = mine.ended
+                drawn.indices = members[drawn.indices]
+            if taken is not None:
+                taken[drawn.indices] = 1
+            draws.append(drawn)
+        out = Selection.empty(len(events), counts and all(drawn.counted for drawn in draws))
+        for i, drawn in enumerate(draws):
+            out.put(slice(i, None, n), drawn)
         return out
 
 
@@ -283,10 +272,7 @@ def farthest_first(solved: NDArray[np.bool_], size: int, stream: Stream, radius:
         solved: (n_parents, n_cases) whether each solves each case.
         size: How many cases to choose, at most.
         stream: Decides ties; the first case is a tie among all.
-        radius: Stop when no case is farther than this from those chosen.
-
-    Returns:
-        (size,) the cases, in the order chosen; fewer if the radius was reached.
+        radius: Stop when no case is farther than this from those chosen, which are returned in the order chosen.
     """
     chosen = np.empty(size, dtype=np.int64)
     nearest = np.full(solved.shape[1], len(solved))

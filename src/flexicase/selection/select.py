@@ -28,19 +28,8 @@ class Selector:
     distribution and the counts are undefined; make a new selector for new errors.
 
     Args:
-        errors: (n_individuals, n_cases) numbers, or one number per individual; lower is better. With no cases the
-            choice is uniformly random.
-        method: A method's name (`flexicase.methods` lists them) or object.
-        seed: An int, a generator of NumPy, Python or torch, a `SeedSequence`, a `flexicase.rng.Key`, or None for fresh
-            randomness.
-        nan: ``"raise"`` refuses NaN, ``"worst"`` counts it as the worst error.
-        maximize: Whether ``errors`` are scores, of which higher is better.
-        solved: The error at or below which a case counts as solved, or the score at or above which it does; one number
-            or one per case. Biases and samplings use it. By default an error of exactly 0; a score has no default.
-        replace: Whether an individual may be selected again. If not, each event of a lexicase method selects from the
-            individuals that are left; weights, MAD epsilons and samples stay those of all individuals.
-        backend: ``"native"`` or ``"reference"``, which give the same draws; by default the environment variable
-            ``FLEXICASE_BACKEND``, else native.
+        errors: (n_individuals, n_cases) numbers, or one number per individual; lower is better.
+        method: A method's name or object; this and all other arguments are as for `select`.
 
     Example:
         >>> import flexicase as fx
@@ -141,7 +130,8 @@ def select(
             or one per case. Biases and samplings use it. By default an error of exactly 0; a score has no default.
         replace: Whether an individual may be selected again. If not, each event of a lexicase method selects from the
             individuals that are left; weights, MAD epsilons and samples stay those of all individuals.
-        backend: ``"native"`` or ``"reference"``; see `Selector`.
+        backend: ``"native"`` or ``"reference"``, which give the same draws; by default the environment variable
+            ``FLEXICASE_BACKEND``, else native.
 
     Example:
         >>> import flexicase as fx

@@ -98,9 +98,7 @@ class _RecordingKernel(ReferenceKernel):
     """The reference kernel, which records the size of every pool."""
 
     def __init__(self, method: Lexicase, matrix: ErrorMatrix, part: Partition) -> None:
-        if part.individuals is not None or part.cases is not None:
-            matrix = matrix.submatrix(part.individuals, part.cases)
-        super().__init__(*method.resolve(matrix, part.cases))
+        super().__init__(*method.resolve(matrix.submatrix(part.individuals, part.cases), part.cases))
         self._seen = np.zeros(len(self.errors), dtype=bool)
 
     def record(self, key: Key, event: int) -> tuple[int, list[int], list[int]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Any
 
@@ -187,25 +187,16 @@ def _compare(draws: dict[str, NDArray[np.int64]], method: Method) -> Verificatio
     results.sort(key=lambda result: result.p_value)
     limit = ALPHA / len(results)
     failures = tuple(
-        VerificationFailure(
-            r.matrix, r.expected, r.observed, r.p_value, _cause(r, np.array(matrices[r.matrix]), draws[r.matrix])
-        )
-        for r in results
-        if r.p_value < limit
+        replace(result, cause=_cause(result, np.array(matrices[result.matrix]), draws[result.matrix]))
+        for result in results
+        if result.p_value < limit
     )
     n_draws = min(parents.size for parents in draws.values())
     return Verification(not failures, min(1.0, results[0].p_value * len(results)), n_draws, failures)
 
 
 def chi_squared_test(counts: NDArray[Any], expected: NDArray[np.float64]) -> float:
-    """P-value of Pearson's test of (k,) counts against (k,) probabilities; 0 if the impossible was counted.
-
-    Example:
-        >>> import numpy as np
-        >>> from flexicase.selection.verify import chi_squared_test
-        >>> round(chi_squared_test(np.array([60, 40]), np.array([0.5, 0.5])), 4)
-        0.0455
-    """
+    """P-value of Pearson's test of (k,) counts against (k,) probabilities; 0 if the impossible was counted."""
     if counts[expected == 0].any():
         return 0.0
     wanted = expected * counts.sum()

@@ -6,6 +6,7 @@ normalised.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable
 from typing import Literal, TypeAlias, TypeGuard
@@ -117,26 +118,12 @@ class CaseWeights:
 
     A named bias is taken of the pool's errors, plus 1. ``"split"`` is multiplied by the size of the pool first: a case
     that half of the pool solves weighs the pool's size + 1, one that all or none solve weighs 1. A function of
-    `CaseStatistics` gives the weight as it is.
-
-    Args:
-        n_cases: Number of cases.
-        bias: A bias's name, or a function.
-        default_weight: Whether unused cases weigh ``"max"`` or ``"min"``.
-        w_min: Smallest weight, above 0.
-        w_max: Largest weight; if None, `with_bounds_for` sets it to the number of individuals + 1, and raises it later.
+    `CaseStatistics` gives the weight as it is. If ``w_max`` is None, `with_bounds_for` sets it to the number of
+    individuals + 1, and raises it later.
 
     Attributes:
-        values: (n_cases,) the weights.
+        values: (n_cases,) the weights; ``default_weight`` of a case not used yet is ``"max"`` or ``"min"``.
         revision: Lets a native run recognise the ``values`` that it left; 0 if none did.
-
-    Example:
-        >>> import numpy as np
-        >>> from flexicase.selection.weights import CaseWeights
-        >>> weights = CaseWeights(3, "num_nonzeros", "min", 1.0, 5.0)
-        >>> weights.values[1] = weights.weight_of(np.array([0.0, 2.0, 7.0]))
-        >>> weights.values.tolist()
-        [1.0, 3.0, 1.0]
     """
 
     __slots__ = ("bias", "default_weight", "follows_population", "revision", "values", "w_max", "w_min")
@@ -168,19 +155,17 @@ class CaseWeights:
         if self.w_max is not None and (not self.follows_population or largest <= self.w_max):
             return self
         check_upper_bound(largest, self.w_min, len(self.values))
-        copy = self.copy()
-        copy.w_max = largest
+        raised = self.copy()
+        raised.w_max = largest
         if self.default_weight == "max" and self.w_max is not None:
-            copy.values[copy.values == self.w_max] = largest
-        np.minimum(copy.values, largest, out=copy.values)
-        return copy
+            raised.values[raised.values == self.w_max] = largest
+        np.minimum(raised.values, largest, out=raised.values)
+        return raised
 
     def copy(self) -> CaseWeights:
-        copy = object.__new__(CaseWeights)
-        copy.bias, copy.default_weight, copy.w_min, copy.w_max = self.bias, self.default_weight, self.w_min, self.w_max
-        copy.follows_population = self.follows_population
-        copy.values, copy.revision = self.values.copy(), 0
-        return copy
+        found = copy.copy(self)
+        found.values, found.revision = self.values.copy(), 0
+        return found
 
     def weight_of(self, errors: NDArray[np.float64]) -> float:
         """The new weight of a case, from the (pool,) errors on it."""

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from flexicase.problems.cases import Cases, FixedCases, Inputs, read_carried
+from flexicase.problems.cases import FixedCases, Inputs, read_carried
+from flexicase.problems.problem import Problem
 from flexicase.problems.random_inputs import Rng
 from flexicase.problems.settings import ProblemSettings, Variation
 from flexicase.push import RandomTag, RandomTagged, Symbol
 
-__all__ = ["Inputs", "Rng", "carried", "fixed", "inputs", "rounded", "suite_settings", "tags"]
+__all__ = ["Inputs", "Rng", "fixed", "inputs", "rounded", "suite_problem", "suite_settings", "tags"]
 
 
 def fixed(name: str, start: int = 0, stop: int | None = None) -> FixedCases:
@@ -20,9 +20,9 @@ def fixed(name: str, start: int = 0, stop: int | None = None) -> FixedCases:
     return FixedCases(read_carried(name).inputs[start:stop])
 
 
-def carried(name: str) -> Callable[[], Cases]:
-    """A function that gives the carried cases of a problem."""
-    return partial(read_carried, name)
+def suite_problem(*, name: str, **fields: Any) -> Problem:
+    """A problem whose fixed cases are those that the package carries."""
+    return Problem(name=name, carried_cases=partial(read_carried, name), **fields)
 
 
 def tags(*stacks: str) -> tuple[RandomTag, RandomTagged]:

@@ -1,7 +1,7 @@
 """Checksum: a character made of the sum of all characters of a string."""
 
-from flexicase.problems import ErrorMeasure, Problem, RandomCases
-from flexicase.problems.psb1._suite import carried, fixed, inputs, suite_settings, tags
+from flexicase.problems import ErrorMeasure, RandomCases
+from flexicase.problems.psb1._suite import fixed, inputs, suite_problem, suite_settings, tags
 from flexicase.problems.random_inputs import string, text
 from flexicase.push import Char, RandomChar, RandomInteger, RandomString
 from flexicase.push.draws import VISIBLE
@@ -12,7 +12,7 @@ def answer(given: str) -> str:
     return "Check sum is " + chr(sum(map(ord, given)) % 64 + 32)
 
 
-PROBLEM = Problem(
+PROBLEM = suite_problem(
     name="checksum",
     description="Sum the character codes of a string, modulo 64, plus 32, as a character c; print `Check sum is c`.",
     answer=answer,
@@ -25,14 +25,9 @@ PROBLEM = Problem(
     measures=(ErrorMeasure("output", "levenshtein"), ErrorMeasure("output", "last_character", penalty=1000)),
     stacks=("exec", "integer", "boolean", "string", "char", "print"),
     generators=(
-        "Check sum is ",
-        Char(" "),
-        64,
-        RandomInteger(-128, 128),
-        RandomChar(),
+        *("Check sum is ", Char(" "), 64, RandomInteger(-128, 128), RandomChar()),
         *tags("exec", "integer", "boolean", "string", "char"),
         *inputs(1),
     ),
     settings=suite_settings(max_points=3200, steps=1500),
-    carried_cases=carried("checksum"),
 )

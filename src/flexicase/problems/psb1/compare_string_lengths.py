@@ -1,7 +1,7 @@
 """Compare String Lengths: are three strings each longer than the one before?"""
 
-from flexicase.problems import ErrorMeasure, Problem, RandomCases
-from flexicase.problems.psb1._suite import Inputs, Rng, carried, fixed, inputs, suite_settings, tags
+from flexicase.problems import ErrorMeasure, RandomCases
+from flexicase.problems.psb1._suite import Inputs, Rng, fixed, inputs, suite_problem, suite_settings, tags
 from flexicase.problems.random_inputs import string
 from flexicase.push import RandomBoolean, RandomString
 
@@ -37,7 +37,7 @@ def independent(rng: Rng) -> Inputs:
     return any_length(rng), any_length(rng), any_length(rng)
 
 
-PROBLEM = Problem(
+PROBLEM = suite_problem(
     name="compare-string-lengths",
     description="Given three strings, return true if length(in1) < length(in2) < length(in3).",
     answer=answer,
@@ -53,5 +53,4 @@ PROBLEM = Problem(
     stacks=("exec", "integer", "boolean", "string"),
     generators=(RandomBoolean(), *tags("integer", "boolean", "string", "exec"), *inputs(3)),
     settings=suite_settings(max_points=1600, steps=600),
-    carried_cases=carried("compare-string-lengths"),
 )

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from flexicase.problems import ErrorMeasure, Problem, RandomCases
-from flexicase.problems.psb1._suite import Inputs, Rng, carried, fixed, inputs, suite_settings, tags
+from flexicase.problems import ErrorMeasure, RandomCases
+from flexicase.problems.psb1._suite import Inputs, Rng, fixed, inputs, suite_problem, suite_settings, tags
 from flexicase.problems.random_inputs import integer
 from flexicase.push import RandomInteger
 
@@ -20,7 +20,7 @@ def mixed(rng: Rng, odd: float) -> Inputs:
     return (np.where(is_odd, 2 * rng.integers(-500, 500, size) + 1, 2 * rng.integers(-500, 501, size)).tolist(),)
 
 
-PROBLEM = Problem(
+PROBLEM = suite_problem(
     name="count-odds",
     description="Given a vector of integers, return the number of odd ones.",
     answer=answer,
@@ -34,5 +34,4 @@ PROBLEM = Problem(
     stacks=("exec", "integer", "boolean", "vector_integer"),
     generators=(0, 1, 2, RandomInteger(-1000, 1000), *tags("integer", "boolean", "vector_integer", "exec"), *inputs(1)),
     settings=suite_settings(max_points=2000, steps=1500),
-    carried_cases=carried("count-odds"),
 )

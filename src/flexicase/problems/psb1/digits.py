@@ -1,7 +1,7 @@
 """Digits: the digits of an integer, one per line, the last digit first."""
 
-from flexicase.problems import ErrorMeasure, Problem, RandomCases
-from flexicase.problems.psb1._suite import Inputs, Rng, carried, fixed, inputs, suite_settings, tags
+from flexicase.problems import ErrorMeasure, RandomCases
+from flexicase.problems.psb1._suite import Inputs, Rng, fixed, inputs, suite_problem, suite_settings, tags
 from flexicase.problems.random_inputs import chance, integer
 from flexicase.push import Char, RandomInteger
 
@@ -21,7 +21,7 @@ def any_size(rng: Rng) -> Inputs:
     return (magnitude if chance(rng, 0.5) else -magnitude,)
 
 
-PROBLEM = Problem(
+PROBLEM = suite_problem(
     name="digits",
     description="Print the digits of an integer, least significant first, one per line; a minus sign goes directly "
     "before the most significant digit; no final newline.",
@@ -31,5 +31,4 @@ PROBLEM = Problem(
     stacks=("exec", "integer", "boolean", "string", "char", "print"),
     generators=(Char("\n"), RandomInteger(-10, 10), *tags("integer", "boolean", "string", "char", "exec"), *inputs(1)),
     settings=suite_settings(max_points=1200, steps=600),
-    carried_cases=carried("digits"),
 )

@@ -2,8 +2,8 @@
 
 import string as letters
 
-from flexicase.problems import ErrorMeasure, Problem, RandomCases
-from flexicase.problems.psb1._suite import carried, fixed, inputs, suite_settings, tags
+from flexicase.problems import ErrorMeasure, RandomCases
+from flexicase.problems.psb1._suite import fixed, inputs, suite_problem, suite_settings, tags
 from flexicase.problems.random_inputs import string
 from flexicase.push import Char, RandomString
 
@@ -14,7 +14,7 @@ def answer(given: str) -> str:
     return "".join(c * times.get(c, 1) for c in given)
 
 
-PROBLEM = Problem(
+PROBLEM = suite_problem(
     name="double-letters",
     description="Print a string with every letter doubled and every `!` tripled.",
     answer=answer,
@@ -26,5 +26,4 @@ PROBLEM = Problem(
     stacks=("exec", "integer", "boolean", "string", "char", "print"),
     generators=(Char("!"), *tags("exec", "integer", "boolean", "string", "char"), *inputs(1)),
     settings=suite_settings(max_points=3200, steps=1600),
-    carried_cases=carried("double-letters"),
 )

@@ -1,7 +1,7 @@
 """Even Squares: the even squares below a number, one per line."""
 
-from flexicase.problems import ErrorMeasure, Problem, RandomCases
-from flexicase.problems.psb1._suite import carried, fixed, inputs, suite_settings, tags
+from flexicase.problems import ErrorMeasure, RandomCases
+from flexicase.problems.psb1._suite import fixed, inputs, suite_problem, suite_settings, tags
 from flexicase.problems.random_inputs import integer
 
 
@@ -10,14 +10,11 @@ def squares(n: int) -> list[int]:
     return [root * root for root in range(2, 100, 2) if root * root < n]
 
 
-PROBLEM = Problem(
+PROBLEM = suite_problem(
     name="even-squares",
     description="Print all positive even perfect squares below n, one per line, no final newline.",
     answer=lambda n: "\n".join(map(str, squares(n))),
-    sources=(
-        fixed("even-squares"),
-        RandomCases(lambda rng: (integer(rng, 20, 9999),), train=83, test=1000),
-    ),
+    sources=(fixed("even-squares"), RandomCases(lambda rng: (integer(rng, 20, 9999),), train=83, test=1000)),
     measures=(
         ErrorMeasure("output", "levenshtein"),
         ErrorMeasure("output", "integer_lines", target=lambda inputs, _: len(squares(*inputs))),
@@ -26,5 +23,4 @@ PROBLEM = Problem(
     stacks=("exec", "integer", "boolean", "print"),
     generators=(*tags("integer", "boolean", "exec"), *inputs(1)),
     settings=suite_settings(max_points=1600, steps=2000),
-    carried_cases=carried("even-squares"),
 )

@@ -1,7 +1,7 @@
 """For Loop Index: the values a loop variable takes."""
 
-from flexicase.problems import ErrorMeasure, Problem, RandomCases
-from flexicase.problems.psb1._suite import Inputs, Rng, carried, inputs, suite_settings, tags
+from flexicase.problems import ErrorMeasure, RandomCases
+from flexicase.problems.psb1._suite import Inputs, Rng, inputs, suite_problem, suite_settings, tags
 from flexicase.problems.random_inputs import integer
 
 
@@ -18,7 +18,7 @@ def anywhere(rng: Rng) -> Inputs:
     return start, start + 1 + integer(rng, 0, 20 * step - 1), step
 
 
-PROBLEM = Problem(
+PROBLEM = suite_problem(
     name="for-loop-index",
     description="Given integers start, finish and step, print start, start + step, … as long as they are below finish, "
     "one per line, no final newline.",
@@ -28,5 +28,4 @@ PROBLEM = Problem(
     stacks=("exec", "integer", "boolean", "print"),
     generators=(*tags("integer", "boolean", "exec"), *inputs(3)),
     settings=suite_settings(max_points=1200, steps=600),
-    carried_cases=carried("for-loop-index"),
 )

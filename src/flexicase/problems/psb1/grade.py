@@ -1,7 +1,7 @@
 """Grade: the letter that a score earns."""
 
-from flexicase.problems import ErrorMeasure, Problem, RandomCases
-from flexicase.problems.psb1._suite import Inputs, Rng, carried, fixed, inputs, suite_settings, tags
+from flexicase.problems import ErrorMeasure, RandomCases
+from flexicase.problems.psb1._suite import Inputs, Rng, fixed, inputs, suite_problem, suite_settings, tags
 from flexicase.problems.random_inputs import integer, integers
 from flexicase.push import RandomInteger
 
@@ -19,7 +19,7 @@ def thresholds_and_score(rng: Rng) -> Inputs:
     return (*sorted(thresholds, reverse=True), integer(rng, 0, 100))
 
 
-PROBLEM = Problem(
+PROBLEM = suite_problem(
     name="grade",
     description="Given the least scores of the grades A, B, C and D, descending, and a score, print "
     "`Student has a X grade.`, where X is A, B, C, D or F.",
@@ -28,22 +28,14 @@ PROBLEM = Problem(
     measures=(
         ErrorMeasure("output", "levenshtein"),
         ErrorMeasure(
-            "output",
-            "letter",
-            penalty=1000,
-            label="Student has a * grade?",
-            target=lambda inputs, _: letter(*inputs),
+            "output", "letter", penalty=1000, label="Student has a * grade?", target=lambda inputs, _: letter(*inputs)
         ),
     ),
     stacks=("exec", "integer", "boolean", "string", "print"),
     generators=(
-        "Student has a ",
-        " grade.",
-        *"ABCDF",
-        RandomInteger(0, 100),
+        *("Student has a ", " grade.", *"ABCDF", RandomInteger(0, 100)),
         *tags("exec", "integer", "string", "boolean"),
         *inputs(5),
     ),
     settings=suite_settings(max_points=1600, steps=800),
-    carried_cases=carried("grade"),
 )

@@ -2,8 +2,8 @@
 
 from itertools import permutations
 
-from flexicase.problems import ErrorMeasure, FixedCases, Problem, RandomCases, SplitCases
-from flexicase.problems.psb1._suite import Inputs, Rng, carried, fixed, inputs, suite_settings, tags
+from flexicase.problems import ErrorMeasure, FixedCases, RandomCases, SplitCases
+from flexicase.problems.psb1._suite import Inputs, Rng, fixed, inputs, suite_problem, suite_settings, tags
 from flexicase.problems.random_inputs import integer, integers, shuffled
 from flexicase.push import RandomInteger
 
@@ -25,7 +25,7 @@ def with_zeros(rng: Rng) -> Inputs:
     return (shuffled(rng, zeros + others),)
 
 
-PROBLEM = Problem(
+PROBLEM = suite_problem(
     name="last-index-of-zero",
     title="Last Index of Zero",
     description="Given an integer vector with at least one 0, return the index (from 0) of the last 0.",
@@ -42,5 +42,4 @@ PROBLEM = Problem(
     stacks=("exec", "integer", "boolean", "vector_integer"),
     generators=(RandomInteger(-50, 50), *tags("integer", "boolean", "vector_integer", "exec"), *inputs(1)),
     settings=suite_settings(max_points=1200, steps=600),
-    carried_cases=carried("last-index-of-zero"),
 )

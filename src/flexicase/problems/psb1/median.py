@@ -1,7 +1,7 @@
 """Median: the middle one of three integers."""
 
-from flexicase.problems import ErrorMeasure, Problem, RandomCases
-from flexicase.problems.psb1._suite import Inputs, Rng, carried, inputs, suite_settings, tags
+from flexicase.problems import ErrorMeasure, RandomCases
+from flexicase.problems.psb1._suite import Inputs, Rng, inputs, suite_problem, suite_settings, tags
 from flexicase.problems.random_inputs import integer, integers, shuffled
 from flexicase.push import RandomInteger
 
@@ -22,7 +22,7 @@ def all_equal(rng: Rng) -> Inputs:
     return (integer(rng, -100, 100),) * 3
 
 
-PROBLEM = Problem(
+PROBLEM = suite_problem(
     name="median",
     description="Print the median of three integers.",
     answer=lambda *three: sorted(three)[1],
@@ -35,5 +35,4 @@ PROBLEM = Problem(
     stacks=("exec", "integer", "boolean", "print"),
     generators=(RandomInteger(-100, 100), *tags("exec", "integer", "boolean"), *inputs(3)),
     settings=suite_settings(max_points=800, steps=200, generations=200, alignment_deviation=5),
-    carried_cases=carried("median"),
 )

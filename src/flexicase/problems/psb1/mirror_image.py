@@ -1,7 +1,7 @@
 """Mirror Image: is one vector the reverse of the other?"""
 
-from flexicase.problems import ErrorMeasure, Problem, RandomCases
-from flexicase.problems.psb1._suite import Inputs, Rng, carried, fixed, inputs, suite_settings, tags
+from flexicase.problems import ErrorMeasure, RandomCases
+from flexicase.problems.psb1._suite import Inputs, Rng, fixed, inputs, suite_problem, suite_settings, tags
 from flexicase.problems.random_inputs import integer, integers
 from flexicase.push import RandomBoolean
 
@@ -43,7 +43,7 @@ def unrelated(rng: Rng) -> Inputs:
     return first, integers(rng, len(first), -1000, 1000)
 
 
-PROBLEM = Problem(
+PROBLEM = suite_problem(
     name="mirror-image",
     description="Given two integer vectors of equal length, return true if one is the reverse of the other.",
     answer=answer,
@@ -58,5 +58,4 @@ PROBLEM = Problem(
     stacks=("exec", "integer", "boolean", "vector_integer"),
     generators=(RandomBoolean(), *tags("integer", "boolean", "vector_integer", "exec"), *inputs(2)),
     settings=suite_settings(max_points=1200, steps=600),
-    carried_cases=carried("mirror-image"),
 )

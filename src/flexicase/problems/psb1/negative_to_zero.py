@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from flexicase.problems import ErrorMeasure, Problem, RandomCases
-from flexicase.problems.psb1._suite import Inputs, Rng, carried, fixed, inputs, suite_settings, tags
+from flexicase.problems import ErrorMeasure, RandomCases
+from flexicase.problems.psb1._suite import Inputs, Rng, fixed, inputs, suite_problem, suite_settings, tags
 from flexicase.problems.random_inputs import integer, integers
 
 
@@ -14,7 +14,7 @@ def mixed(rng: Rng, negative: float) -> Inputs:
     return (np.where(is_negative, rng.integers(-1000, 0, size), rng.integers(0, 1001, size)).tolist(),)
 
 
-PROBLEM = Problem(
+PROBLEM = suite_problem(
     name="negative-to-zero",
     title="Negative to Zero",
     description="Given a vector of integers, return it with all negative ones replaced by 0.",
@@ -31,5 +31,4 @@ PROBLEM = Problem(
     stacks=("exec", "integer", "boolean", "vector_integer"),
     generators=(0, [], *tags("integer", "boolean", "vector_integer", "exec"), *inputs(1)),
     settings=suite_settings(max_points=2000, steps=1500),
-    carried_cases=carried("negative-to-zero"),
 )

@@ -1,11 +1,11 @@
 """Number IO: the sum of a float and an integer."""
 
-from flexicase.problems import ErrorMeasure, Problem, RandomCases
-from flexicase.problems.psb1._suite import carried, inputs, rounded, suite_settings, tags
+from flexicase.problems import ErrorMeasure, RandomCases
+from flexicase.problems.psb1._suite import inputs, rounded, suite_problem, suite_settings, tags
 from flexicase.problems.random_inputs import floats, integer
 from flexicase.push import RandomFloat, RandomInteger, to_text
 
-PROBLEM = Problem(
+PROBLEM = suite_problem(
     name="number-io",
     title="Number IO",
     description="Given a float and an integer, print their sum as a float.",
@@ -26,5 +26,4 @@ PROBLEM = Problem(
         operators={"alternation": 0.3, "uniform_mutation": 0.2, "alternation+uniform_mutation": 0.5},
         error_threshold=1e-4,
     ),
-    carried_cases=carried("number-io"),
 )

@@ -2,8 +2,8 @@
 
 import string as letters
 
-from flexicase.problems import ErrorMeasure, Problem, RandomCases
-from flexicase.problems.psb1._suite import carried, fixed, inputs, suite_settings, tags
+from flexicase.problems import ErrorMeasure, RandomCases
+from flexicase.problems.psb1._suite import fixed, inputs, suite_problem, suite_settings, tags
 from flexicase.problems.random_inputs import string
 from flexicase.push import Char, RandomChar, RandomString
 
@@ -15,7 +15,7 @@ def latin(word: str) -> str:
     return word + "ay" if word[0] in "aeiou" else word[1:] + word[0] + "ay"
 
 
-PROBLEM = Problem(
+PROBLEM = suite_problem(
     name="pig-latin",
     description="Given lower-case words separated by single spaces, print each in pig Latin, separated by single "
     "spaces: a word that begins with a vowel gets `ay`, another one first moves its first letter to the end.",
@@ -27,14 +27,9 @@ PROBLEM = Problem(
     measures=(ErrorMeasure("output", "levenshtein"),),
     stacks=("exec", "integer", "boolean", "string", "char", "print"),
     generators=(
-        "ay",
-        *map(Char, " aeiou"),
-        "aeiou",
-        RandomChar(),
-        RandomString(0, 20, GROUPS, words=True),
+        *("ay", *map(Char, " aeiou"), "aeiou", RandomChar(), RandomString(0, 20, GROUPS, words=True)),
         *tags("string", "char", "integer", "boolean", "exec"),
         *inputs(1),
     ),
     settings=suite_settings(max_points=4000, steps=2000),
-    carried_cases=carried("pig-latin"),
 )

@@ -1,7 +1,7 @@
 """Replace Space with Newline: print one, count the other characters."""
 
-from flexicase.problems import ErrorMeasure, Problem, RandomCases
-from flexicase.problems.psb1._suite import carried, fixed, inputs, suite_settings, tags
+from flexicase.problems import ErrorMeasure, RandomCases
+from flexicase.problems.psb1._suite import fixed, inputs, suite_problem, suite_settings, tags
 from flexicase.problems.random_inputs import string
 from flexicase.push import Char, RandomChar, RandomString
 
@@ -13,7 +13,7 @@ def answer(given: str) -> tuple[str, int]:
     return given.replace(" ", "\n"), sum(c != " " for c in given)
 
 
-PROBLEM = Problem(
+PROBLEM = suite_problem(
     name="replace-space-with-newline",
     title="Replace Space with Newline",
     description="Print a string with spaces turned into newlines, and return the number of its other characters.",
@@ -28,12 +28,9 @@ PROBLEM = Problem(
     ),
     stacks=("exec", "integer", "boolean", "string", "char", "print"),
     generators=(
-        *map(Char, " \n"),
-        RandomChar(),
-        RandomString(0, 20, GROUPS),
+        *(*map(Char, " \n"), RandomChar(), RandomString(0, 20, GROUPS)),
         *tags("exec", "integer", "boolean", "string", "char"),
         *inputs(1),
     ),
     settings=suite_settings(max_points=3200, steps=1600),
-    carried_cases=carried("replace-space-with-newline"),
 )

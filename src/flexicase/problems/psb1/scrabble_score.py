@@ -2,8 +2,8 @@
 
 import string as letters
 
-from flexicase.problems import ErrorMeasure, FixedCases, Problem, RandomCases
-from flexicase.problems.psb1._suite import carried, fixed, inputs, suite_settings, tags
+from flexicase.problems import ErrorMeasure, FixedCases, RandomCases
+from flexicase.problems.psb1._suite import fixed, inputs, suite_problem, suite_settings, tags
 from flexicase.problems.random_inputs import string
 from flexicase.push import RandomString
 
@@ -12,7 +12,7 @@ SCORES = {letter: points for points, group in POINTS.items() for letter in group
 #: The value of the character with each code from 0 to 126.
 VALUES = [SCORES.get(chr(code).lower(), 0) for code in range(127)]
 
-PROBLEM = Problem(
+PROBLEM = suite_problem(
     name="scrabble-score",
     description="Return the sum of the Scrabble values of the letters in a string, whether upper or lower case.",
     answer=lambda given: sum(VALUES[ord(c)] for c in given),
@@ -25,5 +25,4 @@ PROBLEM = Problem(
     stacks=("exec", "integer", "boolean", "string", "char", "vector_integer"),
     generators=(VALUES, *tags("string", "char", "integer", "boolean", "vector_integer", "exec"), *inputs(1)),
     settings=suite_settings(max_points=4000, steps=2000),
-    carried_cases=carried("scrabble-score"),
 )

@@ -1,7 +1,7 @@
 """Small or Large: a word for a number."""
 
-from flexicase.problems import ErrorMeasure, FixedCases, Problem, RandomCases
-from flexicase.problems.psb1._suite import carried, fixed, inputs, suite_settings, tags
+from flexicase.problems import ErrorMeasure, FixedCases, RandomCases
+from flexicase.problems.psb1._suite import fixed, inputs, suite_problem, suite_settings, tags
 from flexicase.problems.random_inputs import integer
 from flexicase.push import RandomInteger
 from flexicase.push.draws import Generator
@@ -17,7 +17,7 @@ def generators(*tagged: str) -> tuple[Generator, ...]:
     return "small", "large", RandomInteger(-10000, 10000), *tags(*tagged), *inputs(1)
 
 
-PROBLEM = Problem(
+PROBLEM = suite_problem(
     name="small-or-large",
     title="Small or Large",
     description="Print `small` if n < 1000, `large` if n >= 2000, and nothing otherwise.",
@@ -32,5 +32,4 @@ PROBLEM = Problem(
     generators=generators("integer", "boolean", "exec"),
     generators_by_list=dict.fromkeys(("2021", "2023"), generators("integer", "boolean", "string", "exec")),
     settings=suite_settings(max_points=800, steps=300, alignment_deviation=5),
-    carried_cases=carried("small-or-large"),
 )

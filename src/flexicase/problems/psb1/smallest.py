@@ -1,7 +1,7 @@
 """Smallest: the least of four integers."""
 
-from flexicase.problems import ErrorMeasure, Problem, RandomCases
-from flexicase.problems.psb1._suite import Inputs, Rng, carried, fixed, inputs, suite_settings, tags
+from flexicase.problems import ErrorMeasure, RandomCases
+from flexicase.problems.psb1._suite import Inputs, Rng, fixed, inputs, suite_problem, suite_settings, tags
 from flexicase.problems.random_inputs import integer, integers, shuffled
 from flexicase.push import RandomInteger
 
@@ -17,7 +17,7 @@ def all_equal(rng: Rng) -> Inputs:
     return (integer(rng, -100, 100),) * 4
 
 
-PROBLEM = Problem(
+PROBLEM = suite_problem(
     name="smallest",
     description="Print the smallest of four integers.",
     answer=lambda *four: min(four),
@@ -32,5 +32,4 @@ PROBLEM = Problem(
     stacks=("exec", "integer", "boolean", "print"),
     generators=(RandomInteger(-100, 100), *tags("exec", "integer", "boolean"), *inputs(4)),
     settings=suite_settings(max_points=800, steps=200, generations=200, alignment_deviation=5),
-    carried_cases=carried("smallest"),
 )

@@ -1,7 +1,7 @@
 """String Differences: where two strings differ."""
 
-from flexicase.problems import ErrorMeasure, Problem, RandomCases
-from flexicase.problems.psb1._suite import Inputs, Rng, carried, fixed, inputs, suite_settings, tags
+from flexicase.problems import ErrorMeasure, RandomCases
+from flexicase.problems.psb1._suite import Inputs, Rng, fixed, inputs, suite_problem, suite_settings, tags
 from flexicase.problems.random_inputs import chance, integer, pick, string
 from flexicase.push import Char, RandomInteger, RandomString
 
@@ -22,7 +22,7 @@ def related(rng: Rng, least: int) -> Inputs:
     return (second, first) if chance(rng, 0.5) else (first, second)
 
 
-PROBLEM = Problem(
+PROBLEM = suite_problem(
     name="string-differences",
     description="Given two strings without white space, print a line `index c1 c2` for each index below both lengths "
     "where they differ; no final newline.",
@@ -44,5 +44,4 @@ PROBLEM = Problem(
         *inputs(2),
     ),
     settings=suite_settings(max_points=4000, steps=2000),
-    carried_cases=carried("string-differences"),
 )

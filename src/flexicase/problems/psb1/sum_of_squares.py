@@ -1,11 +1,11 @@
 """Sum of Squares: 1 + 4 + 9 + … + n²."""
 
-from flexicase.problems import ErrorMeasure, FixedCases, Problem, RandomCases
-from flexicase.problems.psb1._suite import carried, fixed, inputs, suite_settings, tags
+from flexicase.problems import ErrorMeasure, FixedCases, RandomCases
+from flexicase.problems.psb1._suite import fixed, inputs, suite_problem, suite_settings, tags
 from flexicase.problems.random_inputs import integer
 from flexicase.push import RandomInteger
 
-PROBLEM = Problem(
+PROBLEM = suite_problem(
     name="sum-of-squares",
     title="Sum of Squares",
     description="Given an integer n from 1 to 100, return the sum of the squares of 1, 2, …, n.",
@@ -19,5 +19,4 @@ PROBLEM = Problem(
     stacks=("exec", "integer", "boolean"),
     generators=(0, 1, RandomInteger(-100, 100), *tags("integer", "boolean", "exec"), *inputs(1)),
     settings=suite_settings(max_points=1600, steps=4000),
-    carried_cases=carried("sum-of-squares"),
 )

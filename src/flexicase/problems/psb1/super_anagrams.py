@@ -3,8 +3,8 @@
 import string as letters
 from collections import Counter
 
-from flexicase.problems import ErrorMeasure, Problem, RandomCases
-from flexicase.problems.psb1._suite import Inputs, Rng, carried, fixed, inputs, suite_settings, tags
+from flexicase.problems import ErrorMeasure, RandomCases
+from flexicase.problems.psb1._suite import Inputs, Rng, fixed, inputs, suite_problem, suite_settings, tags
 from flexicase.problems.random_inputs import chance, integer, pick, shuffled, string
 from flexicase.push import RandomBoolean, RandomChar, RandomInteger, RandomString
 
@@ -22,7 +22,7 @@ def related(rng: Rng) -> Inputs:
     return (whole, part) if chance(rng, 0.2) else (part, whole)
 
 
-PROBLEM = Problem(
+PROBLEM = suite_problem(
     name="super-anagrams",
     description="Given two lower-case strings x and y, return true if every character of x occurs in y at least as "
     "often as in x.",
@@ -31,12 +31,9 @@ PROBLEM = Problem(
     measures=(ErrorMeasure("boolean", "mismatch"),),
     stacks=("exec", "integer", "boolean", "string", "char"),
     generators=(
-        RandomBoolean(),
-        RandomInteger(-1000, 1000),
-        RandomChar(),
+        *(RandomBoolean(), RandomInteger(-1000, 1000), RandomChar()),
         *tags("string", "char", "integer", "boolean", "exec"),
         *inputs(2),
     ),
     settings=suite_settings(max_points=3200, steps=1600),
-    carried_cases=carried("super-anagrams"),
 )

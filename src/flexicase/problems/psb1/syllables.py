@@ -1,7 +1,7 @@
 """Syllables: how many vowels has a string?"""
 
-from flexicase.problems import ErrorMeasure, Problem, RandomCases
-from flexicase.problems.psb1._suite import carried, fixed, inputs, suite_settings, tags
+from flexicase.problems import ErrorMeasure, RandomCases
+from flexicase.problems.psb1._suite import fixed, inputs, suite_problem, suite_settings, tags
 from flexicase.problems.random_inputs import string
 from flexicase.push import Char, RandomChar, RandomString
 
@@ -14,7 +14,7 @@ def count(given: str) -> int:
     return sum(c in VOWELS for c in given)
 
 
-PROBLEM = Problem(
+PROBLEM = suite_problem(
     name="syllables",
     description="Print `The number of syllables is X`, where X is the number of characters a e i o u y in a string.",
     answer=lambda given: f"The number of syllables is {count(given)}",
@@ -28,14 +28,9 @@ PROBLEM = Problem(
     ),
     stacks=("exec", "integer", "boolean", "string", "char", "print"),
     generators=(
-        "The number of syllables is ",
-        *map(Char, "aeiouy"),
-        VOWELS,
-        RandomChar(),
-        RandomString(0, 20, GROUPS),
+        *("The number of syllables is ", *map(Char, VOWELS), VOWELS, RandomChar(), RandomString(0, 20, GROUPS)),
         *tags("exec", "integer", "boolean", "string", "char"),
         *inputs(1),
     ),
     settings=suite_settings(max_points=3200, steps=1600),
-    carried_cases=carried("syllables"),
 )

@@ -3,8 +3,8 @@
 from functools import reduce
 from operator import add
 
-from flexicase.problems import ErrorMeasure, Problem, RandomCases
-from flexicase.problems.psb1._suite import Inputs, Rng, carried, fixed, inputs, suite_settings, tags
+from flexicase.problems import ErrorMeasure, RandomCases
+from flexicase.problems.psb1._suite import Inputs, Rng, fixed, inputs, suite_problem, suite_settings, tags
 from flexicase.problems.random_inputs import floats, integer
 
 
@@ -18,7 +18,7 @@ def of_length(rng: Rng, least: int, most: int) -> Inputs:
     return (floats(rng, integer(rng, least, most), -1000.0, 1000.0),)
 
 
-PROBLEM = Problem(
+PROBLEM = suite_problem(
     name="vector-average",
     description="Given a vector of floats, return their mean.",
     answer=mean,
@@ -35,5 +35,4 @@ PROBLEM = Problem(
     stacks=("exec", "integer", "float", "vector_float"),
     generators=(*tags("vector_float", "float", "integer", "exec"), *inputs(1)),
     settings=suite_settings(max_points=1600, steps=800, error_threshold=1e-3),
-    carried_cases=carried("vector-average"),
 )

@@ -1,7 +1,7 @@
 """Vectors Summed: two vectors, element by element."""
 
-from flexicase.problems import ErrorMeasure, Problem, RandomCases
-from flexicase.problems.psb1._suite import Inputs, Rng, carried, fixed, inputs, suite_settings, tags
+from flexicase.problems import ErrorMeasure, RandomCases
+from flexicase.problems.psb1._suite import Inputs, Rng, fixed, inputs, suite_problem, suite_settings, tags
 from flexicase.problems.random_inputs import integer, integers
 from flexicase.push import RandomInteger
 
@@ -11,7 +11,7 @@ def pair(rng: Rng, size: int) -> Inputs:
     return integers(rng, size, -1000, 1000), integers(rng, size, -1000, 1000)
 
 
-PROBLEM = Problem(
+PROBLEM = suite_problem(
     name="vectors-summed",
     description="Given two integer vectors of equal length, return the vector of the sums of their elements.",
     answer=lambda first, second: [a + b for a, b in zip(first, second, strict=True)],
@@ -26,5 +26,4 @@ PROBLEM = Problem(
     stacks=("exec", "integer", "vector_integer"),
     generators=([], RandomInteger(-1000, 1000), *tags("integer", "vector_integer", "exec"), *inputs(2)),
     settings=suite_settings(max_points=2000, steps=1500),
-    carried_cases=carried("vectors-summed"),
 )

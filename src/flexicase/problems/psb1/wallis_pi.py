@@ -1,7 +1,7 @@
 """Wallis Pi: the first factors of the Wallis product."""
 
-from flexicase.problems import ErrorMeasure, Problem, SplitCases
-from flexicase.problems.psb1._suite import carried, fixed, inputs, rounded, suite_settings, tags
+from flexicase.problems import ErrorMeasure, SplitCases
+from flexicase.problems.psb1._suite import fixed, inputs, rounded, suite_problem, suite_settings, tags
 from flexicase.push import RandomFloat, RandomInteger, to_text
 
 
@@ -13,28 +13,21 @@ def answer(n: int) -> float:
     return rounded(product, 5)
 
 
-PROBLEM = Problem(
+PROBLEM = suite_problem(
     name="wallis-pi",
     description="Given an integer n from 1 to 200, return the product of the first n factors of "
     "2/3 · 4/3 · 4/5 · 6/5 · 6/7 · …, rounded to 5 decimals.",
     answer=answer,
-    sources=(
-        fixed("wallis-pi"),
-        SplitCases([(n,) for n in range(13, 198)], train=135, test=50),
-    ),
+    sources=(fixed("wallis-pi"), SplitCases([(n,) for n in range(13, 198)], train=135, test=50)),
     measures=(
         ErrorMeasure("float", "rounded_answer", penalty=1_000_000, decimals=5),
         ErrorMeasure("float", "rounded_text", decimals=5, target=lambda _, expected: to_text(expected)),
     ),
     stacks=("exec", "integer", "float", "boolean"),
     generators=(
-        RandomInteger(-500, 500),
-        RandomInteger(-10, 10),
-        RandomFloat(-500.0, 500.0),
-        RandomFloat(0.0, 1.0),
+        *(RandomInteger(-500, 500), RandomInteger(-10, 10), RandomFloat(-500.0, 500.0), RandomFloat(0.0, 1.0)),
         *tags("integer", "float", "boolean", "exec"),
         *inputs(1),
     ),
     settings=suite_settings(max_points=2400, steps=8000, constant_tweak_rate=0.9, error_threshold=1e-3),
-    carried_cases=carried("wallis-pi"),
 )

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from flexicase.problems import ErrorMeasure, Problem, RandomCases
-from flexicase.problems.psb1._suite import carried, fixed, inputs, suite_settings, tags
+from flexicase.problems import ErrorMeasure, RandomCases
+from flexicase.problems.psb1._suite import fixed, inputs, suite_problem, suite_settings, tags
 from flexicase.problems.random_inputs import pick, string
 from flexicase.push import Char, RandomString
 from flexicase.push.program import Value
@@ -24,7 +24,7 @@ def words_on_lines(inputs: Sequence[Value], expected: Value) -> list[int]:
     return [inputs[1], max(len(expected.split("\n")[-1].split()), 1)]
 
 
-PROBLEM = Problem(
+PROBLEM = suite_problem(
     name="x-word-lines",
     title="X-Word Lines",
     description="Given a text and an integer X, print the words of the text, X per line, single spaces between them; "
@@ -42,5 +42,4 @@ PROBLEM = Problem(
     stacks=("exec", "integer", "boolean", "string", "char", "print"),
     generators=(*map(Char, " \n"), *tags("exec", "integer", "boolean", "string", "char"), *inputs(2)),
     settings=suite_settings(max_points=3200, steps=1600),
-    carried_cases=carried("x-word-lines"),
 )

@@ -11,10 +11,7 @@ PROBLEM = suite_problem(
     name="middle-character",
     description="Given a string, return its middle character as a string, or the middle two if its length is even.",
     answer=lambda given: given[(len(given) - 1) // 2 : len(given) // 2 + 1],
-    sources=(
-        fixed("middle-character"),
-        RandomCases(lambda rng: (string(rng, STRINGS),), train=185, test=2000),
-    ),
+    sources=(fixed("middle-character"), RandomCases(lambda rng: (string(rng, STRINGS),), train=185, test=2000)),
     measures=(ErrorMeasure("string", "levenshtein", penalty=1000),),
     stacks=("string", "char", "integer", "boolean", "exec"),
     n_inputs=1,
