@@ -122,3 +122,16 @@ def test_growing_restarts_like_auto_when_the_pool_shrinks() -> None:
 def test_growing_needs_at_least_one_case(least, error) -> None:
     with pytest.raises(error, match="min_cases must be"):
         Growing(least)
+
+
+def test_growing_blocks_start_at_one_case_and_double_from_the_first_size():
+    asked = []
+
+    def evaluate(individuals, cases):
+        asked.append(len(cases))
+        return np.zeros((len(individuals), len(cases)))
+
+    fast = fx.FastLexicase(100, seed=1)
+    fast.lookahead = Growing(10)
+    fast.select(evaluate, 4)
+    assert asked == [1, 10, 20, 40, 29]
