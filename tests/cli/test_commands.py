@@ -17,6 +17,7 @@ import flexicase as fx
 from flexicase import _native
 from flexicase.cli import app
 from flexicase.data import example_errors
+from flexicase.experiments import preset_path
 from flexicase.selection.methods import PAPER_METHODS, resolve_method
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,6 +66,29 @@ def copy_of_the_sources(tmp_path_factory):
     return folder
 
 
+def fewer_runs(monkeypatch, folder):
+    """The preset with one seed, one problem and short runs: its 20 processes take half a minute."""
+    text = preset_path("gp", "smoke").read_text()
+    for long, short in (
+        ("seeds = 2", "seeds = 1"),
+        ("population = 200", "population = 20"),
+        ("generations = 10", "generations = 1"),
+        (', "last-index-of-zero"]', "]"),
+    ):
+        assert text.count(long) == 1
+        text = text.replace(long, short)
+    (folder / "preset.toml").write_text(text)
+    monkeypatch.setattr("flexicase.experiments.preset_path", lambda *_: folder / "preset.toml")
+
+
+def no_figures_of_the_report(monkeypatch, folder):
+    """The example of ``report`` draws the same ones."""
+    monkeypatch.setattr("flexicase.report.write.draw_figures", lambda *_: [])
+
+
+SHORTER = {("reproduce",): fewer_runs, ("demo",): no_figures_of_the_report}
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
@@ -74,6 +98,8 @@ def test_the_example_of_the_help_runs(run, words, copy_of_the_sources, monkeypat
         pytest.importorskip("torch")
     monkeypatch.chdir(copy_of_the_sources)
     monkeypatch.setenv("MPLBACKEND", "agg")
+    if words in SHORTER:
+        SHORTER[words](monkeypatch, copy_of_the_sources)
     found = examples(COMMANDS[words])
     assert found
     if "gp-paper" in found[0] + "".join(words) or words == ("rerun",):

@@ -170,6 +170,7 @@ def test_a_changed_study_is_refused_with_what_changed(run, spec):
 def test_reproduce_runs_the_preset_and_says_where_the_report_is(run, spec, tmp_path, monkeypatch):
     monkeypatch.setattr(presets, "preset_path", lambda study, preset: spec)
     monkeypatch.setattr("flexicase.experiments.preset_path", lambda study, preset: spec)
+    monkeypatch.setattr("flexicase.report.write.draw_figures", lambda *_: [])
     done = run("reproduce", "fig1", "--workers", 2)
     assert done.exit_code == 0
     page = "studies/tiny/report/report.html"

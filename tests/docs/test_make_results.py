@@ -28,7 +28,9 @@ def script() -> ModuleType:
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with one study; its figures are files, but not drawn, which takes a second each."""
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda _, path, **options: path.touch())
     write_known_export(tmp_path / "results" / "known")
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "results.md").write_text(PAGE)

@@ -164,25 +164,50 @@ def test_an_export_beside_the_study_file_itself_and_over_a_damaged_one_is_writte
     assert import_study(tmp_path, tmp_path / "elsewhere", allow_code=True)[1] == 4
 
 
+KILLED_EXPORTS = """
+import os, sys
+from pathlib import Path
+import flexicase.experiments.export
+
+def export(kills):
+    "In a process that ends before it renames a file for the so manyth time."
+    left, real = [kills], os.replace
+    def replace(*paths):
+        left[0] -= 1
+        left[0] or os.kill(os.getpid(), 9)
+        real(*paths)
+    os.replace = replace
+    study, folder = (Path(argument) for argument in sys.argv[1:])
+    flexicase.experiments.export.export_study(flexicase.experiments.Study(study), folder / str(kills))
+    os._exit(0)
+
+for kills in range(1, 12):
+    child = os.fork() or export(kills)
+    ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    print(ended)
+    if ended == 0:
+        break
+"""
+
+
 @pytest.mark.slow
 def test_a_kill_during_an_export_leaves_one_that_can_be_imported(finished, tmp_path):
     """The process ends between two renames, when some files are new and some are old."""
     for kills in range(1, 12):
-        export = tmp_path / str(kills)
-        export_study(finished, export, "csv")
-        code = (
-            "import os, sys\nfrom pathlib import Path\nfrom flexicase.experiments import Study, export_study\n"
-            "left, real = [int(sys.argv[1])], os.replace\n"
-            "def replace(*paths):\n    left[0] -= 1\n    left[0] or os.kill(os.getpid(), 9)\n    real(*paths)\n"
-            "os.replace = replace\nexport_study(Study(Path(sys.argv[2])), Path(sys.argv[3]))"
-        )
-        command = [sys.executable, "-c", code, str(kills), str(finished.folder), str(export)]
-        ended = subprocess.run(command, check=False, timeout=60).returncode
-        assert ended in (0, -signal.SIGKILL)
-        assert import_study(export, tmp_path / f"elsewhere-{kills}", allow_code=True)[1] == 4
-        if ended == 0:
-            break
-    assert kills > 2
+        export_study(finished, tmp_path / str(kills), "csv")
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED_EXPORTS, str(finished.folder), str(tmp_path)],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    ended = [int(code) for code in done.stdout.split()]
+    assert len(ended) > 2
+    assert set(ended[:-1]) == {-signal.SIGKILL}
+    assert ended[-1] in (0, -signal.SIGKILL)
+    for kills in range(1, len(ended) + 1):
+        assert import_study(tmp_path / str(kills), tmp_path / f"elsewhere-{kills}", allow_code=True)[1] == 4
 
 
 def test_importing_runs_no_code_unless_allowed(finished, tmp_path, monkeypatch):

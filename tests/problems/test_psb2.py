@@ -245,8 +245,8 @@ def test_settings_are_those_of_the_suite(name: str) -> None:
     variation = settings.variation.as_dict()
     assert variation["operators"] == {"uniform_addition_and_deletion": 1.0}
     assert (variation["addition_and_deletion_rate"], settings.variation.max_genes) == ([0.09], 500)
-    train, test = problems.load(name).sample(3)
-    assert (len(train), len(test)) == (200, 2000)
+    sources = problems.load(name).sources  # of whose sizes every sample is
+    assert (sum(source.n_train for source in sources), sum(source.n_test for source in sources)) == (200, 2000)
 
 
 @every_problem

@@ -23,6 +23,7 @@ pytestmark = pytest.mark.slow
 
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("jinja2")
+Figure = pytest.importorskip("matplotlib.figure").Figure
 
 
 @pytest.fixture(scope="module")
@@ -100,10 +101,24 @@ HOSTILE = (
 )
 
 
+@contextlib.contextmanager
+def quick_pictures(lay_out=lambda figure: None):
+    """Figures are files, but at most laid out and not drawn, which takes a second each."""
+
+    def save(figure, path, **options):
+        if path.suffix == ".png":
+            lay_out(figure)
+        path.touch()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("matplotlib.figure.Figure.savefig", save)
+        yield
+
+
 @pytest.fixture
-def empty_pictures(monkeypatch):
-    """Figures are files, but nothing is drawn, which takes a second each."""
-    monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda _, path, **options: path.touch())
+def empty_pictures():
+    with quick_pictures():
+        yield
 
 
 @pytest.mark.usefixtures("empty_pictures")
@@ -172,7 +187,7 @@ def unbounded(export, tmp_path_factory):
                 if column not in ("generation", "events"):
                     tables[name] = tables[name].set_column(place, column, pa.array(values, from_pandas=False))
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), quick_pictures(Figure.draw_without_rendering):
         warnings.simplefilter("error")
         folder = tmp_path_factory.mktemp("unbounded")
         return write_report(changed(export, folder / "export", change), folder / "report").page
@@ -319,7 +334,8 @@ def made(tmp_path_factory):
         folder, spec = tmp_path_factory.mktemp("other"), parse_spec(text)
         assert run_study(folder, spec, StudyOptions(workers=2)) == "complete"
         export_study(Study(folder / spec.name), folder / "export")
-        return read_results(folder / "export"), report_of(folder / "export")
+        with quick_pictures():
+            return read_results(folder / "export"), report_of(folder / "export")
 
     return call
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy import stats
 
 import flexicase as fx
 from flexicase.selection.protocol import Method
@@ -290,6 +289,8 @@ def chi_square_p(observed: Mapping[Hashable, int], expected: Mapping[Hashable, f
         wanted.append(rare_wanted)
     if len(seen) == 1:
         return 1.0
+    from scipy import stats  # a second to import, which processes that share these matrices need not spend
+
     chi2 = sum((s - w) ** 2 / w for s, w in zip(seen, wanted, strict=True))
     return float(stats.chi2.sf(chi2, len(seen) - 1))
 
@@ -378,6 +379,8 @@ def assert_follows(indices: NDArray[np.int64], probabilities: NDArray[np.float64
     seen, expected = (np.append(x[common], x[~common & (probabilities > 0)].sum()) for x in (seen, expected))
     possible = expected > 0
     if possible.sum() > 1:
+        from scipy import stats
+
         assert stats.chisquare(seen[possible], expected[possible]).pvalue > LEAST_P
 
 
