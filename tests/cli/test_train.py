@@ -20,7 +20,8 @@ SMALL = [*FEW_CASES, "--generations", "3", "--eval-every", "2"]
 
 
 def child(*arguments, **streams):
-    return subprocess.Popen([sys.executable, "-m", "tests.torch.eager", *map(str, arguments)], text=True, **streams)
+    code = "import sys; from flexicase.cli import main; sys.argv[0] = 'flexicase'; main()"
+    return subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], text=True, **streams)
 
 
 def test_a_training_is_told_and_summed_up(run):

@@ -1,7 +1,5 @@
 """Training runs as jobs of a study."""
 
-import os
-
 import pytest
 
 from flexicase.experiments import SpecError, Study, StudyOptions, load_spec, parse_spec, preset_path, run_study
@@ -23,16 +21,7 @@ test_cases = 32
 """
 
 
-@pytest.fixture
-def eager_workers(tmp_path, monkeypatch):
-    """Workers start two seconds faster."""
-    (tmp_path / "site").mkdir()
-    (tmp_path / "site" / "sitecustomize.py").write_text("import tests.torch.eager\n")
-    monkeypatch.setenv("PYTHONPATH", f"{tmp_path / 'site'}{os.pathsep}{os.environ['PYTHONPATH']}")
-
-
 @pytest.mark.slow
-@pytest.mark.usefixtures("eager_workers")
 def test_rows_are_the_records_of_the_training(tmp_path):
     torch = pytest.importorskip("torch", reason="PyTorch is not installed (the torch extra)")
     torch.set_num_threads(1)
@@ -75,7 +64,6 @@ def test_presets_hold_the_paper_s_methods(preset):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("eager_workers")
 def test_all_methods_start_from_one_pretrained_network_at_a_later_learning_rate(tmp_path, monkeypatch):
     ft = pytest.importorskip("flexicase.torch", reason="PyTorch is not installed (the torch extra)")
     monkeypatch.setenv("FLEXICASE_CACHE_DIR", str(tmp_path / "cache"))

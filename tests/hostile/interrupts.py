@@ -132,7 +132,6 @@ def _simplify() -> Callable[[], object]:
 def _train() -> Callable[[], object]:
     import torch
 
-    import tests.torch.eager  # noqa: F401
     from flexicase.torch import GradientLexicase
 
     data = torch.utils.data.TensorDataset(torch.randn(20_000, 64), torch.randint(0, 10, (20_000,)))

@@ -25,9 +25,8 @@ from tests.processes import is_alive, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 DEADLINE = 120.0
-#: Steps that save and pause, in two runs and in four, and programs that evolve with checkpoints.
+#: Steps that save and pause, and programs that evolve with checkpoints.
 STUDIES = {
-    "few walks": study_text(name="victim", seeds=1, length=6, pause=0.05),
     "walks": study_text(name="victim", seeds=2, length=6, pause=0.05),
     "programs": 'name = "victim"\nproblems = ["mirror-image"]\nmethods = ["lexicase", "random"]\nseeds = 2\n'
     "[settings]\npopulation = 100\ngenerations = 20\n",
@@ -88,7 +87,7 @@ def start_training(folder: Path) -> subprocess.Popen[str]:
     """Train a network, from its checkpoint in the folder if there is one."""
     options = ["--generations", "6", "--train-cases", "300", "--threads", "1", "--seed", "3", "--eval-every", "2"]
     save = ["--save", str(folder), "--save-every", "0", *(["--resume"] if folder.exists() else [])]
-    return _start_python("-m", "tests.torch.eager", "train", *options, *save, "--json")
+    return _start_python("-m", "flexicase", "train", *options, *save, "--json")
 
 
 def start_runs(folder: Path) -> subprocess.Popen[str]:

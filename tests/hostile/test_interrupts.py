@@ -6,16 +6,11 @@ import pytest
 
 from tests.hostile.interrupts import CALLS, interrupt
 from tests.hostile.soak import soak
-from tests.hostile.values import EFFORT
 
 pytestmark = pytest.mark.slow
 
 
-#: Calls that neither tests/selection nor tests/push interrupts; ``make hostile`` interrupts all.
-SHORT = ("gp.evolve", "gp.simplify", "GradientLexicase.step")
-
-
-@pytest.mark.parametrize("name", CALLS if EFFORT > 1 else SHORT)
+@pytest.mark.parametrize("name", list(CALLS))
 def test_a_long_call_is_interrupted_and_does_not_stop_other_threads(name: str) -> None:
     """A call that holds the GIL or never polls for signals takes seconds; the promise is 0.1 s on an idle machine."""
     if name == "GradientLexicase.step":

@@ -274,8 +274,6 @@ def refused(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    import tests.torch.eager  # noqa: F401
-
     torch.set_num_threads(1)
     for job in sys.argv[2:]:
         {"equal": equal, "killed": killed, "meet": meet, "refused": refused}[job](Path(sys.argv[1]))

@@ -78,7 +78,6 @@ def test_an_interrupted_generation_leaves_nothing(tmp_path):
 KILLED = """
 import os, signal, sys
 import torch
-import tests.torch.eager
 from flexicase.torch._evaluation import CandidateErrors
 from flexicase.torch._training import Trainer
 from tests.torch._helpers import search

@@ -176,7 +176,7 @@ def test_the_command_works_under_torchrun_and_only_rank_0_speaks(torchrun, tmp_p
         "--seed",
         "3",
     ]
-    job = torchrun("tests.torch.eager", *arguments, "--save", tmp_path, "--resume", options=["--max-restarts", "1"])
+    job = torchrun("flexicase", *arguments, "--save", tmp_path, "--resume", options=["--max-restarts", "1"])
     alone = json.loads(CliRunner().invoke(app, arguments).stdout)
     code, output, errors = ended(job)
     assert code == 0, errors
