@@ -49,12 +49,12 @@ def find_run(studies: Path, run_id: str) -> tuple[Study, LedgerEntry]:
         >>> find_run(Path("no-such-folder"), "0123")
         Traceback (most recent call last):
         ...
-        ValueError: there are no studies in no-such-folder
+        ValueError: there are no studies in no-such-folder; "flexicase import FOLDER" brings in those of an export
     """
     found, unreadable = [], []
     known = studies_in(studies)
     if not known:
-        raise ValueError(f"there are no studies in {studies}")
+        raise ValueError(f'there are no studies in {studies}; "flexicase import FOLDER" brings in those of an export')
     for study in known:
         try:
             found += [(study, entry) for entry in study.entries() if entry.task.id.startswith(run_id)]
