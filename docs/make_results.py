@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def refresh(root: Path) -> list[Path]:
-    """Write everything below the project's folder anew, and return the files."""
+    """Rewrite everything below the project's folder, and return the files."""
     studies = [read_results(manifest.parent) for manifest in sorted((root / "results").glob("*/manifest.json"))]
     pages = {path: path.read_text(encoding="utf-8") for path in (root / PAGE, root / GP_PAGE)}
     files = [*pages, root / LIST]
