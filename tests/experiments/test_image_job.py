@@ -25,7 +25,7 @@ test_cases = 32
 def test_rows_are_the_records_of_the_training(tmp_path):
     torch = pytest.importorskip("torch", reason="PyTorch is not installed (the torch extra)")
     torch.set_num_threads(1)
-    study, spec = Study(tmp_path / "tiny"), parse_spec(STUDY.replace('"lexicase", ', ""))
+    study, spec = Study(tmp_path / "tiny"), parse_spec(STUDY)
     assert run_study(tmp_path, spec, StudyOptions(workers=1)) == "complete"
     for entry in study.entries():
         settings = ImageSettings(**entry.task.settings)

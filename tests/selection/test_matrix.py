@@ -199,8 +199,8 @@ def test_too_long_a_side_is_refused(shape: tuple[int, int]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shape", [(2**16, 2**15), (2**9, 2**16)])
-def test_two_to_the_31_entries_and_two_to_the_16_cases_are_counted_right(shape: tuple[int, int]) -> None:
+@pytest.mark.parametrize("shape", [(2**16, 2**15), (2**15, 2**16)])
+def test_two_to_the_31_entries_are_counted_right(shape: tuple[int, int]) -> None:
     """256 kinds of rows, equal on all cases: the first case leaves one kind, and nothing after it tells it apart."""
     errors = np.broadcast_to(np.arange(shape[0], dtype=np.uint8)[:, None], shape)
     s = fx.select(errors, 5, seed=1)

@@ -65,8 +65,9 @@ def weights_with_replacement(errors, n, rng):
         (cases_used_up_across_parents, "lexicase", "used up by earlier parents"),
     ],
 )
-def test_a_wrong_selector_is_caught_and_the_cause_named(select, method, cause):
-    found = fx.verify(select, method, 0, n_draws=1000)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_wrong_selector_is_caught_and_the_cause_named(select, method, cause, seed):
+    found = fx.verify(select, method, seed, n_draws=1000)
     assert not found.passed
     assert found.p_value < 1e-9
     assert any(cause in failure.cause for failure in found.failures)
@@ -83,7 +84,7 @@ def test_a_plain_python_selector_passes():
 @pytest.mark.parametrize("backend", ["native", "reference"])
 @pytest.mark.parametrize("name", [*BATTERY["probabilities"], "tournament", "fitness-proportionate", "plexicase"])
 def test_every_backend_passes(name, backend):
-    n_draws = 4000 if backend == "native" else 100
+    n_draws = 4000 if backend == "native" else 200
 
     def select(errors, n, rng):
         return fx.select_indices(errors, n, name, seed=rng, backend=backend)
@@ -108,7 +109,7 @@ def test_another_method_fails_where_it_differs():
 
     assert not fx.verify(tournament, n_draws=500).passed
     assert not fx.verify(correct, "epsilon-lexicase", n_draws=1000).passed
-    assert not fx.verify(correct, "ranked-num-nonzeros", n_draws=1000).passed
+    assert not fx.verify(correct, "ranked-num-nonzeros").passed
 
 
 def test_the_file_has_the_exact_probabilities():
@@ -207,7 +208,7 @@ def test_unusable_records_are_refused(draws, message):
 )
 def test_invalid_arguments_are_refused(arguments, message):
     with pytest.raises((TypeError, ValueError), match=message):
-        fx.verify(**({"select": correct, "n_draws": 100} | arguments))
+        fx.verify(**({"select": correct} | arguments))
 
 
 def test_a_selector_may_change_the_errors_it_is_given():
