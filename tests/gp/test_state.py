@@ -53,14 +53,12 @@ def test_a_resumed_run_ends_as_an_uninterrupted_one(tmp_path, changes):
 
 
 @pytest.mark.parametrize("sampling", SAMPLERS)
-@pytest.mark.parametrize(
-    ("changes", "generations"), [({}, range(1, 6)), ({"variation": MIXED, "problem": "grade"}, (2, 3))]
-)
-def test_a_sampled_run_is_resumed_from_any_generation(tmp_path, sampling, changes, generations):
+@pytest.mark.parametrize("changes", [{}, {"variation": MIXED, "problem": "grade"}])
+def test_a_sampled_run_is_resumed_from_any_generation(tmp_path, sampling, changes):
     """Also between two refreshes of what informs the samples."""
     changes = {**changes, "sampling": sampling, "population": 30, "generations": 6}
     expected = fingerprint(small_run(**changes))
-    for after in generations:
+    for after in range(1, 6):
         folder = tmp_path / str(after)
         interrupted(folder, after, **changes)
         assert fingerprint(small_run(save=folder, resume=True, threads=2, **changes)) == expected

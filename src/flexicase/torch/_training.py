@@ -28,7 +28,13 @@ Schedule: TypeAlias = Callable[[int, int], float]
 
 
 class TrainingError(ValueError):
-    """Training has diverged; the message names the generation and the candidate."""
+    """Training has diverged; the message names the generation and the candidate.
+
+    Example:
+        >>> import flexicase.torch as ft
+        >>> issubclass(ft.TrainingError, ValueError)
+        True
+    """
 
 
 def sgd(parameters: Iterable[nn.Parameter], lr: float = 0.1) -> Optimizer:
