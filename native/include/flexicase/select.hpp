@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "flexicase/rng.hpp"
@@ -61,6 +62,28 @@ struct MatrixView {
   std::int64_t row_stride = 0;
   std::int64_t col_stride = 0;
 };
+
+// 64 bits that compare as the entries do; equal for 0.0 and -0.0.
+template <class T>
+FX_INLINE std::uint64_t ordered_bits(T v) {
+  constexpr std::uint64_t sign = std::uint64_t{1} << 63;
+  if constexpr (std::is_floating_point_v<T>) {
+    const auto bits = __builtin_bit_cast(std::uint64_t, static_cast<double>(v) + 0.0);
+    return (bits & sign) != 0 ? ~bits : bits | sign;
+  } else if constexpr (std::is_signed_v<T>) {
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(v)) ^ sign;
+  } else {
+    return static_cast<std::uint64_t>(v);
+  }
+}
+
+// An entry as a number. NaN, which is there only if the caller has changed the errors, counts as infinite.
+template <class T>
+FX_INLINE double as_double(T v) {
+  const auto x = static_cast<double>(v);
+  if constexpr (std::is_floating_point_v<T>) return x == x ? x : __builtin_inf();
+  return x;
+}
 
 // What the exact filter works on. Individuals with equal errors survive and fall together, so they
 // share one unique row. Per case there is the set of unique rows with the best error of all.

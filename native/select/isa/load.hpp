@@ -9,20 +9,6 @@
 
 namespace flexicase::FX_ISA {
 
-// 64 bits that compare as the entries do; equal for 0.0 and -0.0.
-template <class T>
-FX_INLINE u64 ordered_bits(T v) {
-  constexpr u64 sign = u64{1} << 63;
-  if constexpr (std::is_floating_point_v<T>) {
-    const u64 bits = __builtin_bit_cast(u64, static_cast<double>(v) + 0.0);
-    return (bits & sign) != 0 ? ~bits : bits | sign;
-  } else if constexpr (std::is_signed_v<T>) {
-    return static_cast<u64>(static_cast<i64>(v)) ^ sign;
-  } else {
-    return static_cast<u64>(v);
-  }
-}
-
 // Entries of one column for some individuals (null: the first `count`).
 template <class Convert, class Out>
 void load_entries(const MatrixView& m, i64 c, const i32* individuals, i64 count, Out* out, Convert convert) {
@@ -73,14 +59,6 @@ FX_INLINE u8 code_of(T v) {
       out[k] = row < 0 ? code_of(column[~row * p.uncoded.row_stride]) : codes[row * p.values.row_stride];
     }
   });
-}
-
-// An entry as a number. NaN, which is there only if the caller has changed the errors, counts as infinite.
-template <class T>
-FX_INLINE double as_double(T v) {
-  const auto x = static_cast<double>(v);
-  if constexpr (std::is_floating_point_v<T>) return x == x ? x : infinity;
-  return x;
 }
 
 inline void load_doubles(const MatrixView& m, i64 c, const i32* individuals, i64 count, double* out) {

@@ -14,72 +14,84 @@ namespace {
 
 constexpr double most_comparisons = 1e9;
 
-// NaN, which is there only if the caller has changed the errors, counts as infinite: it cannot be sorted.
-template <class T>
-T entry(const MatrixView& m, std::int64_t row, std::int64_t col) {
-  const T value = static_cast<const T*>(m.data)[row * m.row_stride + col * m.col_stride];
-  if constexpr (std::is_floating_point_v<T>) return value == value ? value : std::numeric_limits<T>::infinity();
-  return value;
+// Calls f with an entry of any type. All else here works on keys or on numbers, so that it is compiled once.
+template <class F>
+auto with_entry(const MatrixView& m, std::int64_t row, std::int64_t col, F&& f) {
+  return with_type(
+      m.type, [&]<class T>(T) { return f(static_cast<const T*>(m.data)[row * m.row_stride + col * m.col_stride]); });
+}
+
+std::uint64_t key_of(const MatrixView& m, std::int64_t row, std::int64_t col) {
+  return with_entry(m, row, col, [](auto v) { return ordered_bits(v); });
+}
+
+double number_of(const MatrixView& m, std::int64_t row, std::int64_t col) {
+  return with_entry(m, row, col, [](auto v) { return as_double(v); });
 }
 
 // Individuals with the best error of all on some case. After the first case that tells individuals apart,
 // an exact filter has left no others.
 std::vector<std::uint8_t> ever_best(const MatrixView& m, Watch& watch) {
   std::vector<std::uint8_t> is_best(static_cast<std::size_t>(m.rows), m.cols == 0);
-  with_type(m.type, [&]<class T>(T) {
-    std::vector<T> minima(static_cast<std::size_t>(m.cols));
-    for (std::int64_t c = 0; c < m.cols; ++c) minima[static_cast<std::size_t>(c)] = entry<T>(m, 0, c);
-    bool differs = false;
-    std::vector<std::uint8_t> constant(static_cast<std::size_t>(m.cols), 1);
-    for (std::int64_t r = 0; r < m.rows; ++r) {
-      watch.spend(4 * m.cols);
-      for (std::int64_t c = 0; c < m.cols; ++c) {
-        const T value = entry<T>(m, r, c);
-        T& least = minima[static_cast<std::size_t>(c)];
-        if (value == least) continue;
-        constant[static_cast<std::size_t>(c)] = 0;
-        differs = true;
-        least = std::min(least, value);
-      }
+  std::vector<std::uint64_t> minima(static_cast<std::size_t>(m.cols));
+  for (std::int64_t c = 0; c < m.cols; ++c) minima[static_cast<std::size_t>(c)] = key_of(m, 0, c);
+  bool differs = false;
+  std::vector<std::uint8_t> constant(static_cast<std::size_t>(m.cols), 1);
+  for (std::int64_t r = 0; r < m.rows; ++r) {
+    watch.spend(4 * m.cols);
+    for (std::int64_t c = 0; c < m.cols; ++c) {
+      const std::uint64_t key = key_of(m, r, c);
+      std::uint64_t& least = minima[static_cast<std::size_t>(c)];
+      if (key == least) continue;
+      constant[static_cast<std::size_t>(c)] = 0;
+      differs = true;
+      least = std::min(least, key);
     }
-    for (std::int64_t r = 0; r < m.rows; ++r) {
-      watch.spend(4 * m.cols);
-      std::uint8_t& best = is_best[static_cast<std::size_t>(r)];
-      best |= !differs;
-      for (std::int64_t c = 0; c < m.cols && best == 0; ++c) {
-        const auto i = static_cast<std::size_t>(c);
-        best = constant[i] == 0 && entry<T>(m, r, c) == minima[i];
-      }
+  }
+  for (std::int64_t r = 0; r < m.rows; ++r) {
+    watch.spend(4 * m.cols);
+    std::uint8_t& best = is_best[static_cast<std::size_t>(r)];
+    best |= !differs;
+    for (std::int64_t c = 0; c < m.cols && best == 0; ++c) {
+      const auto i = static_cast<std::size_t>(c);
+      best = constant[i] == 0 && key_of(m, r, c) == minima[i];
     }
-  });
+  }
   return is_best;
 }
 
+// A case of the pool with these errors, as keys or as numbers. A level that is the best of the pool keeps those within
+// `tolerance` of it; keys have none.
 template <class T>
-Column make_column(const MatrixView& m, const Pool& pool, std::int64_t c, bool exact, double tolerance) {
-  const std::size_t n = pool.size();
-  std::vector<T> levels(n);
-  for (std::size_t i = 0; i < n; ++i) levels[i] = entry<T>(m, pool.rows[i], c);
-  Column column;
-  column.code.resize(n);
-  const std::vector<T> errors = levels;
+Column make_column(const std::vector<T>& errors, double tolerance) {
+  std::vector<T> levels = errors;
   std::sort(levels.begin(), levels.end());
   levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
-  for (std::size_t i = 0; i < n; ++i) {
-    const auto at = std::lower_bound(levels.begin(), levels.end(), errors[i]);
-    column.code[i] = static_cast<std::uint32_t>(at - levels.begin());
+  Column column;
+  column.code.reserve(errors.size());
+  for (const T error : errors) {
+    const auto at = std::lower_bound(levels.begin(), levels.end(), error);
+    column.code.push_back(static_cast<std::uint32_t>(at - levels.begin()));
   }
   column.reach.resize(levels.size());
   std::size_t last = 0;
   for (std::size_t v = 0; v < levels.size(); ++v) {
     last = std::max(last, v);
-    if (!exact) {
-      const double limit = static_cast<double>(levels[v]) + tolerance;
-      while (last + 1 < levels.size() && static_cast<double>(levels[last + 1]) <= limit) ++last;
+    if constexpr (std::is_same_v<T, double>) {
+      while (last + 1 < levels.size() && levels[last + 1] <= levels[v] + tolerance) ++last;
     }
     column.reach[v] = static_cast<std::uint32_t>(last);
   }
   return column;
+}
+
+template <class T>
+std::vector<T> errors_of(const MatrixView& m, const std::vector<std::int64_t>& rows, std::int64_t c,
+                         T (*entry)(const MatrixView&, std::int64_t, std::int64_t)) {
+  std::vector<T> errors;
+  errors.reserve(rows.size());
+  for (const std::int64_t row : rows) errors.push_back(entry(m, row, c));
+  return errors;
 }
 
 // Numbers the levels of an exact column afresh, leaving out those that no member has.
@@ -137,7 +149,8 @@ std::vector<Column> make_columns(const Matrix& matrix, const Pool& pool, const K
   for (std::int64_t c = 0; c < m.cols; ++c) {
     const auto i = static_cast<std::size_t>(c);
     watch.spend(static_cast<std::int64_t>(100 * pool.size()));
-    columns.push_back(with_type(m.type, [&]<class T>(T) { return make_column<T>(m, pool, c, exact, tolerances[i]); }));
+    columns.push_back(exact ? make_column(errors_of(m, pool.rows, c, key_of), 0.0)
+                            : make_column(errors_of(m, pool.rows, c, number_of), tolerances[i]));
     columns.back().weight = options.weights.empty() ? 1.0 : options.weights[i];
   }
   return columns;
@@ -195,13 +208,11 @@ void drop_dominated(Pool& pool, std::vector<Column>& columns, Watch& watch) {
 std::vector<double> make_values(const Matrix& matrix, const Pool& pool, Watch& watch) {
   const MatrixView& m = matrix.original();
   std::vector<double> values(pool.size() * static_cast<std::size_t>(m.cols));
-  with_type(m.type, [&]<class T>(T) {
-    auto out = values.begin();
-    for (const std::int64_t row : pool.rows) {
-      watch.spend(2 * m.cols);
-      for (std::int64_t c = 0; c < m.cols; ++c) *out++ = static_cast<double>(entry<T>(m, row, c));
-    }
-  });
+  auto out = values.begin();
+  for (const std::int64_t row : pool.rows) {
+    watch.spend(2 * m.cols);
+    for (std::int64_t c = 0; c < m.cols; ++c) *out++ = number_of(m, row, c);
+  }
   return values;
 }
 
@@ -212,15 +223,11 @@ std::vector<double> make_tolerances(const Matrix& matrix, const KernelOptions& o
   if (options.tolerance != Tolerance::mad) return tolerances;
   std::vector<double> errors(static_cast<std::size_t>(m.rows));
   std::vector<double> work;
-  with_type(m.type, [&]<class T>(T) {
-    for (std::int64_t c = 0; c < m.cols; ++c) {
-      watch.spend(20 * m.rows);
-      for (std::int64_t r = 0; r < m.rows; ++r) {
-        errors[static_cast<std::size_t>(r)] = static_cast<double>(entry<T>(m, r, c));
-      }
-      tolerances[static_cast<std::size_t>(c)] = median_absolute_deviation(errors, work);
-    }
-  });
+  for (std::int64_t c = 0; c < m.cols; ++c) {
+    watch.spend(20 * m.rows);
+    for (std::int64_t r = 0; r < m.rows; ++r) errors[static_cast<std::size_t>(r)] = number_of(m, r, c);
+    tolerances[static_cast<std::size_t>(c)] = median_absolute_deviation(errors, work);
+  }
   return tolerances;
 }
 
