@@ -33,7 +33,8 @@ struct Runs {
 
 template <class... Arguments>
 nb::object call(const nb::callable& function, const Arguments&... arguments) {
-  PyObject* returned = call_python(function.ptr(), nb::make_tuple(arguments...).ptr());
+  PyObject* const given[] = {arguments.ptr()...};
+  PyObject* returned = call_python(function.ptr(), given, sizeof...(arguments));
   if (returned == nullptr) nb::raise_python_error();
   return nb::steal(returned);
 }

@@ -207,8 +207,10 @@ class PythonInstruction final : public Foreign {
   }
 
   void call(Machine& m) const {
-    const nb::object arguments = arguments_of(m);
-    const nb::object returned = checked(flexicase::call_python(function_, arguments.ptr()));
+    const std::vector<nb::object> arguments = arguments_of(m);
+    std::vector<PyObject*> given;
+    for (const nb::object& argument : arguments) given.push_back(argument.ptr());
+    const nb::object returned = checked(flexicase::call_python(function_, given.data(), given.size()));
     Results results(m);
     if (!convert(returned, results)) return;
     for (int s = 0; s < kStacks; ++s) m.stacks[s].drop(needed_[s]);
@@ -216,14 +218,13 @@ class PythonInstruction final : public Foreign {
   }
 
   // The last argument is the top of its stack, so that arguments come in the order in which a program writes them.
-  nb::object arguments_of(const Machine& m) const {
+  std::vector<nb::object> arguments_of(const Machine& m) const {
     std::array<std::int64_t, kStacks> depth{};
-    nb::list reversed;
+    std::vector<nb::object> arguments(takes_.size());
     for (std::size_t i = takes_.size(); i-- > 0;) {
-      reversed.append(push_values::ToPython()(m.stacks[takes_[i]].top(depth[takes_[i]]++)));
+      arguments[i] = push_values::ToPython()(m.stacks[takes_[i]].top(depth[takes_[i]]++));
     }
-    if (PyList_Reverse(reversed.ptr()) < 0) nb::raise_python_error();
-    return checked(PyList_AsTuple(reversed.ptr()));
+    return arguments;
   }
 
   bool convert(nb::handle returned, Results& results) const {

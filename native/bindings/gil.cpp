@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <cstddef>
+
 namespace flexicase {
 
 static void stay(void*) {
@@ -25,10 +27,10 @@ PyGILState_STATE ensure_gil() {
   return state;
 }
 
-PyObject* call_python(PyObject* function, PyObject* arguments) {
+PyObject* call_python(PyObject* function, PyObject* const* arguments, std::size_t count) {
   PyObject* volatile returned;
   pthread_cleanup_push(stay, nullptr);
-  returned = PyObject_CallObject(function, arguments);
+  returned = PyObject_Vectorcall(function, arguments, count, nullptr);
   pthread_cleanup_pop(0);
   return returned;
 }

@@ -7,12 +7,14 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cstddef>
+
 namespace flexicase {
 
 void restore_thread(PyThreadState* state);
 PyGILState_STATE ensure_gil();
-// As PyObject_CallObject.
-PyObject* call_python(PyObject* function, PyObject* arguments);
+// As PyObject_Vectorcall, without keywords.
+PyObject* call_python(PyObject* function, PyObject* const* arguments, std::size_t count);
 
 // Lets other Python threads run until it goes out of scope.
 class WithoutGil {
