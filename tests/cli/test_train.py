@@ -245,6 +245,12 @@ def test_without_a_seed_one_is_drawn_printed_and_found_again(run, tmp_path):
     assert without_times(first) == without_times(whole)
 
 
+def test_the_seed_0_is_found_again(run, tmp_path):
+    arguments = ["train", "--train-cases", "40", "--threads", "1", "--json", "--save", tmp_path]
+    assert json.loads(run(*arguments, "--generations", "1", "--seed", "0").stdout)["seed"] == 0
+    assert json.loads(run(*arguments, "--generations", "2", "--resume").stdout)["seed"] == 0
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals are different there")
 def test_stopped_before_the_first_generation_nothing_is_said_to_be_saved(run, tmp_path, monkeypatch):
     from flexicase.torch._training import Trainer

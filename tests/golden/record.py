@@ -1,11 +1,12 @@
-"""Record the golden draws: ``python tests/golden/record.py`` rewrites ``draws.json``.
+"""Record the golden draws: ``python tests/golden/record.py`` rewrites ``draws.json`` and ``cases.json``.
 
-The file pins the random streams. Record it anew only when they are changed on purpose, and say so in
-the changelog, since every seeded selection of every user then changes too.
+The files pin the random streams and the random cases of the problems. Record them anew only when they are changed on
+purpose, and say so in the changelog, since every seeded selection or run of every user then changes too.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,10 @@ from typing import Any
 import numpy as np
 
 import flexicase as fx
+from flexicase import problems
 
 FILE = Path(__file__).with_name("draws.json")
+CASES = Path(__file__).with_name("cases.json")
 
 SEEDS = (0, 1, 20220709, 2**64 + 5)
 EVENTS = 12
@@ -66,8 +69,15 @@ def draws(backend: str) -> dict[str, Any]:
     return out
 
 
+def cases() -> dict[str, str]:
+    """A digest of the cases that one seed draws for each problem."""
+    drawn = {name: problems.load(name).draw_cases(100, seed=5) for name in problems.names()}
+    return {name: hashlib.sha256(repr(list(found)).encode()).hexdigest()[:16] for name, found in drawn.items()}
+
+
 def main() -> None:
-    """Write the file."""
+    """Write the files."""
+    CASES.write_text(json.dumps(cases(), indent=1) + "\n", encoding="utf-8")
     lines = (f"{json.dumps(name)}: {json.dumps(value)}" for name, value in draws("reference").items())
     FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 

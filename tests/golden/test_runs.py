@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import json
 
 import pytest
 
 from flexicase import problems
 from flexicase.gp import Variation, evolve
+from tests.golden.record import CASES, cases
 
 EVERYTHING = Variation(
     operators={
@@ -51,3 +53,8 @@ def test_a_recorded_run(name):
     digest = hashlib.sha256(str(run.best).encode()).hexdigest()[:16]
     assert (record.events, record.evaluations, record.push_steps, digest) == RECORDED[name]
     assert len(run.test_errors) == 0
+
+
+def test_recorded_cases():
+    """A run is repeated from its id only if its seed draws the same cases."""
+    assert cases() == json.loads(CASES.read_text(encoding="utf-8")), "python tests/golden/record.py, if that is meant"

@@ -9,6 +9,7 @@ import pytest
 
 from flexicase.experiments.results import read_results
 from flexicase.experiments.spec import read_spec
+from flexicase.report._same_populations import savings
 from flexicase.report.claims import RULES, RULES_AFTER, RULES_BEFORE, claims, claims_section, image_claims, verdict_line
 from tests.report.conftest import SPEC
 
@@ -188,3 +189,13 @@ def test_the_readme_states_the_verdicts_of_every_study(paper_claims):
         counts = Counter(claim.verdict for claim in found)
         numbers = [counts[v] for v in ("reproduced", "not reproduced", "depends on the count", "not testable here")]
         assert f"| {len(found)} | {' | '.join(map(str, numbers))} |" in text
+
+
+def test_the_readme_states_the_medians_on_the_same_populations():
+    results = read_results(RESULTS / "same-populations")
+    middles = [
+        np.median([saving.ratio for saving in savings(results, "ranked-num-nonzeros", count)])
+        for count in ("evaluations", "evaluations_distinct")
+    ]
+    expected = "median ratio to lexicase {:.2f}, or {:.2f} by the distinct count".format(*middles)
+    assert expected in " ".join((RESULTS.parent / "README.md").read_text(encoding="utf-8").split())

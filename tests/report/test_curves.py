@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from flexicase.report._curves import log_ratios, mean_curve, median_curve, per_generation, totals
+from flexicase.report._sections import _caption
 from tests.report.conftest import expected_means
 
 
@@ -59,3 +60,10 @@ def test_totals_and_means_of_runs(results):
     runs = results.runs_of("mirror-image", "lexicase")[:2]
     assert totals(runs, "evaluations").tolist() == [200, 201 + 211]
     assert per_generation(runs, "evaluations").tolist() == [200, 206]
+
+
+def test_the_caption_says_from_when_on_runs_are_few():
+    line = {"title": "Lexicase", "x": [0, 1, 2], "active": [8, 5, 4]}
+    assert _caption([line]) == (
+        "Means of 8 runs at the start; of fewer than 5 active runs from generation: Lexicase 2 (4 at the end)."
+    )
