@@ -173,6 +173,7 @@ def test_text_keeps_integers_of_64_bits_apart(content):
     [
         (f"0,1\n{2**64},1\n", f"line 2, column 1: the integer {2**64} does not fit 64 bits"),
         (f"a,b\n-1,1\n\n1,{2**63}\n", f"line 4, column 2: the integer {2**63} does not fit 64 bits"),
+        (f"-1,{2**63 - 1}\n1,{2**63}\n", f"line 2, column 2: the integer {2**63} does not fit 64 bits"),
         (f"0.5,{2**53 + 1}\n", f"line 1, column 2: the integer {2**53 + 1} cannot be stored as a float"),
         (f"0.5,{'9' * 5000}\n", "line 1, column 2: the integer 9999"),
     ],

@@ -327,6 +327,12 @@ def test_bfloat16_tensors_are_read() -> None:
     assert matrix.values.tolist() == GRID.tolist()
 
 
+def test_tensors_of_doubles_keep_their_bits() -> None:
+    torch = pytest.importorskip("torch")
+    errors = torch.tensor([[0.1, 1.0], [0.1 + 1e-12, 1.0]], dtype=torch.float64)
+    assert ErrorMatrix.from_array(errors).values.tolist() == errors.tolist()
+
+
 def test_bfloat16_arrays_are_read() -> None:
     ml_dtypes = pytest.importorskip("ml_dtypes")
     assert ErrorMatrix.from_array(GRID.astype(ml_dtypes.bfloat16)).values.tolist() == GRID.tolist()
