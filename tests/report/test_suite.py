@@ -1,13 +1,21 @@
 """A row of the suite's page must hold the counts of its runs, beside the published counts of the same kind of runs."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from flexicase import problems
 from flexicase.experiments._tables import write_tables
 from flexicase.experiments.results import read_results
-from flexicase.report._suite import MEASURES, median_executions, published_counts, suite_cells, suite_sections
+from flexicase.report._suite import (
+    MEASURES,
+    median_executions,
+    published_counts,
+    suite_cells,
+    suite_sections,
+    suite_verdict,
+)
 from flexicase.report.statistics import fisher_exact, holm, mcnemar
 from flexicase.report.write import SUITE, layout_of, write_report
 from tests.report.conftest import CHROMIUM, browse
@@ -172,3 +180,15 @@ def test_the_page_fits_and_the_chart_switches_between_problems(export, tmp_path,
         assert labels == ["Fizz Buzz", "Fuel Cost", "GCD", "Paired Digits"]
         assert "agree with the published ones" in browser.value("document.querySelector('.outcome').innerText")
         assert browser.complaints == []
+
+
+def test_nothing_is_tested_before_all_runs_are_done(export):
+    whole = read_results(export)
+    unfinished = replace(whole, runs=whole.runs[:-1])
+    assert any(cell.adjusted is not None for cell in suite_cells(whole))
+    assert all(cell.p_value is cell.adjusted is None for cell in suite_cells(unfinished))
+    assert suite_verdict(unfinished).endswith("The study is not complete, so nothing is tested yet.")
+    by_problem, by_method = suite_sections(unfinished)[:2]
+    column = by_problem.table.header.index("p (Holm)")
+    assert {row[column] for row in by_problem.table.rows} == {""}
+    assert {cell for row in by_method.table.rows for cell in row[-2:]} == {""}

@@ -14,7 +14,7 @@ from flexicase.report import _paper as paper
 from flexicase.report._curves import COUNTS
 from flexicase.report._paper import BASELINE
 from flexicase.report._sections import Chart, Line, Section, Table, line_of, six_digits
-from flexicase.report._successes import format_p
+from flexicase.report._successes import NOT_TESTED, format_p, is_complete
 from flexicase.report.statistics import MIN_PAIRS, Interval, mcnemar, mean_interval
 
 #: Earlier comparisons do not count: the first populations are random programs.
@@ -89,14 +89,10 @@ def same_population_verdict(results: StudyResults) -> str:
         if method in paper.HARD_FIRST:
             fewer, more, p = sign_test(found)
             middle = f"median ratio {np.median([each.ratio for each in found]):.2f}"
-            middle += f", p = {format_p(p)}" if _is_complete(results) else ""
+            middle += f", p = {format_p(p)}" if is_complete(results) else ""
             parts.append(f"{paper.title(method)} on {fewer} of {fewer + more} ({label}; {middle})")
-    until = "" if _is_complete(results) else " The study is not complete, so nothing is tested yet."
+    until = "" if is_complete(results) else f" {NOT_TESTED}"
     return f"Problems with fewer evaluations than lexicase on the same populations: {'; '.join(parts)}.{until}"
-
-
-def _is_complete(results: StudyResults) -> bool:
-    return len(results.runs) == results.planned
 
 
 def _log_ratios(run: FinishedRun, method: str, count: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -123,7 +119,7 @@ def _over_problems(results: StudyResults) -> Section:
         intervals = [each.interval for each in found if each.interval]
         below, above = sum(high < 1 for _, high in intervals), sum(low > 1 for low, _ in intervals)
         spread = f"{np.median(ratios):.2f} [{min(ratios):.2f}–{max(ratios):.2f}]"
-        tested = format_p(p) if method in paper.HARD_FIRST and _is_complete(results) else ""
+        tested = format_p(p) if method in paper.HARD_FIRST and is_complete(results) else ""
         row = ["all problems", paper.title(method), label, f"{fewer}/{fewer + more}", tested, spread]
         rows.append([*row, str(below), str(above)])
     header = ["over", "method", "count", "fewer than lexicase on", "sign test, p", "median ratio [range]"]

@@ -11,6 +11,7 @@ from flexicase.report._sections import Section, Table, each
 from flexicase.report.statistics import Interval, fisher_exact, fisher_power, holm_of_known, paired_outcomes, wilson
 
 LEVEL = 0.05
+NOT_TESTED = "The study is not complete, so nothing is tested yet."
 NO_INTERVAL = Interval(float("nan"), float("nan"))
 
 
@@ -81,6 +82,11 @@ def _cell(problem: str, method: str, runs: list[FinishedRun], baseline: list[Fin
         return replace(cell, p_value=p)
     found = paired_outcomes(pairs)
     return replace(cell, p_value=p, paired=found.p_value, difference=found.difference, bounds=found.bounds)
+
+
+def is_complete(results: StudyResults) -> bool:
+    """Whether all runs of a study are done: a test that was planned for all is not made before."""
+    return len(results.runs) == results.planned
 
 
 def format_p(p: float | None) -> str:

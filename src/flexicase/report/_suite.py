@@ -17,7 +17,7 @@ from flexicase.report import _paper as paper
 from flexicase.report._curves import survival
 from flexicase.report._paper import BASELINE
 from flexicase.report._sections import Chart, Line, Section, Table, each, format_si, lines_of
-from flexicase.report._successes import LEVEL, format_p, format_points, success_section
+from flexicase.report._successes import LEVEL, NOT_TESTED, format_p, format_points, is_complete, success_section
 from flexicase.report.statistics import fisher_exact, holm, holm_of_known, paired_outcomes
 
 #: A study of more problems than this has the page of a suite.
@@ -108,7 +108,8 @@ def suite_cells(results: StudyResults) -> list[SuiteCell]:
             cell = SuiteCell(problem, method, measure, count, len(runs))
             published = table.count(problem, measure) if table else None
             if table and published is not None:
-                p = fisher_exact(count, len(runs), round(published), table.runs)
+                tested = is_complete(results)
+                p = fisher_exact(count, len(runs), round(published), table.runs) if tested else None
                 cell = replace(cell, published=published, published_runs=table.runs, p_value=p)
             families[method, measure].append(cell)
     return [
@@ -135,6 +136,8 @@ def suite_verdict(results: StudyResults) -> str:
     runs = results.runs
     counted = ", ".join(f"{sum(bool(r.summary.get(m)) for r in runs)} {name}" for m, name in MEASURES.items())
     text = f"{len(runs)} runs on {len(results.problems)} problems: {counted}."
+    if not is_complete(results):
+        return f"{text} {NOT_TESTED}"
     tested = [cell for cell in suite_cells(results) if cell.adjusted is not None]
     agree = sum((cell.adjusted or 0.0) >= LEVEL for cell in tested)
     return f"{text} {agree} of {len(tested)} counts agree with the published ones." if tested else text
@@ -155,7 +158,8 @@ def _problems(results: StudyResults) -> Section:
         rows.append([*row, format_si(median_executions(runs))])
     tests = (
         " Published counts are out of 100 runs. p: Fisher's exact test of both counts, two-sided; in brackets "
-        "Holm-adjusted for the problems. Arrows: the adjusted p-value is below 0.05."
+        "Holm-adjusted for the problems; tests are made when all runs are done. Arrows: the adjusted p-value is below "
+        "0.05."
     )
     text = (
         "Runs with a program that solves all training cases, and runs whose program also solves all test cases, as it "
@@ -170,7 +174,9 @@ def _formatted(cell: SuiteCell) -> list[str]:
     here = f"{cell.count}/{cell.runs}"
     if cell.published is None:
         return [here, "–", ""]
-    mark = "" if (cell.adjusted or 0.0) >= LEVEL else " ↑" if cell.count / cell.runs > cell.published / 100 else " ↓"
+    if cell.adjusted is None:
+        return [here, f"{cell.published:g}", ""]
+    mark = "" if cell.adjusted >= LEVEL else " ↑" if cell.count / cell.runs > cell.published / 100 else " ↓"
     return [f"{here}{mark}", f"{cell.published:g}", f"{format_p(cell.p_value)} ({format_p(cell.adjusted)})"]
 
 
@@ -192,13 +198,15 @@ def _methods(results: StudyResults) -> Section | None:
                 continue
             gained, lost, difference, bounds, p = paired_outcomes(pairs)
             lines.append(([*row, format_points(difference, bounds), f"+{gained} −{lost}"], p))
-        adjusted = holm([p for _, p in lines])
-        rows += [[*row, format_p(p), format_p(q)] for (row, p), q in zip(lines, adjusted, strict=True)]
+        adjusted = zip(lines, holm([p for _, p in lines]), strict=True)
+        rows += [
+            [*row, *((format_p(p), format_p(q)) if is_complete(results) else ("", ""))] for (row, p), q in adjusted
+        ]
     header = ["measure", "method", "runs", "difference, points (95 %)", "gained and lost", "McNemar p", "Holm"]
     text = (
         "Runs of all problems together. The difference from lexicase is paired by problem and seed (Agresti and Min); "
         "gained and lost are the pairs in which only this method, or only lexicase, has the property. McNemar's exact "
-        "test, two-sided, Holm-adjusted for the methods."
+        "test, two-sided, Holm-adjusted for the methods; made when all runs are done."
     )
     return Section("methods", "Methods over all problems", text, table=Table(header, rows))
 
