@@ -26,6 +26,7 @@ using Indices = In<std::int64_t>;
 struct Runs {
   FastPlan plan;
   std::optional<In<double>> epsilon;
+  std::optional<In<double>> solved;
   IndexArrayPool room;
   std::unique_ptr<FastRun> spare;
   std::int64_t calls_done = 0;
@@ -155,21 +156,23 @@ void bind_run(nb::module_& m) {
       .def(
           "__init__",
           [](Runs* self, std::int64_t n_cases, int order, int bias, double w_min,
-             const std::optional<In<double>>& epsilon, bool mad, std::int64_t lookahead, std::int64_t least_block,
-             std::int64_t most_pairs, std::int64_t depth, bool random_depth) {
+             const std::optional<In<double>>& epsilon, bool mad, const std::optional<In<double>>& solved, bool maximize,
+             std::int64_t lookahead, std::int64_t least_block, std::int64_t most_pairs, std::int64_t depth,
+             bool random_depth) {
             FastPlan plan;
             plan.order = static_cast<OrderKind>(order);
-            plan.rule = {static_cast<PoolBias>(bias), w_min, w_min, epsilon ? epsilon->data() : nullptr, mad};
+            plan.rule = {static_cast<PoolBias>(bias),       w_min,   w_min, epsilon ? epsilon->data() : nullptr, mad,
+                         solved ? solved->data() : nullptr, maximize};
             plan.cases = n_cases;
             plan.lookahead = lookahead;
             plan.least_block = least_block;
             plan.most_pairs = most_pairs;
             plan.depth = depth;
             plan.random_depth = random_depth;
-            new (self) Runs{plan, epsilon, {}, nullptr, 0};
+            new (self) Runs{plan, epsilon, solved, {}, nullptr, 0};
           },
-          "n_cases"_a, "order"_a, "bias"_a, "w_min"_a, "epsilon"_a.none(), "mad"_a, "lookahead"_a, "least_block"_a,
-          "most_pairs"_a, "depth"_a, "random_depth"_a)
+          "n_cases"_a, "order"_a, "bias"_a, "w_min"_a, "epsilon"_a.none(), "mad"_a, "solved"_a.none(), "maximize"_a,
+          "lookahead"_a, "least_block"_a, "most_pairs"_a, "depth"_a, "random_depth"_a)
       .def(
           "select",
           [](Runs& self, ErrorCache& cache, const Out<double>& weights, std::uint64_t version, double w_max,

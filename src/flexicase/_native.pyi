@@ -108,6 +108,8 @@ class FastRun:
         w_min: float,
         epsilon: NDArray[float64] | None,
         mad: bool,
+        solved: NDArray[float64] | None,
+        maximize: bool,
         lookahead: int,
         least_block: int,
         most_pairs: int,

@@ -104,6 +104,12 @@ def test_selects_the_same_parents(make) -> None:
     s = fx.FastLexicase(40, seed=3).select(evaluate, 12, 5)
     assert s.indices.tolist() == plain.indices.tolist()
     assert s.evaluations.tolist() == plain.evaluations.tolist()
+    highest = [
+        fx.FastLexicase(40, "lexicase", seed=3, maximize=True).select(given, 12, 5)
+        for given in (functions.difference, evaluate)
+    ]
+    assert highest[0].indices.tolist() == highest[1].indices.tolist() != plain.indices.tolist()
+    assert highest[0].evaluations.tolist() == highest[1].evaluations.tolist()
 
 
 @pytest.mark.parametrize(

@@ -207,7 +207,14 @@ def _selection() -> Iterator[Call]:
 def _partial() -> Iterator[Call]:
     method = fx.Lexicase(order=fx.Ranked("split"), epsilon=0.1)
     fast = {"n_cases": 3, "method": method, "default_weight": "min", "w_min": 0.5, "w_max": 9.0}
-    fast |= {"stop_on_all_fail": False, "lookahead": 2, "cache_bytes": 10_000, "seed": 1}
+    fast |= {
+        "stop_on_all_fail": False,
+        "lookahead": 2,
+        "cache_bytes": 10_000,
+        "seed": 1,
+        "maximize": True,
+        "solved": 1.0,
+    }
     run = {
         "evaluate": _evaluate,
         "n_individuals": 4,
@@ -296,9 +303,9 @@ def _fitness(individuals: Any, weights: Any) -> None:
 
 def _pictures() -> Iterator[Call]:
     funnel = {"errors": ERRORS, "methods": ["lexicase"], "n": 3, "seed": 1, "ax": None, "log": True, "distinct": False}
-    yield Call("funnel", _picture(plot.funnel), funnel)
+    yield Call("funnel", _picture(plot.funnel), funnel | {"maximize": False, "solved": 1.0})
     weights = {"errors": ERRORS, "method": "weighted-num-zeros", "ax": None, "sort": True}
-    yield Call("case_weights", _picture(plot.case_weights), weights)
+    yield Call("case_weights", _picture(plot.case_weights), weights | {"maximize": True, "solved": 1.0})
     selections = {"selections": {"a": fx.select(ERRORS, 3, seed=1)}, "ax": None, "distinct": False}
     yield Call("evaluations", _picture(plot.evaluations), selections)
     each = _picture(lambda selections: plot.evaluations({"a": selections}))

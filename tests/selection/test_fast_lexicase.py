@@ -278,6 +278,8 @@ def test_a_state_goes_on_where_it_was_taken(backend: str) -> None:
         ({"method": method_of(epsilon=0.5)}, r"epsilon=None, this one has epsilon=\[0.5, 0.5, 0.5\]$"),
         ({"n_cases": 4}, r"n_cases=3, this one has n_cases=4$"),
         ({"w_max": 9}, r"w_max=None, this one has w_max=9"),
+        ({"solved": 2}, r"solved=None, this one has solved=\[2.0, 2.0, 2.0\]$"),
+        ({"maximize": True, "solved": 0}, r"maximize=None, this one has maximize=True$"),
     ],
 )
 def test_a_state_of_another_selector_is_refused(settings: dict, message: str) -> None:
@@ -589,6 +591,15 @@ def test_errors_of_any_kind_of_number(kind) -> None:
         ({"lookahead": "all"}, ValueError, "lookahead must be one of 'auto', got 'all'"),
         ({"cache_bytes": -1}, ValueError, "cache_bytes must be at least 0, got -1"),
         ({"backend": "cuda"}, ValueError, "backend must be one of"),
+        ({"maximize": "yes"}, TypeError, "maximize must be True or False, got 'yes'"),
+        ({"maximize": True}, ValueError, "^solved must be the score that solves a case if maximize=True"),
+        (
+            {"maximize": True, "method": "lexicase", "stop_on_all_fail": True},
+            ValueError,
+            "^solved must be the score that solves a case if maximize=True",
+        ),
+        ({"solved": [1, 2]}, ValueError, r"solved must have one number per case: .*\(5,\), got \(2,\)"),
+        ({"solved": np.nan}, ValueError, "solved must be a number or one number per case, got NaN"),
     ],
 )
 def test_wrong_settings_are_refused(arguments: dict, error: type[Exception], message: str) -> None:
@@ -881,3 +892,51 @@ def test_wrong_labels_are_refused() -> None:
             fast.select(zero_division, 3, same_as=labels)
     with pytest.raises(ValueError, match="same_as must be None with a SimulatedCluster"):
         fast.select(SimulatedCluster(SyntheticPopulation(3, 5), 1, pair_seconds=1.0), 3, same_as=[1, 1, 2])
+
+
+@pytest.mark.parametrize("bias", ["num_nonzeros", "num_zeros", "split", spread])
+@pytest.mark.parametrize("epsilon", [None, 1.0, "mad-dynamic"])
+@pytest.mark.parametrize("order", DRAW)
+def test_scores_are_errors_upside_down(order: str, epsilon, bias, backend: str) -> None:
+    errors = np.random.default_rng(5).integers(0, 4, (25, 40))
+    best = np.arange(40.0)  # a different score solves each case
+    options = {"seed": 2, "backend": None if bias is spread else backend}
+    for stop in (False, True):
+        if stop and backend == "native":
+            continue
+        method = method_of(order, bias, epsilon)
+        plain = fx.FastLexicase(40, method, stop_on_all_fail=stop, **options)
+        scored = fx.FastLexicase(40, method, stop_on_all_fail=stop, maximize=True, solved=best, **options)
+        for _ in range(3):
+            s, t = plain.select(Evaluator(errors), 25, 4), scored.select(Evaluator(best - errors), 25, 4)
+            assert outcome(s) == outcome(t)
+            assert s.pairs.tolist() == t.pairs.tolist()
+            assert plain.weights.tolist() == scored.weights.tolist()
+
+
+def test_what_counts_as_solved_changes_weights_not_the_order_of_errors(backend: str) -> None:
+    """Scores beyond the one that solves a case count as solved, and still beat it."""
+    for errors, options in [
+        ([[-3.0], [-2.0], [-1.0], [5.0]], {"solved": -2}),
+        ([[3.0], [2.0], [1.0], [-5.0]], {"solved": 2, "maximize": True}),
+    ]:
+        fast = fx.FastLexicase(1, "weighted-num-nonzeros", seed=1, backend=backend, **options)
+        assert fast.select(Evaluator(errors), 4, 5).indices.tolist() == [0] * 5
+        assert fast.weights.tolist() == [3.0]  # two of four do not solve it, plus one
+    plain = fx.FastLexicase(1, "weighted-num-nonzeros", seed=1, backend=backend)
+    plain.select(Evaluator([[-1.0], [0.0], [2.0]]), 3)
+    assert plain.weights.tolist() == [3.0]  # without solved, an error below 0 is not solved
+
+
+def test_no_two_scores_become_equal(backend: str) -> None:
+    fast = fx.FastLexicase(1, seed=1, maximize=True, solved=1.0, backend=backend)
+    assert fast.select(Evaluator([[0.0], [1e-300], [-np.inf]]), 3, 4).indices.tolist() == [1] * 4
+
+
+def test_known_scores_go_in_and_come_out(backend: str) -> None:
+    scores = np.random.default_rng(1).random((6, 9))
+    options = {"maximize": True, "solved": 1, "seed": 1, "backend": backend}
+    fast = fx.FastLexicase(9, **options)
+    expected = outcome(fx.FastLexicase(9, **options).select(Evaluator(scores), 6, 20))
+    assert outcome(fast.select(zero_division, 6, 20, known=scores)) == expected
+    assert fast.known_errors().tolist() == scores.tolist()

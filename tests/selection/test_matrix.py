@@ -481,6 +481,11 @@ def test_every_entry_point_maximizes() -> None:
     )
     assert a.tolist() == b.tolist()
     assert fx.advise(4, 4, 1, errors=scores, **options).share == fx.advise(4, 4, 1, errors=errors).share
+    c, d = (
+        fx.FastLexicase(e.shape[1], method, seed=1, **o).select(lambda i, c, e=e: e[np.ix_(i, c)], len(e), 50)
+        for e, o in ((scores, options), (errors, {}))
+    )
+    assert c.indices.tolist() == d.indices.tolist()
 
 
 def test_a_matrix_is_freed_without_the_garbage_collector() -> None:

@@ -15,6 +15,8 @@ struct PoolRule {
   double w_max = 1.0;
   const double* epsilon = nullptr;  // (cases,) or none
   bool mad = false;                 // the pool's median absolute deviation instead
+  const double* solved = nullptr;   // (cases,) errors up to these are; none: those that are 0
+  bool maximize = false;            // the evaluator gives scores, which are errors once negated
 };
 
 struct Block {
@@ -38,7 +40,8 @@ class Replay {
  public:
   explicit Replay(const PoolRule& rule) : rule_(rule) {}
   void set_largest(double w_max) { rule_.w_max = w_max; }
-  Replayed run(const Block& block, double* weights, std::vector<std::int64_t>& survivors);
+  // Turns scores of the block into errors.
+  Replayed run(Block& block, double* weights, std::vector<std::int64_t>& survivors);
 
  private:
   double limit(const double* errors, double best, std::int64_t at_case, const std::vector<std::int64_t>& pool);

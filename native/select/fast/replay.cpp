@@ -25,16 +25,22 @@ double Replay::metric(std::int64_t zeros, std::int64_t size) const {
   }
 }
 
-Replayed Replay::run(const Block& block, double* weights, std::vector<std::int64_t>& survivors) {
+Replayed Replay::run(Block& block, double* weights, std::vector<std::int64_t>& survivors) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
   Replayed out;
+  if (rule_.maximize) {
+    for (double& error : block.errors) error = 0.0 - error;
+  }
   for (std::size_t j = 0; j < block.cases.size() && survivors.size() > 1; ++j) {
     const std::int64_t c = block.cases[j];
     const double* errors = block.errors.data() + static_cast<std::int64_t>(j) * block.rows;
-    double best = std::numeric_limits<double>::infinity();
+    const double least = rule_.solved == nullptr ? 0.0 : -infinity;
+    const double most_solved = rule_.solved == nullptr ? 0.0 : rule_.solved[c];
+    double best = infinity;
     std::int64_t zeros = 0;
     for (const std::int64_t row : survivors) {
       best = errors[row] < best ? errors[row] : best;
-      zeros += errors[row] == 0.0;
+      zeros += errors[row] >= least && errors[row] <= most_solved;
     }
     const auto size = static_cast<std::int64_t>(survivors.size());
     weights[c] = std::min(std::max(metric(zeros, size) + 1.0, rule_.w_min), rule_.w_max);

@@ -20,6 +20,7 @@ from flexicase.evaluation._protocol import EvaluationError
 
 Indices = NDArray[np.int64]
 CASES_AHEAD = 16
+PossibleSurvivors = Callable[[int, NDArray[np.float64]], NDArray[np.bool_]]
 
 
 @dataclass(slots=True, eq=False)
@@ -49,11 +50,11 @@ class CaseColumn:
         missing = np.isnan(self.errors) & ~self.submitted
         return missing if self.expected is None else missing & self.expected
 
-    def possible_survivors(self, epsilon: float) -> NDArray[np.bool_]:
-        """(pool,) expected candidates that may pass: none is known to be better by more than ``epsilon``."""
-        expected = np.ones(len(self.errors), dtype=bool) if self.expected is None else self.expected
-        limit = float(np.fmin.reduce(self.errors[expected])) + epsilon
-        return expected & ~(self.errors > limit)
+    def survivors(self, possible: PossibleSurvivors) -> NDArray[np.bool_]:
+        """(pool,) expected candidates that may survive the case."""
+        expected = np.ones(len(self.errors), dtype=bool) if self.expected is None else self.expected.copy()
+        expected[expected] = possible(self.case, self.errors[expected])
+        return expected
 
     def filter_rows(self, rows: Indices) -> None:
         """Keep (k,) rows."""
@@ -99,8 +100,8 @@ class InFlight:
 class PrefetchedBlocks(Blocks):
     """Blocks of one event from an evaluator that works on many batches at a time.
 
-    ``lookahead`` limits the cases worked on at the same time; ``max_epsilon`` is the most by which a survivor of a case
-    may exceed the best.
+    ``lookahead`` limits the cases worked on at the same time; ``possible`` tells which candidates may survive a case,
+    given what is known of their errors.
     """
 
     def __init__(
@@ -111,11 +112,11 @@ class PrefetchedBlocks(Blocks):
         in_flight: InFlight,
         pool: Indices,
         *,
-        max_epsilon: Callable[[int], float],
+        possible: PossibleSurvivors,
     ) -> None:
         super().__init__(sizer)
         self._order, self._in_flight, self._candidates = order, in_flight, pool
-        self._max_epsilon = max_epsilon
+        self._possible = possible
         self._max_ahead = lookahead if isinstance(lookahead, int) else None
         self._columns: list[CaseColumn] = []
         self._by_case: dict[int, CaseColumn] = {}
@@ -205,7 +206,7 @@ class PrefetchedBlocks(Blocks):
             column = self._columns[position]
             if position and column.expected is None:
                 before = self._columns[position - 1]
-                column.expected = before.possible_survivors(self._max_epsilon(before.case))
+                column.expected = before.survivors(self._possible)
             if column.expected is not None and np.count_nonzero(column.expected) == 1:
                 return  # the event will have ended
             yield column

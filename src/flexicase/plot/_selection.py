@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase._checks import check_count, check_flag, check_text, require_package, shown
+from flexicase._checks import as_number_array, check_count, check_flag, check_text, require_package, shown
 from flexicase.plot._style import BLACK, BLUE, DOTTED, OTHER_COLOURS, RED, style
 from flexicase.rng import check_seed
 from flexicase.selection.lexicase import Lexicase
@@ -41,6 +41,8 @@ def funnel(
     ax: Axes | None = None,
     log: bool = True,
     distinct: bool = False,
+    maximize: bool = False,
+    solved: ArrayLike | None = None,
 ) -> Axes:
     """Draw the mean size of the pool against the number of cases used.
 
@@ -52,6 +54,8 @@ def funnel(
         ax: Where to draw; a new figure by default.
         log: Whether the pool size has a logarithmic axis.
         distinct: Count one individual per distinct error vector.
+        maximize: Whether ``errors`` are scores, of which higher is better.
+        solved: What counts as solved for biases, as for `flexicase.select`.
 
     Returns:
         The axes; the legend gives the mean evaluations per event.
@@ -64,12 +68,14 @@ def funnel(
         'cases used'
     """
     n, log, distinct = check_count(n, "n", 1), check_flag(log, "log"), check_flag(distinct, "distinct")
-    labelled, matrix, key = _labelled(methods), ErrorMatrix.from_array(errors).values, check_seed(seed)
+    labelled, values, key = _labelled(methods), as_number_array(errors, "errors"), check_seed(seed)
+    better: Any = {"maximize": maximize, "solved": solved}
+    ErrorMatrix.from_array(values, **better)
     ax = _axes(ax)
     curves = []
     for i, (label, method) in enumerate(labelled.items()):
-        curves.append(trace(matrix, min(n, CURVE_EVENTS), method, seed=key).mean_pool(distinct=distinct))
-        counts = _counts(select(matrix, n, method, seed=key), label, distinct)
+        curves.append(trace(values, min(n, CURVE_EVENTS), method, seed=key, **better).mean_pool(distinct=distinct))
+        counts = _counts(select(values, n, method, seed=key, **better), label, distinct)
         ax.plot(curves[-1], label=f"{label}  ({counts.mean():,.0f} evaluations)", **_style(label, i))
     ax.set_xlim(0, max(map(_settled, curves), default=1))
     if log:
@@ -87,6 +93,8 @@ def case_weights(
     *,
     ax: Axes | None = None,
     sort: bool = True,
+    maximize: bool = False,
+    solved: ArrayLike | None = None,
 ) -> Axes:
     """Draw the weight of each case and its probability of coming first.
 
@@ -95,6 +103,8 @@ def case_weights(
         method: A lexicase method with a weighted or ranked order, whose bias is drawn.
         ax: Where to draw; a new figure by default.
         sort: Put the heaviest case first instead of keeping the columns' order.
+        maximize: Whether ``errors`` are scores, of which higher is better.
+        solved: What counts as solved, as for `flexicase.select`.
 
     Returns:
         The axes of the probabilities; the weights are bars on a second axis.
@@ -110,7 +120,7 @@ def case_weights(
     if not isinstance(chosen, Lexicase) or isinstance(chosen.order, Uniform):
         raise TypeError(f"method must be a lexicase method with a weighted or ranked order, got {shown(method)}")
     bias = chosen.order.bias
-    weights = resolve_weights(bias, ErrorMatrix.from_array(errors).statistics)
+    weights = resolve_weights(bias, ErrorMatrix.from_array(errors, maximize=maximize, solved=solved).statistics)
     ax = _axes(ax)
     weighted, ranked = (first_case_probabilities(kind, weights) for kind in (OrderKind.WEIGHTED, OrderKind.RANKED))
     order = np.argsort(-weights, kind="stable") if sort else np.arange(len(weights))

@@ -19,6 +19,7 @@ from flexicase.rng import Key
 from flexicase.selection._reference import MaxCases
 from flexicase.selection.epsilon import MadEpsilon, median_absolute_deviation
 from flexicase.selection.lexicase import Lexicase
+from flexicase.selection.matrix import SOLVED_NEEDED, check_solved
 from flexicase.selection.methods import methods, resolve_method
 from flexicase.selection.orders import OrderKind, Uniform
 from flexicase.selection.protocol import Backend, Method, resolve_backend
@@ -31,7 +32,8 @@ NATIVE_BIASES = {"num_nonzeros": 0, "num_zeros": 1, "split": 2}
 class EventSettings:
     """What all events of a selector share; ``epsilon`` is (n_cases,) or None, ``mad`` takes it from the pool.
 
-    ``max_cases`` is as for `Lexicase`.
+    ``max_cases`` is as for `Lexicase`. An evaluator's answers are scores if ``maximize``. ``solved`` is (n_cases,) the
+    largest error that counts as solved, of scores their negative; None: an error of exactly 0.
     """
 
     order: OrderKind
@@ -41,6 +43,25 @@ class EventSettings:
     block_bytes: int
     stop_on_all_fail: bool
     max_cases: MaxCases = None
+    maximize: bool = False
+    solved: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        computes = self.stop_on_all_fail or self.order != OrderKind.UNIFORM
+        if self.maximize and self.solved is None and computes:
+            raise ValueError(SOLVED_NEEDED)
+
+    def as_errors(self, answers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The errors that an evaluator's answers are, NaN where those are."""
+        return 0.0 - answers if self.maximize else answers
+
+    def above_solved(self, case: int, errors: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(pool,) how far the errors on a case are above what counts as solved."""
+        if self.solved is None:
+            return errors
+        limit = self.solved[case]
+        with np.errstate(invalid="ignore", over="ignore"):
+            return np.where(errors <= limit, 0.0, errors - limit)
 
     def epsilon_for(self, case: int, errors: NDArray[np.float64]) -> float | None:
         """How much worse than the best a survivor may be, given the (pool,) errors on a case."""
@@ -48,11 +69,11 @@ class EventSettings:
             return median_absolute_deviation(errors)
         return None if self.epsilon is None else float(self.epsilon[case])
 
-    def max_epsilon(self, case: int) -> float:
-        """Upper bound of `epsilon_for` over all pools."""
-        if self.mad:
-            return math.inf
-        return 0.0 if self.epsilon is None else float(self.epsilon[case])
+    def possible_survivors(self, case: int, answers: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """(pool,) candidates that may survive a case, given their answers on it, NaN where unknown."""
+        errors = self.as_errors(answers)
+        epsilon = math.inf if self.mad else 0.0 if self.epsilon is None else float(self.epsilon[case])
+        return ~(errors > float(np.fmin.reduce(errors)) + epsilon)
 
 
 class CallOptions(NamedTuple):
@@ -144,6 +165,8 @@ def native_runner(settings: EventSettings, weights: CaseWeights) -> FastRun:
         weights.w_min,
         settings.epsilon,
         settings.mad,
+        settings.solved,
+        settings.maximize,
         code,
         min_cases,
         BlockSizer(lookahead, settings.block_bytes).max_pairs,
@@ -187,6 +210,14 @@ def fixed_epsilon(epsilon: Any, n_cases: int) -> NDArray[np.float64] | None:
     return per_case(epsilon, n_cases, "epsilon")
 
 
+def largest_solved_error(solved: Any, n_cases: int, maximize: bool) -> NDArray[np.float64] | None:
+    """(n_cases,) the largest error that counts as solved, from a number or one per case; None if it is 0 alone."""
+    if solved is None:
+        return None
+    limit = check_solved(solved, n_cases)
+    return 0.0 - limit if maximize else limit
+
+
 def recorded_settings(settings: EventSettings, weights: CaseWeights, w_max: float | None) -> dict[str, Any]:
     """What a state records of the selector, as plain values; ``w_max`` is the argument, not the bound in use."""
     bias, epsilon = weights.bias, settings.epsilon
@@ -200,7 +231,9 @@ def recorded_settings(settings: EventSettings, weights: CaseWeights, w_max: floa
         "epsilon": "mad-dynamic" if settings.mad else None if epsilon is None else epsilon.tolist(),
         "stop_on_all_fail": settings.stop_on_all_fail,
     }
-    return recorded if settings.max_cases is None else recorded | {"max_cases": settings.max_cases}
+    solved = None if settings.solved is None else settings.solved.tolist()
+    later = {"max_cases": settings.max_cases, "maximize": settings.maximize or None, "solved": solved}
+    return recorded | {name: value for name, value in later.items() if value is not None}
 
 
 def check_state(

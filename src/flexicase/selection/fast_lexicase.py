@@ -28,6 +28,7 @@ from flexicase.selection._fast_events import (
     check_state,
     choose_backend,
     fixed_epsilon,
+    largest_solved_error,
     native_runner,
     partial_method,
     recorded_settings,
@@ -61,12 +62,14 @@ def run_event(
         if found is None:
             ended = reason_to_stop(blocks, cases_used == len(weights.values))
             break
-        case, errors, computed_now = found
+        case, answers, computed_now = found
+        errors = settings.as_errors(answers)
+        above_solved = settings.above_solved(case, errors)
         evaluations += len(pool)
         cases_used += 1
         pairs_used += int(np.count_nonzero(computed_now))
-        weights.values[case] = weights.weight_of(errors)  # update the weight of the case
-        if settings.stop_on_all_fail and errors.all():
+        weights.values[case] = weights.weight_of(above_solved)  # update the weight of the case
+        if settings.stop_on_all_fail and above_solved.all():
             pool, ended = everyone, Ended.ALL_FAILED
             break
         pool = pool[survivors(errors, settings.epsilon_for(case, errors))]  # keep the best candidates
@@ -93,8 +96,8 @@ def run_in_python(batch: EventBatch) -> None:
         if in_flight is None:
             blocks: Blocks = SequentialBlocks(order, sizer, batch.cache, evaluate, batch.budget)
         else:
-            look, limit = settings.lookahead, settings.max_epsilon
-            blocks = PrefetchedBlocks(order, sizer, look, in_flight, everyone, max_epsilon=limit)
+            shared = (settings.lookahead, in_flight, everyone)
+            blocks = PrefetchedBlocks(order, sizer, *shared, possible=settings.possible_survivors)
         batch.counts[:, i], batch.ended[i] = run_event(batch, event, everyone, blocks)
 
 
@@ -114,8 +117,11 @@ class FastLexicase:
         w_min: Smallest weight, above 0.
         w_max: Largest weight; by default the largest number of individuals in any call of `select`, plus 1. Cases at
             the largest weight rise with it under ``default_weight="max"``; before the first call they are infinite.
-        stop_on_all_fail: Whether a case that no candidate solves (error 0) ends the event with a random choice from the
-            whole population (`Ended.ALL_FAILED`).
+        stop_on_all_fail: Whether a case that no candidate solves ends the event with a random choice from the whole
+            population (`Ended.ALL_FAILED`).
+        maximize: Whether evaluator, ``known`` and `known_errors` give scores, of which higher is better.
+        solved: What solves a case, for biases and ``stop_on_all_fail``: errors up to this number, or scores from it on;
+            one number, or one per case, compared as float64. None: an error of exactly 0.
         lookahead: ``"auto"`` grows the blocks while cases filter out no candidate; an int computes that many cases at a
             time. Evaluators that work on many batches at a time, such as `RayEvaluator`, are kept busy that far ahead.
         cache_bytes: Memory for blocks and cached errors.
@@ -145,6 +151,8 @@ class FastLexicase:
         w_min: float = 1.0,
         w_max: float | None = None,
         stop_on_all_fail: bool = False,
+        maximize: bool = False,
+        solved: ArrayLike | None = None,
         lookahead: Literal["auto"] | int = "auto",
         cache_bytes: int = CACHE_BYTES,
         seed: Seed = None,
@@ -164,6 +172,8 @@ class FastLexicase:
             block_bytes=self._cache_bytes // BLOCK_SHARE,
             stop_on_all_fail=check_flag(stop_on_all_fail, "stop_on_all_fail"),
             max_cases=chosen.max_cases,
+            maximize=check_flag(maximize, "maximize"),
+            solved=largest_solved_error(solved, self.n_cases, maximize),
         )
         self._asked_backend = backend
         self._backend = self._plain_backend = choose_backend(backend, self._not_native())
@@ -261,8 +271,7 @@ class FastLexicase:
         If the call fails or is interrupted, the selector is as it was before.
 
         Args:
-            evaluate: ``evaluate(individuals, cases)`` gives the (m, b) errors of (m,) individuals on (b,) cases, lower
-                is better.
+            evaluate: ``evaluate(individuals, cases)`` gives (m, b) errors or scores of (m,) individuals on (b,) cases.
             n_individuals: Size of the population; individuals are 0 … n_individuals - 1.
             n: Number of parents.
             seed: Draws for this call alone, its events counted from 0. None: the selector's own stream goes on.

@@ -17,6 +17,10 @@ BLOCK_ENTRIES = 1 << 20
 NanPolicy: TypeAlias = Literal["raise", "worst"]
 NAN_HINT = 'nan="worst" counts it as the worst error'
 CASES_PER_CHUNK = 256
+SOLVED_NEEDED = (
+    "solved must be the score that solves a case if maximize=True and the method computes with errors, "
+    "as biases do, got None"
+)
 
 
 @dataclass(frozen=True)
@@ -173,10 +177,7 @@ class ErrorMatrix:
     def _above_solved(self) -> ErrorMatrix:
         assert self.solved is not None
         if np.isnan(self.solved).any():
-            raise ValueError(
-                "solved must be the score that solves a case if maximize=True and the method computes with errors, "
-                "as biases do, got None"
-            )
+            raise ValueError(SOLVED_NEEDED)
         self.check_float64("solved")
         errors = self.values.astype(np.float64)
         with np.errstate(invalid="ignore", over="ignore"):
@@ -224,9 +225,8 @@ def _lower_is_better(
     values: NDArray[Any], maximize: bool, solved: ArrayLike | None
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
     """Errors, and those that count as solved, from errors or from scores, of which no two become equal."""
-    limit = per_case(np.nan if solved is None else solved, values.shape[1], "solved")
-    if solved is not None and np.isnan(limit).any():
-        raise ValueError("solved must be a number or one number per case, got NaN")
+    n_cases = values.shape[1]
+    limit = np.full(n_cases, np.nan) if solved is None else check_solved(solved, n_cases)
     if values.dtype.kind == "f":  # the limit is rounded as the values were, so that a score of 0.9 reaches 0.9
         limit = limit.astype(values.dtype).astype(np.float64)
         return (0.0 - values, 0.0 - limit) if maximize else (values, limit)
@@ -237,6 +237,14 @@ def _lower_is_better(
         raise ValueError(f"errors must not have integers beyond 2**53 if solved is given, got {largest}")
     unsigned = values.view(f"u{values.dtype.itemsize}")  # where the difference of any two values fits
     return np.array(largest, values.dtype).view(unsigned.dtype) - unsigned, largest - limit
+
+
+def check_solved(solved: Any, n_cases: int) -> NDArray[np.float64]:
+    """(n_cases,) what counts as solved, from a number or one per case."""
+    limit = per_case(solved, n_cases, "solved")
+    if np.isnan(limit).any():
+        raise ValueError("solved must be a number or one number per case, got NaN")
+    return limit
 
 
 def _as_numeric(errors: Any) -> NDArray[Any]:
