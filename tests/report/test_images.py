@@ -11,7 +11,15 @@ import pytest
 from flexicase.experiments.results import FinishedRun, StudyResults
 from flexicase.experiments.spec import read_spec
 from flexicase.report._curves import last_curve
-from flexicase.report._images import accuracy_differences, compare, image_sections, last_total, tail_shares, typical
+from flexicase.report._images import (
+    accuracy_differences,
+    compare,
+    image_sections,
+    image_verdict,
+    last_total,
+    tail_shares,
+    typical,
+)
 from flexicase.report.claims import image_claims
 
 HARD_MAX, HARD_MIN = (f"weighted-num-nonzeros default_weight={weight}" for weight in ("max", "min"))
@@ -20,6 +28,8 @@ METHODS = ("lexicase", HARD_MAX, HARD_MIN, SPLIT)
 FACTORS = dict(zip(METHODS, (1.0, 0.5, 0.6, 0.45), strict=True))
 GENERATIONS = 80
 SPEC = 'name = "known"\nkind = "image"\nproblems = ["digits"]\nmethods = ["lexicase"]\nseeds = 8'
+
+UNTIL = " The study is not complete, so nothing is tested yet."
 
 
 def run(method: str, seed: int) -> FinishedRun:
@@ -107,6 +117,21 @@ def test_shares_of_the_last_tenth_and_paired_accuracies(results):
 def test_tests_of_a_table_are_adjusted_together(results):
     rows = next(part.table.rows for part in image_sections(results) if part.id == "ratios")
     assert [row[5:] for row in rows[1:]] == [["0.008", "0.023"]] * 3  # 2 / 2**8, times three
+
+
+def test_an_unfinished_study_is_not_tested(results):
+    """A test that was planned for all runs must not be looked at before they are done."""
+    unfinished = replace(results, planned=len(results.runs) + 1)
+    parts = {part.id: part for part in image_sections(unfinished)}
+    assert image_claims(unfinished) == []
+    assert image_verdict(unfinished) == f"32 of 33 runs are done.{UNTIL}"
+    assert [row[3:] for row in parts["ratios"].table.rows[1:]] == [
+        [row[3], "8/8", "", ""] for row in parts["ratios"].table.rows[1:]
+    ]
+    assert {row[5] for row in parts["accuracy"].table.rows} == {""}
+    for name in ("ratios", "typical", "accuracy"):
+        assert parts[name].text.endswith(UNTIL)
+        assert UNTIL not in {part.id: part for part in image_sections(results)}[name].text
 
 
 def test_tables_hold_the_known_numbers(results):

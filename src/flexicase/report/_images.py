@@ -15,7 +15,7 @@ from flexicase.report import _paper as paper
 from flexicase.report._curves import LAST, WINDOW, last_curve, mean_curve, totals
 from flexicase.report._paper import BASELINE
 from flexicase.report._sections import Section, Table, charts_of, curve_lines, quartiles, table_of
-from flexicase.report._successes import format_p
+from flexicase.report._successes import format_p, is_complete, until_complete
 from flexicase.report.statistics import MIN_PAIRS, PairedRatio, adjusted_ratios, mean_interval, paired_ratio, z_test
 from flexicase.selection.protocol import Ended
 
@@ -98,6 +98,11 @@ def image_sections(results: StudyResults) -> list[Section]:
     return [part for part in parts if part.charts or part.table]
 
 
+def image_verdict(results: StudyResults) -> str:
+    """What there is to say while runs are missing."""
+    return f"{len(results.runs)} of {results.planned} runs are done.{until_complete(results)}"
+
+
 def _pretraining(results: StudyResults) -> Section:
     """The accuracies of the network that all runs of a seed start from."""
     found: dict[tuple[str, int], list[float]] = {}
@@ -157,7 +162,8 @@ def _ratios(results: StudyResults, name: str, measure: Callable[[list[FinishedRu
         against = [""] * 4
         if method in tested[problem]:
             ratio, p = tested[problem][method]
-            against = [str(ratio), f"{ratio.lower}/{ratio.seeds}", format_p(ratio.p_value), format_p(p)]
+            values = (ratio.p_value, p) if is_complete(results) else (None, None)
+            against = [str(ratio), f"{ratio.lower}/{ratio.seeds}", *map(format_p, values)]
         return [quartiles(measure(runs)), *against]
 
     tested = {
@@ -169,6 +175,7 @@ def _ratios(results: StudyResults, name: str, measure: Callable[[list[FinishedRu
         f"{meaning} Medians over the runs with quartiles in brackets. Ratio: geometric mean over the seeds of the "
         "measure divided by that of plain gradient lexicase with the same seed, with Student's interval on the "
         "logarithms. p: Wilcoxon signed-rank test, two-sided; Holm p: adjusted over the methods."
+        + until_complete(results)
     )
     header = [column, "ratio to plain (95 %)", "fewer in", "p", "Holm p"]
     has_values = any(measure(results.runs_of(p, m)).size for p in results.problems for m in results.methods(p))
@@ -179,11 +186,12 @@ def _accuracy(results: StudyResults) -> Section:
     def cells(problem: str, method: str, runs: list[FinishedRun]) -> list[str]:
         right, trials = _pooled(runs)
         base = _pooled(results.runs_of(problem, BASELINE))
-        tested = method != BASELINE and base[1] > 0
+        compared = method != BASELINE and base[1] > 0
+        tested = compared and is_complete(results)
         p = f"{z_test(right / trials, base[0] / base[1], trials)[1]:.3f}" if tested else ""
         accuracies = [100 * float(run.summary["accuracy"]) for run in runs]
         spread = f"{min(accuracies):.2f}–{max(accuracies):.2f}" if len(runs) > 1 else ""
-        points = accuracy_differences(results, problem, method) if tested else np.array([])
+        points = accuracy_differences(results, problem, method) if compared else np.array([])
         paired = format_mean(points) if points.size >= MIN_PAIRS else ""
         published = [] if different else [_published(method)]
         return [f"{100 * right / trials:.2f}", spread, paired, p, *published]
@@ -195,7 +203,7 @@ def _accuracy(results: StudyResults) -> Section:
         "The last parent on the test cases. Difference: mean over the seeds of the accuracy minus that of plain "
         "gradient lexicase with the same seed, with Student's interval. The paper's test is a one-proportion z-test, "
         "left-tailed, of all runs of a method together; it counts the same test images many times and takes the "
-        "accuracy of plain as known, so it is given for comparison only."
+        "accuracy of plain as known, so it is given for comparison only." + until_complete(results)
     )
     return Section("accuracy", "Accuracy", text, table=table_of(results, header, cells, "data"))
 

@@ -14,7 +14,7 @@ from flexicase.report import _paper as paper
 from flexicase.report._curves import COUNTS
 from flexicase.report._paper import BASELINE
 from flexicase.report._sections import Chart, Line, Section, Table, line_of, six_digits
-from flexicase.report._successes import NOT_TESTED, format_p, is_complete
+from flexicase.report._successes import format_p, is_complete, until_complete
 from flexicase.report.statistics import MIN_PAIRS, Interval, mcnemar, mean_interval
 
 #: Earlier comparisons do not count: the first populations are random programs.
@@ -91,8 +91,8 @@ def same_population_verdict(results: StudyResults) -> str:
             middle = f"median ratio {np.median([each.ratio for each in found]):.2f}"
             middle += f", p = {format_p(p)}" if is_complete(results) else ""
             parts.append(f"{paper.title(method)} on {fewer} of {fewer + more} ({label}; {middle})")
-    until = "" if is_complete(results) else f" {NOT_TESTED}"
-    return f"Problems with fewer evaluations than lexicase on the same populations: {'; '.join(parts)}.{until}"
+    counted = "Problems with fewer evaluations than lexicase on the same populations"
+    return f"{counted}: {'; '.join(parts)}.{until_complete(results)}"
 
 
 def _log_ratios(run: FinishedRun, method: str, count: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

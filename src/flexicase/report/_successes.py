@@ -11,7 +11,6 @@ from flexicase.report._sections import Section, Table, each
 from flexicase.report.statistics import Interval, fisher_exact, fisher_power, holm_of_known, paired_outcomes, wilson
 
 LEVEL = 0.05
-NOT_TESTED = "The study is not complete, so nothing is tested yet."
 NO_INTERVAL = Interval(float("nan"), float("nan"))
 
 
@@ -87,6 +86,11 @@ def _cell(problem: str, method: str, runs: list[FinishedRun], baseline: list[Fin
 def is_complete(results: StudyResults) -> bool:
     """Whether all runs of a study are done: a test that was planned for all is not made before."""
     return len(results.runs) == results.planned
+
+
+def until_complete(results: StudyResults) -> str:
+    """What a text that explains tests says at its end while runs are missing."""
+    return "" if is_complete(results) else " The study is not complete, so nothing is tested yet."
 
 
 def format_p(p: float | None) -> str:

@@ -17,7 +17,7 @@ from flexicase.report import _paper as paper
 from flexicase.report._curves import survival
 from flexicase.report._paper import BASELINE
 from flexicase.report._sections import Chart, Line, Section, Table, each, format_si, lines_of
-from flexicase.report._successes import LEVEL, NOT_TESTED, format_p, format_points, is_complete, success_section
+from flexicase.report._successes import LEVEL, format_p, format_points, is_complete, success_section, until_complete
 from flexicase.report.statistics import fisher_exact, holm, holm_of_known, paired_outcomes
 
 #: A study of more problems than this has the page of a suite.
@@ -137,7 +137,7 @@ def suite_verdict(results: StudyResults) -> str:
     counted = ", ".join(f"{sum(bool(r.summary.get(m)) for r in runs)} {name}" for m, name in MEASURES.items())
     text = f"{len(runs)} runs on {len(results.problems)} problems: {counted}."
     if not is_complete(results):
-        return f"{text} {NOT_TESTED}"
+        return text + until_complete(results)
     tested = [cell for cell in suite_cells(results) if cell.adjusted is not None]
     agree = sum((cell.adjusted or 0.0) >= LEVEL for cell in tested)
     return f"{text} {agree} of {len(tested)} counts agree with the published ones." if tested else text

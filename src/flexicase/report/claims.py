@@ -16,7 +16,15 @@ from flexicase.report._images import accuracy_differences, compare, format_mean,
 from flexicase.report._paper import BASELINE
 from flexicase.report._programs import evaluation_ratios
 from flexicase.report._sections import MIN_ACTIVE_RUNS, Section, Table
-from flexicase.report._successes import LEVEL, SuccessRate, count_agreement, format_p, pooled_test, success_table
+from flexicase.report._successes import (
+    LEVEL,
+    SuccessRate,
+    count_agreement,
+    format_p,
+    is_complete,
+    pooled_test,
+    success_table,
+)
 from flexicase.report.statistics import MIN_PAIRS, PairedRatio, adjusted_ratios, holm, mean_interval
 
 Verdict = Literal["reproduced", "not reproduced", "depends on the count", "not testable here"]
@@ -298,9 +306,12 @@ IMAGE_CONTRASTS = (
 def image_claims(results: StudyResults) -> list[Claim]:
     """The paper's claims about images, on each data set of a study.
 
-    A study of the end of training tests what its plan says: the four fast variants against plain, and accuracies.
+    A study of the end of training tests what its plan says: the four fast variants against plain, and accuracies. No
+    study is judged before all of its runs are done.
     """
-    found = []
+    found: list[Claim] = []
+    if not is_complete(results):
+        return found
     tail = is_tail(results)
     contrasts = [c for c in IMAGE_CONTRASTS if c[1] == BASELINE or not tail]
     measure, what = (last_total, "evaluations of the last 50 generations") if tail else (total, "total evaluations")

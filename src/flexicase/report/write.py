@@ -24,7 +24,7 @@ from flexicase.experiments._tables import is_timing
 from flexicase.experiments.results import FinishedRun, StudyResults, read_results
 from flexicase.report import _paper as paper
 from flexicase.report._curves import COUNTS, MAX_DRAWN, mean_curve
-from flexicase.report._images import image_sections, is_tail
+from flexicase.report._images import image_sections, image_verdict, is_tail
 from flexicase.report._programs import program_sections
 from flexicase.report._same_populations import same_population_sections, same_population_verdict
 from flexicase.report._sections import Section, View, charts_of, curve_lines, each, unique_name
@@ -71,6 +71,7 @@ IMAGES = Layout(
     "the image-classification study",
     image_sections,
     image_claims,
+    verdict=image_verdict,
     columns=("evaluations", "ended", "pairs", "forward_calls", "seconds_select", "seconds_train"),
     summary={"accuracy": int | float, "correct": int, "test_cases": int},
 )
