@@ -31,7 +31,10 @@ class CaseEvaluator(Protocol):
     """
 
     def __call__(self, individuals: NDArray[np.int64], cases: NDArray[np.int64], /) -> ArrayLike:
-        """The (m, b) errors of (m,) individuals on (b,) cases: lower is better, -inf is best; integers up to 2**53."""
+        """The (m, b) errors of (m,) individuals on (b,) cases: lower is better, -inf is best; integers up to 2**53.
+
+        They are scores, of which higher is better, for a `FastLexicase` with ``maximize=True``.
+        """
         ...
 
 

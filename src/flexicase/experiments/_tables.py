@@ -257,7 +257,7 @@ def check_rows(rows: Mapping[str, Any]) -> Rows:
     """Columns, each (n_steps,), as contiguous int64, float64 or bool arrays, masked where a value is missing."""
     columns = {name: _contiguous(values) for name, values in rows.items()}
     if not columns:
-        raise ValueError("rows: expected at least one column, got none")
+        raise ValueError("rows must have at least one column, got none")
     length = n_rows(columns)
     for name, values in columns.items():
         if values.dtype not in DTYPES:
