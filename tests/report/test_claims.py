@@ -1,5 +1,6 @@
 """A verdict must follow from the data: the same statement has to come out either way."""
 
+import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from flexicase.experiments.results import read_results
 from flexicase.experiments.spec import read_spec
 from flexicase.report._same_populations import savings
+from flexicase.report._suite import suite_verdict
 from flexicase.report.claims import RULES, RULES_AFTER, RULES_BEFORE, claims, claims_section, image_claims, verdict_line
 from tests.report.conftest import SPEC
 
@@ -184,8 +186,9 @@ def spec_of(folder):
 def test_the_readme_states_the_verdicts_of_every_study(paper_claims):
     text = " ".join((RESULTS.parent / "README.md").read_text(encoding="utf-8").split())
     images = [path.parent for path in RESULTS.glob("*/manifest.json") if 'kind = "image"' in spec_of(path.parent)]
-    assert images
-    for found in (paper_claims, *(image_claims(read_results(folder)) for folder in images)):
+    judged = [found for folder in images if (found := image_claims(read_results(folder)))]  # complete studies
+    assert judged
+    for found in (paper_claims, *judged):
         counts = Counter(claim.verdict for claim in found)
         numbers = [counts[v] for v in ("reproduced", "not reproduced", "depends on the count", "not testable here")]
         assert f"| {len(found)} | {' | '.join(map(str, numbers))} |" in text
@@ -199,3 +202,10 @@ def test_the_readme_states_the_medians_on_the_same_populations():
     ]
     expected = "median ratio to lexicase {:.2f}, or {:.2f} by the distinct count".format(*middles)
     assert expected in " ".join((RESULTS.parent / "README.md").read_text(encoding="utf-8").split())
+
+
+def test_the_readme_states_how_many_counts_agree_with_the_published_ones():
+    verdict = suite_verdict(read_results(RESULTS / "psb1-published"))
+    text = " ".join((RESULTS.parent / "README.md").read_text(encoding="utf-8").split())
+    agree = re.search(r"(\d+ of \d+ counts) agree with the published ones", verdict)
+    assert f"{agree[1]} on ten problems" in text

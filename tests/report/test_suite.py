@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from flexicase import problems
@@ -186,6 +187,9 @@ def test_nothing_is_tested_before_all_runs_are_done(export):
     whole = read_results(export)
     unfinished = replace(whole, runs=whole.runs[:-1])
     assert any(cell.adjusted is not None for cell in suite_cells(whole))
+    shares = [c for c in suite_cells(whole) if c.measure == "success" and c.adjusted is not None]
+    mean = np.mean([c.count / c.runs - c.published / c.published_runs for c in shares])
+    assert f"generalised simplified {100 * mean:+.0f} (" in suite_verdict(whole)
     assert all(cell.p_value is cell.adjusted is None for cell in suite_cells(unfinished))
     assert suite_verdict(unfinished).endswith("The study is not complete, so nothing is tested yet.")
     by_problem, by_method = suite_sections(unfinished)[:2]

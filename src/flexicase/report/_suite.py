@@ -18,7 +18,7 @@ from flexicase.report._curves import survival
 from flexicase.report._paper import BASELINE
 from flexicase.report._sections import Chart, Line, Section, Table, each, format_si, lines_of
 from flexicase.report._successes import LEVEL, format_p, format_points, is_complete, success_section, until_complete
-from flexicase.report.statistics import fisher_exact, holm, holm_of_known, paired_outcomes
+from flexicase.report.statistics import fisher_exact, holm, holm_of_known, mean_difference, paired_outcomes
 
 #: A study of more problems than this has the page of a suite.
 FEW_PROBLEMS = 3
@@ -140,7 +140,19 @@ def suite_verdict(results: StudyResults) -> str:
         return text + until_complete(results)
     tested = [cell for cell in suite_cells(results) if cell.adjusted is not None]
     agree = sum((cell.adjusted or 0.0) >= LEVEL for cell in tested)
-    return f"{text} {agree} of {len(tested)} counts agree with the published ones." if tested else text
+    if not tested:
+        return text
+    return f"{text} {agree} of {len(tested)} counts agree with the published ones. {_mean_differences(tested)}"
+
+
+def _mean_differences(cells: list[SuiteCell]) -> str:
+    """The mean difference to the published shares, by measure."""
+    found = []
+    for measure, name in MEASURES.items():
+        counts = [(c.count, c.runs, c.published or 0.0, c.published_runs) for c in cells if c.measure == measure]
+        if counts:
+            found.append(f"{name} {format_points(*mean_difference(counts))}")
+    return f"Mean difference to the published shares, in points (95 %): {'; '.join(found)}."
 
 
 def _problems(results: StudyResults) -> Section:

@@ -15,6 +15,8 @@ _NORMAL = NormalDist()
 _Key = TypeVar("_Key")
 #: Fewer pairs than this give no interval.
 MIN_PAIRS = 3
+#: 97.5 % point of the normal distribution.
+Z_975 = _NORMAL.inv_cdf(0.975)
 
 
 class Interval(NamedTuple):
@@ -92,7 +94,7 @@ def paired_difference(only_first: int, only_second: int, pairs: int) -> tuple[fl
     """
     _check_counts(only_first + only_second, pairs)
     n, b, c = pairs + 2, only_first + 0.5, only_second + 0.5
-    middle, half = (b - c) / n, 1.959964 * math.sqrt(b + c - (b - c) ** 2 / n) / n
+    middle, half = (b - c) / n, Z_975 * math.sqrt(b + c - (b - c) ** 2 / n) / n
     return (only_first - only_second) / pairs, Interval(middle - half, middle + half)
 
 
@@ -100,6 +102,23 @@ def paired_outcomes(pairs: Sequence[tuple[bool, bool]]) -> PairedOutcomes:
     """Compare successes of two methods, one pair per seed."""
     gained, lost = sum(a and not b for a, b in pairs), sum(b and not a for a, b in pairs)
     return PairedOutcomes(gained, lost, *paired_difference(gained, lost, len(pairs)), mcnemar(gained, lost))
+
+
+def mean_difference(counts: Sequence[tuple[float, int, float, int]]) -> tuple[float, Interval]:
+    """The mean difference of two rates over independent problems, with its 95 % interval.
+
+    Each problem has the successes and trials of one side, then of the other. Variances are those of Agresti and Caffo
+    (2000), with a success and a failure added to both sides.
+
+    >>> difference, (low, high) = mean_difference([(8, 10, 50, 100), (2, 10, 50, 100)])
+    >>> f"{difference:.2f} {low:.2f} {high:.2f}"
+    '0.00 -0.19 0.19'
+    """
+    n = len(counts)
+    difference = sum(a / trials - b / others for a, trials, b, others in counts) / n
+    pairs = ((x + 1, m + 2) for a, trials, b, others in counts for x, m in ((a, trials), (b, others)))
+    deviation = math.sqrt(sum(x / m * (1 - x / m) / m for x, m in pairs)) / n
+    return difference, Interval(difference - Z_975 * deviation, difference + Z_975 * deviation)
 
 
 def fisher_power(rate: float, other: float, trials: int, level: float = 0.05) -> float:
