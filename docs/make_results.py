@@ -63,8 +63,11 @@ def refresh(root: Path) -> list[Path]:
         if results.spec.kind != "image":
             pictures = draw(results, sections, root / IMAGES / name)
             files += pictures
-            path = root / GP_PAGE if f"<!-- {name}:begin -->" in pages[root / GP_PAGE] else root / PAGE
-            pages[path] = replace_fragment(pages[path], fragment(results, sections, pictures), name)
+            pages[root / PAGE] = replace_fragment(pages[root / PAGE], fragment(results, sections, pictures), name)
+            for part in sections:
+                if f"<!-- {name}-{part.id}:begin -->" in pages[root / GP_PAGE]:
+                    text = f"{standing(results)}\n\n{section_text(part)}"
+                    pages[root / GP_PAGE] = replace_fragment(pages[root / GP_PAGE], text, f"{name}-{part.id}")
     if "<!-- finding:begin -->" in pages[root / PAGE]:
         pages[root / PAGE] = replace_fragment(pages[root / PAGE], finding(studies), "finding")
     overview = (root / LIST).read_text(encoding="utf-8")
@@ -110,8 +113,13 @@ def fragment(results: StudyResults, sections: list[Section], pictures: list[Path
         f"![{path.stem.replace('-', ' ')}](images/results/{results.spec.name}/{path.name})\n\n*{captions[path.stem]}*"
         for path in pictures
     ]
-    parts += [f"**{part.title}.** {part.text}\n\n{table_text(part.table)}" for part in sections if part.table]
+    parts += [section_text(part) for part in sections if part.table]
     return "\n\n".join(parts).replace("\n\n**\n\n", "\n\n")
+
+
+def section_text(part: Section) -> str:
+    """A section as Markdown: its text and table."""
+    return f"**{part.title}.** {part.text}\n\n{table_text(part.table) if part.table else ''}"
 
 
 def standing(results: StudyResults) -> str:

@@ -40,12 +40,13 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.slow
-def test_a_study_goes_to_the_page_with_its_marks(script: ModuleType, root: Path) -> None:
-    (root / "docs" / "results.md").write_text("# Results\n")
-    (root / "docs" / "gp.md").write_text(PAGE)
+def test_a_section_of_a_study_goes_where_its_marks_are(script: ModuleType, root: Path) -> None:
+    (root / "docs" / "gp.md").write_text(PAGE.replace("known:", "known-successes:"))
     script.refresh(root)
-    assert (root / "docs" / "results.md").read_text() == "# Results\n"
-    assert "48 of 54 runs so far" in (root / "docs" / "gp.md").read_text()
+    page = (root / "docs" / "gp.md").read_text()
+    assert "48 of 54 runs so far" in page
+    assert page.count("**Successful runs.**") == page.count("**") // 2 == 1
+    assert "48 of 54 runs so far" in (root / "docs" / "results.md").read_text()
 
 
 @pytest.mark.slow

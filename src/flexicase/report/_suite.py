@@ -17,14 +17,13 @@ from flexicase.report import _paper as paper
 from flexicase.report._curves import survival
 from flexicase.report._paper import BASELINE
 from flexicase.report._sections import Chart, Line, Section, Table, each, format_si, lines_of
-from flexicase.report._successes import LEVEL, format_p, format_points, is_complete, success_section, until_complete
+from flexicase.report._successes import LEVEL, format_p, format_points, is_complete, until_complete
 from flexicase.report.statistics import fisher_exact, holm, holm_of_known, mean_difference, paired_outcomes
 
 #: A study of more problems than this has the page of a suite.
 FEW_PROBLEMS = 3
 #: What is counted of each run, and its name on the page.
 MEASURES = {"solved": "solved", "success_unsimplified": "generalised", "success": "generalised simplified"}
-MEANING = "A success is a program that solves all training cases and, simplified, all test cases."
 #: Parts of a run's settings that no published setting is compared with.
 NOT_COMPARED = ("problem", "seed", "profile", "record_samples", "default_weight", "check", "error_threshold")
 
@@ -65,7 +64,8 @@ def published_counts() -> tuple[PublishedCounts, ...]:
 class SuiteCell:
     """How many runs of a method on a problem have a property, a key of `MEASURES`, and the published count.
 
-    Fisher's exact test, two-sided, compares them; ``adjusted`` is its p-value, Holm-adjusted for the method's problems.
+    Fisher's exact test, two-sided, compares them if all runs are done and no setting differs; ``adjusted`` is its
+    p-value, Holm-adjusted for the method's problems.
     """
 
     problem: str
@@ -101,14 +101,15 @@ def published_for(results: StudyResults, problem: str, method: str) -> Published
 def suite_cells(results: StudyResults) -> list[SuiteCell]:
     """A cell for each problem, method and measure."""
     families: dict[tuple[str, str], list[SuiteCell]] = defaultdict(list)
+    settings = settings_by_method(results)
     for problem, method, runs in each(results):
         table = published_for(results, problem, method)
+        tested = table and is_complete(results) and not any(_differences(problem, settings[method], table.settings))
         for measure in MEASURES:
             count = sum(bool(run.summary.get(measure)) for run in runs)
             cell = SuiteCell(problem, method, measure, count, len(runs))
             published = table.count(problem, measure) if table else None
             if table and published is not None:
-                tested = is_complete(results)
                 p = fisher_exact(count, len(runs), round(published), table.runs) if tested else None
                 cell = replace(cell, published=published, published_runs=table.runs, p_value=p)
             families[method, measure].append(cell)
@@ -122,8 +123,6 @@ def suite_cells(results: StudyResults) -> list[SuiteCell]:
 def suite_sections(results: StudyResults) -> list[Section]:
     """All sections of the page that have something to show."""
     parts = [_problems(results), _methods(results), _settings(results), _executions(results)]
-    if len(_methods_of(results)) > 1:
-        parts.append(success_section(results, MEANING))
     return [part for part in parts if part]
 
 
@@ -158,20 +157,22 @@ def _mean_differences(cells: list[SuiteCell]) -> str:
 def _problems(results: StudyResults) -> Section:
     cells = {(cell.method, cell.problem, cell.measure): cell for cell in suite_cells(results)}
     compared = {measure for (_, _, measure), cell in cells.items() if cell.published is not None}
+    tested = {measure for (_, _, measure), cell in cells.items() if cell.adjusted is not None}
     header = ["method", "problem"]
     for measure, name in MEASURES.items():
-        header += [name, *(["published", "p (Holm)"] if measure in compared else [])]
+        header += [name, *(["published"] if measure in compared else []), *(["p (Holm)"] if measure in tested else [])]
     methods = _methods_of(results)
     rows = []
+    width = {measure: 1 + (measure in compared) + (measure in tested) for measure in MEASURES}
     for problem, method, runs in sorted(each(results), key=lambda found: methods.index(found[1])):
         row = [paper.title(method), paper.title(problem)]
         for measure in MEASURES:
-            row += _formatted(cells[method, problem, measure])[: None if measure in compared else 1]
+            row += _formatted(cells[method, problem, measure])[: width[measure]]
         rows.append([*row, format_si(median_executions(runs))])
     tests = (
-        " Published counts are out of 100 runs. p: Fisher's exact test of both counts, two-sided; in brackets "
-        "Holm-adjusted for the problems; tests are made when all runs are done. Arrows: the adjusted p-value is below "
-        "0.05."
+        " Published counts are out of 100 runs. Where no setting differs, they are compared with those here when all "
+        "runs are done. p: Fisher's exact test, two-sided; in brackets Holm-adjusted for the problems. Arrows: the "
+        "adjusted p-value is below 0.05."
     )
     text = (
         "Runs with a program that solves all training cases, and runs whose program also solves all test cases, as it "
@@ -267,7 +268,7 @@ def _settings(results: StudyResults) -> Section | None:
     rows = [[*key, "all" if where == compared[key[0]] else ", ".join(where)] for key, where in sorted(found.items())]
     differ = "The table lists" if rows else "No setting differs from"
     text = f"{' '.join(sources.values())} {differ} the settings of the published runs"
-    text += " that differ here; they may explain different counts." if rows else "."
+    text += " that differ here; counts of these problems are not tested." if rows else "."
     header = ["method", "setting", "here", "published", "problems"]
     table = Table(header, rows, names=len(header), prose=True) if rows else None
     return Section("published", "Published runs and settings that differ", text, table=table)
