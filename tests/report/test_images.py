@@ -124,6 +124,7 @@ def test_an_unfinished_study_is_not_tested(results):
     unfinished = replace(results, planned=len(results.runs) + 1)
     parts = {part.id: part for part in image_sections(unfinished)}
     assert image_claims(unfinished) == []
+    assert not image_verdict(results)
     assert image_verdict(unfinished) == f"32 of 33 runs are done.{UNTIL}"
     assert [row[3:] for row in parts["ratios"].table.rows[1:]] == [
         [row[3], "8/8", "", ""] for row in parts["ratios"].table.rows[1:]

@@ -70,7 +70,7 @@ def funnel(
     n, log, distinct = check_count(n, "n", 1), check_flag(log, "log"), check_flag(distinct, "distinct")
     labelled, values, key = _labelled(methods), as_number_array(errors, "errors"), check_seed(seed)
     better: Any = {"maximize": maximize, "solved": solved}
-    ErrorMatrix.from_array(values, **better)
+    ErrorMatrix.from_array(values, **better)  # refused before a figure is opened
     ax = _axes(ax)
     curves = []
     for i, (label, method) in enumerate(labelled.items()):

@@ -99,8 +99,9 @@ def image_sections(results: StudyResults) -> list[Section]:
 
 
 def image_verdict(results: StudyResults) -> str:
-    """What there is to say while runs are missing."""
-    return f"{len(results.runs)} of {results.planned} runs are done.{until_complete(results)}"
+    """What there is to say while runs are missing; nothing afterwards."""
+    missing = until_complete(results)
+    return missing and f"{len(results.runs)} of {results.planned} runs are done.{missing}"
 
 
 def _pretraining(results: StudyResults) -> Section:
