@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -193,17 +194,14 @@ def check_initial(initial: Any, population: int, max_points: int) -> tuple[Genom
                 f"initial must have at most {population} individuals, the size of the population, got more"
             )
         try:
-            genome = item if isinstance(item, Genome) else Genome.from_program(_as_program(item))
+            given = item if isinstance(item, Genome | Program) else Program(check_text(item, "program"))
+            genome = given if isinstance(given, Genome) else Genome.from_program(given)
         except (TypeError, ValueError) as error:
             raise type(error)(f"initial[{i}]: {error}") from None
         if genome.translate(MAX_COUNT).points > max_points:
             raise ValueError(f"initial[{i}] must have at most {max_points} points, the limit of the variation")
         genomes.append(genome)
     return tuple(genomes)
-
-
-def _as_program(item: Any) -> Program:
-    return item if isinstance(item, Program) else Program(check_text(item, "program"))
 
 
 def stable_repr(value: object) -> str:
@@ -297,8 +295,6 @@ def check_case_sampling(sampling: Any) -> CaseSampling | None:
 def _value(text: str) -> float | int | str:
     """An integer, a fraction, or a word."""
     for kind in (int, float):
-        try:
+        with suppress(ValueError):
             return kind(text)
-        except ValueError:
-            continue
     return text
