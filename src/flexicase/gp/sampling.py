@@ -100,7 +100,7 @@ class CaseSampler:
         elif solved is None:
             chosen = self._shuffled(generation)[: sample_size(sampling.size, self.n_cases)]
         else:
-            chosen = sampling.choose(solved, Stream.of(self._key_of(generation), 0, Lane.SAMPLE))
+            chosen = sampling.choose(solved, self._stream(generation))
         return [CasePart(np.arange(n_individuals), np.sort(chosen))]
 
     def takes_all(self, n_individuals: int) -> bool:
@@ -114,13 +114,16 @@ class CaseSampler:
         """The individuals of a generation that are run on all cases, to inform the samples after it; mostly none."""
         if not isinstance(self.sampling, InformedDownSample) or generation % self.sampling.every:
             return np.empty(0, np.int64)
-        return self.sampling.informants(n_individuals, Stream.of(self._key_of(generation), 1, Lane.SAMPLE))
+        return self.sampling.informants(n_individuals, self._stream(generation, 1))
 
     def _key_of(self, generation: int) -> Key:
         return derived_key(self._key, generation, Lane.SAMPLE)
 
+    def _stream(self, generation: int, event: int = 0) -> Stream:
+        return Stream.of(self._key_of(generation), event, Lane.SAMPLE)
+
     def _shuffled(self, generation: int) -> NDArray[np.int64]:
-        return random_permutation(self.n_cases, Stream.of(self._key_of(generation), 0, Lane.SAMPLE))
+        return random_permutation(self.n_cases, self._stream(generation))
 
     def _down_sample(self, sampling: DownSample, generation: int) -> NDArray[np.int64]:
         size = sample_size(sampling.size, self.n_cases)
@@ -138,8 +141,7 @@ class CaseSampler:
         while at < generation and size < self.n_cases:
             at += 1
             outside = np.setdiff1d(np.arange(self.n_cases), window)
-            new = outside[Stream.of(self._key_of(at), 0, Lane.SAMPLE).bounded(len(outside))]
-            window = [*window[1:], int(new)]
+            window = [*window[1:], int(outside[self._stream(at).bounded(len(outside))])]
         self._window = at, window
         return np.array(window)
 
@@ -235,8 +237,7 @@ class SampledEvaluation:
         return kernel.draw(self._key, range(n), True, self.threads)
 
     def train_errors(self, individual: int) -> tuple[NDArray[np.float64], int]:
-        """The errors of an individual on all cases, and how many executions were needed to complete them."""
-        executions = self._run_missing([self._all_cases(np.array([individual]))])
+        executions = self._run_missing([CasePart(np.array([individual]), np.arange(self.evaluator.n_cases))])
         return self._known[individual].ravel(), executions
 
     def inherited_errors(self, is_copy: NDArray[np.bool_], parents: NDArray[np.int64]) -> InheritedErrors:
@@ -278,9 +279,6 @@ class SampledEvaluation:
         """Whether every individual is run on every case in this generation."""
         return len(self._parts) == 1 and len(self._parts[0].cases) == self.evaluator.n_cases
 
-    def _all_cases(self, individuals: NDArray[np.int64]) -> CasePart:
-        return CasePart(individuals, np.arange(self.evaluator.n_cases))
-
     def _run_missing(self, parts: list[CasePart]) -> int:
         """Run individuals on cases that they were not run on yet; gives the number of executions."""
         missing = [np.nonzero(np.isnan(self._known[:, :, 0][np.ix_(*part)])) for part in parts]
@@ -311,7 +309,8 @@ class SampledEvaluation:
             first.setdefault(programs[i].to_bytes(), i)
         distinct = np.array(list(first.values()), np.int64)
         refuted, n_checked = np.zeros(self.evaluator.n_cases, np.int64), 0
-        while n_checked < len(distinct):
+        solution: int | None = None
+        while solution is None and n_checked < len(distinct):
             alive = distinct[n_checked : 2 * n_checked + 1]
             n_checked += len(alive)
             order, done = np.argsort(-refuted, kind="stable"), 0
@@ -324,18 +323,16 @@ class SampledEvaluation:
                 alive = alive[~failed]
             if len(alive):
                 sums = ErrorMatrix.from_array(self._known[alive].reshape(len(alive), -1)).total_errors
-                if (sums <= self.threshold).any():
-                    return int(alive[np.argmax(sums <= self.threshold)]), len(found), self._n_checked(n_checked)
-        return None, len(found), self._n_checked(n_checked)
-
-    def _n_checked(self, n: int) -> int:
-        return n if self.executions.check else 0  # a sample of all cases leaves nothing to check
+                solving = alive[sums <= self.threshold]
+                solution = int(solving[0]) if len(solving) else None
+        return solution, len(found), n_checked if self.executions.check else 0  # a sample of all cases needs no check
 
     def _inform(self) -> None:
         """Run some individuals on all cases if it is time to."""
         informants = self.sampler.informants(self._generation, len(self._known))
         if len(informants):
-            self.executions.informed = self._run_missing([self._all_cases(informants)])
+            all_cases = np.arange(self.evaluator.n_cases)
+            self.executions.informed = self._run_missing([CasePart(informants, all_cases)])
             assert isinstance(self.sampler.sampling, InformedDownSample)
             solved = self.sampler.sampling.solved(self._known[informants].sum(axis=2))
             self._informed = self._generation, solved
