@@ -64,11 +64,10 @@ def load(header: dict[str, Any], body: bytes) -> EvolutionState:
     return EvolutionState(len(records), Population.from_bytes(body[:size]), inherited, header["selection"], records)
 
 
-def with_recorded_initial(identity: dict[str, Any], folder: Path | None) -> dict[str, Any]:
-    """The identity of a run, with the digest of its initial individuals from the checkpoint in a folder, if any."""
-    found = read(folder) if folder is not None and folder.is_dir() else None
-    recorded = {} if found is None else found[0]
-    return identity | {name: recorded[name] for name in ("initial",) if name in recorded}
+def recorded_initial(folder: Path) -> dict[str, Any]:
+    """The digest of the initial individuals, as ``initial``, in the newest checkpoint in a folder; empty if none."""
+    found = read(folder) if folder.is_dir() else None
+    return {"initial": found[0]["initial"]} if found is not None and "initial" in found[0] else {}
 
 
 def read(folder: Path) -> tuple[dict[str, Any], EvolutionState] | None:

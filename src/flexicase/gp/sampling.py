@@ -213,21 +213,19 @@ class SampledEvaluation:
         errors = next(self._known[best, part.cases].ravel() for part in self._parts if best in part.individuals)
         if self.depth is not None and not self.sampler.takes_all(n):
             self._estimate(inherited)
-        return PopulationSummary(
-            best=best,
-            errors=errors,
-            best_error=float(totals[best]),
-            solved=solution is not None,
-            median_error=float(np.median(totals)) if comparable else None,
-            mean_error=float(totals.mean()) if comparable else None,
-            n_distinct_errors=sum(map(count_distinct, self._matrices)),
-            sample_size=max(sizes),
-            n_candidates=n_candidates,
-            n_checked=n_checked,
-            informed_generation=None if informed is None else informed[0],
-            n_distinct_columns=None if informed is None else len(np.unique(informed[1], axis=1).T),
-            sample=tuple(self._parts[0].cases.tolist()) if len(self._parts) == 1 else None,
-        )
+        statistics = {
+            "best_error": float(totals[best]),
+            "median_error": float(np.median(totals)) if comparable else None,
+            "mean_error": float(totals.mean()) if comparable else None,
+            "n_distinct_errors": sum(map(count_distinct, self._matrices)),
+            "sample_size": max(sizes),
+            "n_candidates": n_candidates,
+            "n_checked": n_checked,
+            "informed_generation": None if informed is None else informed[0],
+            "n_distinct_columns": None if informed is None else len(np.unique(informed[1], axis=1).T),
+            "sample": tuple(self._parts[0].cases.tolist()) if len(self._parts) == 1 else None,
+        }
+        return PopulationSummary(best, errors, solution is not None, statistics)
 
     def select(self, n: int) -> Selection:
         """Select by the method from each part in turn, after the samples of the next generations were informed."""
