@@ -112,15 +112,15 @@ class EvolveSettings:
             if given[name] is not None:
                 given[name] = check_count(given[name], name, minimum, maximum)
         own = problem.settings
-        defaults: dict[str, Any] = dict(vars(own))
+        defaults: dict[str, Any] = {"sampling": None, "check": "all", **vars(own)}
         if given["profile"] is not None:
             check_choice(given["profile"], "profile", get_args(Profile))
             defaults |= PROFILES[given["profile"]]
         for name in ("population", "variation", "steps", "instruction_set", "sampling", "check"):
             if given[name] is None:
-                given[name] = defaults.get(name)
+                given[name] = defaults[name]
         given["sampling"] = check_case_sampling(given["sampling"])
-        given["check"] = check_choice("all" if given["check"] is None else given["check"], "check", get_args(Check))
+        check_choice(given["check"], "check", get_args(Check))
         if given["generations"] is None and given["budget"] is None:
             if given["sampling"] is None:
                 given["generations"] = defaults["generations"]
