@@ -11,8 +11,8 @@ import numpy as np
 from flexicase._checkpoint import Parts, read_newest
 from flexicase._checks import check_count
 from flexicase.gp.parents import InheritedErrors
-from flexicase.gp.population import Population
 from flexicase.gp.records import GenerationRecord
+from flexicase.gp.variation import Population
 
 #: Settings that every checkpoint has.
 REQUIRED_SETTINGS = ("problem", "method", "seed", "variation")
@@ -71,10 +71,6 @@ def recorded_initial(folder: Path) -> dict[str, Any]:
 
 
 def read(folder: Path) -> tuple[dict[str, Any], EvolutionState] | None:
-    """The settings and the state of the newest valid checkpoint in a folder; None if there is none.
-
-    Raises:
-        CheckpointError: There are checkpoints, but none is valid.
-    """
+    """The settings and the state of the newest valid checkpoint in a folder; None if there is no checkpoint."""
     found = read_newest(folder, load)
     return None if found is None else (found[0]["settings"], found[1])

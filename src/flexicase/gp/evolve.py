@@ -24,11 +24,10 @@ from flexicase.gp.parents import (
     PopulationSummary,
     SelectionCost,
 )
-from flexicase.gp.population import Population
 from flexicase.gp.records import EvolutionResult, GenerationRecord
 from flexicase.gp.sampling import CaseSampling, Check, SampledEvaluation
 from flexicase.gp.simplify import simplify
-from flexicase.gp.variation import OffspringGenerator, OffspringPlan
+from flexicase.gp.variation import OffspringGenerator, OffspringPlan, Population
 from flexicase.problems import Problem
 from flexicase.problems.settings import Variation
 from flexicase.push.genome import Genome
