@@ -20,7 +20,6 @@ from flexicase.rng import Key, Lane, Seed
 from flexicase.selection.fast_lexicase import FastLexicase
 from flexicase.selection.protocol import Ended, Method
 from flexicase.selection.weights import DefaultWeight
-from flexicase.torch import _checkpoint as checkpoint
 from flexicase.torch import _networks as networks
 from flexicase.torch import _training as training
 from flexicase.torch._distributed import Distributed, RankLostError, join, shared_settings
@@ -32,7 +31,8 @@ from flexicase.torch._evaluation import (
     next_lookahead,
     zero_one_error,
 )
-from flexicase.torch._state import TrainingState, check_names, describe_training, read_state
+from flexicase.torch._fingerprint import checksum
+from flexicase.torch._state import TrainingState, check_names, describe_training, dump, load, read_state
 from flexicase.torch.data import PerCase
 from flexicase.torch.records import TrainingRecord
 
@@ -215,14 +215,8 @@ class GradientLexicase:
             raise ValueError("resume needs save: the folder of the checkpoint")
         seconds = self._ranks.save_every if save_every is None else check_number(save_every, "save_every")
         self._ranks.check_same_on_all_ranks(lambda: {"generations": generations, "resume": resume})
-        writer = CheckpointWriter(
-            None if self.rank else folder,
-            {},
-            lambda: checkpoint.dump(self.state_dict()),
-            checkpoint.load,
-            every=seconds,
-            done=self.generation,
-        )
+        own = None if self.rank else folder
+        writer = CheckpointWriter(own, {}, lambda: dump(self.state_dict()), load, every=seconds, done=self.generation)
         if folder is not None:
             is_own = self._folder == folder.resolve()
             found = self._ranks.on_rank_zero(lambda: writer.open(resume=resume, is_own=is_own))
