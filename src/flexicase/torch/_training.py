@@ -84,12 +84,6 @@ def check_functions(callbacks: Any, optimizer: Any, **functions: Any) -> None:
         )
 
 
-def check_autocast(dtype: torch.dtype | None) -> None:
-    """Refuse mixed precision that needs loss scaling."""
-    if dtype is not None and dtype != torch.bfloat16:
-        raise ValueError(f"autocast must be torch.bfloat16 or None (float16 would need loss scaling), got {dtype}")
-
-
 def check_factor(factor: Any) -> float:
     """The value that a schedule returned, if it is a finite number."""
     if isinstance(factor, bool) or not isinstance(factor, int | float | np.number) or not math.isfinite(factor):

@@ -22,7 +22,7 @@ from flexicase.selection.protocol import Ended, Method
 from flexicase.selection.weights import DefaultWeight
 from flexicase.torch import _networks as networks
 from flexicase.torch import _training as training
-from flexicase.torch._distributed import Distributed, RankLostError, join, shared_settings
+from flexicase.torch._distributed import Distributed, RankLostError, join
 from flexicase.torch._evaluation import (
     CandidateErrors,
     CaseLoader,
@@ -122,12 +122,17 @@ class GradientLexicase:
         self.device = networks.check_device(self._ranks.device(device))
         if error_fn is not None and loss is None:
             raise ValueError("error_fn needs loss: what to train for when errors are not right or wrong")
-        training.check_autocast(autocast)
+        if autocast not in (None, torch.bfloat16):
+            raise ValueError(
+                f"autocast must be torch.bfloat16 or None (float16 would need loss scaling), got {autocast}"
+            )
         self._inherits = check_choice(optimizer_state, "optimizer_state", ("reset", "inherit")) == "inherit"
         transforms = {"transform": transform, "selection_transform": selection_transform}
         training.check_functions(callbacks, optimizer, schedule=schedule, error_fn=error_fn, loss=loss, **transforms)
         self._cases = CaseLoader(train_set, self.device, name="train_set")
-        self._cases.check_population(self.population)
+        if len(self._cases) < self.population:
+            found = f"{len(self._cases)} cases and {self.population} candidates"
+            raise ValueError(f"train_set must have at least one case per candidate, got {found}")
         self._seed = int(seed) if isinstance(seed, int | np.integer) else None
         key = self._ranks.key(seed)
         self._model_fn = model_fn
@@ -157,7 +162,15 @@ class GradientLexicase:
         self.callbacks = list(callbacks)
         self._state = TrainingState(key, selector)
         self._folder: Path | None = None
-        self._ranks.check_same_on_all_ranks(lambda: self._settings() | shared_settings(selector, key, first))
+        self._ranks.check_same_on_all_ranks(
+            lambda: {
+                **self._settings(),
+                **selector.state_dict()["settings"],
+                "lookahead": selector.lookahead,
+                "key": tuple(key),
+                "checksum of the first network": checksum(networks.all_tensors(first).values()),
+            }
+        )
 
     @property
     def rank(self) -> int:
