@@ -219,11 +219,7 @@ class Evolution:
         )
 
     def load(self, state: EvolutionState) -> None:
-        """Continue from a state.
-
-        Raises:
-            CheckpointError: The state does not fit this run.
-        """
+        """Continue from a state; one that does not fit this run raises CheckpointError."""
         size, inherited = len(state.population), state.inherited
         if size != self.settings.population:
             raise CheckpointError(f"the checkpoint has a population of {size}, expected {self.settings.population}")
@@ -306,11 +302,7 @@ class Evolution:
         return children, inherited, used
 
     def result(self) -> EvolutionResult:
-        """Simplify the best program and run it on the test cases.
-
-        Raises:
-            ValueError: The run has not ended.
-        """
+        """Simplify the best program and run it on the test cases; raises ValueError before the run has ended."""
         if self._last is None:
             raise ValueError("the run has not ended")
         settings, (records, summary, best), simplified = self.settings, self._last, None

@@ -25,13 +25,7 @@ class SelectionCost(NamedTuple):
 
     @classmethod
     def of(cls, selection: Selection, used: NDArray[np.bool_], *, distinct: bool) -> SelectionCost:
-        """The cost of the events whose parent was used.
-
-        Args:
-            selection: The selected parents.
-            used: (n,) whether each was used.
-            distinct: Whether distinct error vectors are known, so that ``evaluations_distinct`` was counted.
-        """
+        """The cost of the events whose parent was used; ``distinct``: whether ``evaluations_distinct`` was counted."""
         events = int(used.sum())
         if not selection.counted:
             return cls(events, None, None)
@@ -107,14 +101,7 @@ class ParentSelection(Protocol):
     def evaluate(
         self, programs: list[Program], inherited: InheritedErrors, key: Key, generation: int
     ) -> PopulationSummary:
-        """Start a generation: find the best of its programs.
-
-        Args:
-            programs: The population.
-            inherited: Errors that are known already.
-            key: Random bits of this generation's selection.
-            generation: Its number.
-        """
+        """Start a generation: find the best of its programs. ``key`` has the random bits of its selection."""
 
     def select(self, n: int) -> Selection:
         """Select ``n`` parents from the population that was evaluated last; called only if the run continues."""

@@ -289,13 +289,10 @@ class SampledEvaluation:
         return len(rows)
 
     def _check(self, programs: list[Program], totals: NDArray[np.float64]) -> tuple[int | None, int, int]:
-        """Run the candidates on the remaining cases.
+        """The first candidate that solves all cases, or None; the number of candidates; how many were run.
 
         Candidates are run in groups that double in size, on blocks of cases that double in size. The cases that
         refuted most candidates come first, and a candidate is dropped as soon as its error exceeds the threshold.
-
-        Returns:
-            The first candidate that solves all cases, or None; the number of candidates; how many were run.
         """
         limit = self.threshold * (1 + SLACK)
         found = np.flatnonzero(totals <= limit)

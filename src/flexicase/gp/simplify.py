@@ -18,7 +18,7 @@ def simplify(program: Program, evaluator: Evaluator, steps: int = 5000, key: Key
     if no error changes. Removing parentheses also replaces a vector by its elements.
 
     Args:
-        program: The program.
+        program: The program to simplify.
         evaluator: Evaluator of the cases whose errors must not change.
         steps: Number of attempts.
         key: Random bits; the same ones each time if None.

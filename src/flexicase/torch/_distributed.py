@@ -318,11 +318,7 @@ def under_torchrun() -> bool:
 
 
 def join(distributed: Distributed, population: int, device: str | torch.device) -> SingleProcess:
-    """The ranks of this job; ``"auto"`` joins one if `under_torchrun`.
-
-    >>> join("auto", population=4, device="cpu").world_size
-    1
-    """
+    """The ranks of this job; ``"auto"`` joins one if `under_torchrun`."""
     if distributed not in (True, False, "auto"):
         raise ValueError(f"distributed must be True, False or 'auto', got {distributed!r}")
     if not (under_torchrun() if distributed == "auto" else distributed):

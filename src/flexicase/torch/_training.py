@@ -28,13 +28,7 @@ Schedule: TypeAlias = Callable[[int, int], float]
 
 
 class TrainingError(ValueError):
-    """Training has diverged; the message names the generation and the candidate.
-
-    Example:
-        >>> import flexicase.torch as ft
-        >>> issubclass(ft.TrainingError, ValueError)
-        True
-    """
+    """Training has diverged; the message names the generation and the candidate."""
 
 
 def sgd(parameters: Iterable[nn.Parameter], lr: float = 0.1) -> Optimizer:
@@ -54,13 +48,7 @@ def cosine(generation: int, generations: int) -> float:
 
 
 def constant(generation: int, generations: int) -> float:
-    """Constant schedule: the same learning rate in all generations.
-
-    Example:
-        >>> from flexicase.torch import constant
-        >>> constant(7, 10)
-        1.0
-    """
+    """Constant schedule: the same learning rate in all generations."""
     return 1.0
 
 
