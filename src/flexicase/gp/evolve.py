@@ -1,4 +1,4 @@
-"""`evolve`: the generational loop."""
+"""`evolve`: the generational loop, and `simplify`, which makes the program that it finds smaller."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flexicase import _native
 from flexicase._checkpoint import CheckpointError, CheckpointWriter, as_folder
-from flexicase._checks import check_flag, check_function, check_number, shown
+from flexicase._checks import check_count, check_flag, check_function, check_number, shown
 from flexicase.gp._settings import EvolveSettings, Profile, stable_repr
 from flexicase.gp._state import EvolutionState, dump, load, recorded_initial
 from flexicase.gp.parents import (
@@ -26,13 +27,13 @@ from flexicase.gp.parents import (
 )
 from flexicase.gp.records import EvolutionResult, GenerationRecord
 from flexicase.gp.sampling import CaseSampling, Check, SampledEvaluation
-from flexicase.gp.simplify import simplify
 from flexicase.gp.variation import OffspringGenerator, OffspringPlan, Population
 from flexicase.problems import Problem
 from flexicase.problems.settings import Variation
+from flexicase.push.evaluator import Evaluator
 from flexicase.push.genome import Genome
 from flexicase.push.instructions import InstructionSetName
-from flexicase.push.program import Program
+from flexicase.push.program import Program, check_type
 from flexicase.rng import Key, Lane, Seed, Stream, derived_key, key_from_seed
 from flexicase.selection.fast_lexicase import FastLexicase
 from flexicase.selection.methods import resolve_method
@@ -332,6 +333,40 @@ class Evolution:
             success_unsimplified=settings.problem.success(unsimplified) if summary.solved else False,
             executions_report=executions_report,
         )
+
+
+def simplify(program: Program, evaluator: Evaluator, steps: int = 5000, key: Key | None = None) -> Program:
+    """Make a smaller program with the same errors.
+
+    Each step deletes one or two random points (four times in five) or one pair of parentheses, and keeps the result
+    if no error changes. Removing parentheses also replaces a vector by its elements.
+
+    Args:
+        program: The program to simplify.
+        evaluator: Evaluator of the cases whose errors must not change.
+        steps: Number of attempts.
+        key: Random bits; the same ones each time if None.
+
+    >>> evaluator = Evaluator([[1], [2]], [2, 4], stack="integer")
+    >>> print(simplify(Program("(5 in1 (in1 true) integer_add)"), evaluator, steps=200))
+    (in1 in1 integer_add)
+    """
+    check_type(program, "program", Program)
+    check_type(evaluator, "evaluator", Evaluator)
+    check_count(steps, "steps")
+    key = key_from_seed(0) if key is None else check_type(key, "key", Key)
+    errors = evaluator.errors([program], 1)
+    rejected: set[str] = set()
+    for step in range(steps):
+        candidate = Program.from_native(_native.gp_smaller(program.native, key.k0, key.k1, step))
+        text = str(candidate)
+        if text in rejected:
+            continue
+        if np.array_equal(evaluator.errors([candidate], 1), errors):
+            program = candidate
+        else:
+            rejected.add(text)
+    return program
 
 
 class PhaseTimer:
