@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from statistics import median
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -22,17 +22,11 @@ SAMPLED_BYTES = 2**24
 SAMPLED_CASES = 32
 
 
-@runtime_checkable
-class BatchDataset(Protocol):
-    """A data set that can be read many cases at a time."""
-
-    def batch(self, cases: Tensor) -> tuple[Tensor, Tensor]:
-        """The inputs and targets of (b,) cases."""
-        ...
-
-
 class CaseLoader:
-    """A map-style data set of (input, target), read in batches on a device; messages call it ``name``."""
+    """A map-style data set of (input, target), read in batches on a device; messages call it ``name``.
+
+    If the data set has a method ``batch`` from (b,) cases to their inputs and targets, it is used.
+    """
 
     def __init__(self, data_set: Any, device: torch.device, *, name: str) -> None:
         if not hasattr(data_set, "__len__") or not hasattr(data_set, "__getitem__"):
@@ -91,12 +85,12 @@ class CaseLoader:
     def _all_targets(self) -> Tensor | None:
         if isinstance(self.data_set, TensorDataset):
             return self.data_set.tensors[1]
-        labels = getattr(self.data_set, "labels", None) if isinstance(self.data_set, BatchDataset) else None
+        labels = getattr(self.data_set, "labels", None) if hasattr(self.data_set, "batch") else None
         return labels if isinstance(labels, Tensor) else None
 
     def _reader(self) -> Callable[[Tensor], Any]:
-        if isinstance(self.data_set, BatchDataset):
-            return self.data_set.batch
+        if hasattr(self.data_set, "batch"):
+            return self.data_set.batch  # type: ignore[no-any-return]
         if isinstance(self.data_set, TensorDataset) and len(self.data_set.tensors) == 2:
             inputs, targets = self.data_set.tensors
             return lambda which: (inputs[which], targets[which])

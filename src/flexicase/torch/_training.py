@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.optim import LBFGS, SGD, Optimizer
 
@@ -87,6 +88,12 @@ def derive_seed(key: Key, generation: int, lane: Lane, which: int = 0) -> int:
 def derived_generator(key: Key, generation: int, lane: Lane, which: int = 0) -> torch.Generator:
     """A generator on the CPU, seeded by `derive_seed`."""
     return torch.Generator().manual_seed(derive_seed(key, generation, lane, which))
+
+
+def augment_cases(transform: Transform, key: Key, generation: int, inputs: Tensor, cases: NDArray[np.int64]) -> Tensor:
+    """Apply a transform case by case, with draws that depend on generation and case alone."""
+    draws = [derived_generator(key, generation, Lane.AUGMENTATION, case) for case in cases.tolist()]
+    return torch.cat([transform(inputs[j : j + 1], draw) for j, draw in enumerate(draws)])
 
 
 def assign_batches(n_cases: int, batch_size: int, population: int, draws: torch.Generator) -> list[tuple[Tensor, ...]]:

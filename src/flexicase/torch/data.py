@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from flexicase._checks import check_choice, check_count, check_fraction
-from flexicase.rng import Key, Lane
 from flexicase.torch._cifar import Batch, read_cifar10
-from flexicase.torch._training import Transform, derived_generator
 
 
 class PadCropFlip:
@@ -53,19 +51,6 @@ class PadCropFlip:
         rows, columns = rows.to(images.device), columns.to(images.device)
         which = torch.arange(b, device=images.device).view(b, 1, 1)
         return padded.permute(0, 2, 3, 1)[which, rows[:, :, None], columns[:, None, :]].permute(0, 3, 1, 2)
-
-
-@dataclass(frozen=True)
-class PerCase:
-    """A transform applied case by case, with draws that depend on generation and case alone."""
-
-    transform: Transform
-    key: Key
-    generation: int
-
-    def __call__(self, inputs: Tensor, cases: NDArray[np.int64]) -> Tensor:
-        draws = [derived_generator(self.key, self.generation, Lane.AUGMENTATION, case) for case in cases.tolist()]
-        return torch.cat([self.transform(inputs[j : j + 1], draw) for j, draw in enumerate(draws)])
 
 
 NAMES = ("digits", "cifar10")

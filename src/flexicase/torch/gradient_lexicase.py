@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
@@ -33,7 +34,6 @@ from flexicase.torch._evaluation import (
 )
 from flexicase.torch._fingerprint import checksum
 from flexicase.torch._state import TrainingState, check_names, describe_training, dump, load, read_state
-from flexicase.torch.data import PerCase
 from flexicase.torch.records import TrainingRecord
 
 
@@ -275,12 +275,7 @@ class GradientLexicase:
         draws = training.derived_generator(state.key, generation, Lane.DEALING)
         batches = training.assign_batches(len(self._cases), self.batch_size, self.population, draws)
         trained = self._trainer.train_candidates(
-            self._candidates,
-            batches,
-            key=state.key,
-            generation=generation,
-            factor=factor,
-            inherited=state.optimizer,
+            self._candidates, batches, key=state.key, generation=generation, factor=factor, inherited=state.optimizer
         )
         trained_at = time.perf_counter()
         evaluate = self._ranks.evaluator(self._candidate_errors())
@@ -334,8 +329,9 @@ class GradientLexicase:
     def _candidate_errors(self) -> CandidateErrors:
         for model in self._candidates:
             model.eval()
-        transform = self._selection_transform
-        augment = None if transform is None else PerCase(transform, self._state.key, self.generation)
+        transform, augment = self._selection_transform, None
+        if transform is not None:
+            augment = functools.partial(training.augment_cases, transform, self._state.key, self.generation)
         autocast = self._trainer.autocast
         return CandidateErrors(self._candidates, self._cases, self._error_fn, autocast=autocast, augment=augment)
 
