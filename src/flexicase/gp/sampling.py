@@ -94,7 +94,7 @@ class CaseSampler:
         sampling = self.sampling
         if isinstance(sampling, Cohorts):
             groups = sampling.split(n_individuals, self.n_cases, self._key_of(generation))
-            return [CasePart(individuals, cases) for individuals, cases in groups]
+            return [CasePart(*group) for group in groups]
         if isinstance(sampling, DownSample):
             chosen = self._down_sample(sampling, generation)
         elif solved is None:
@@ -182,7 +182,7 @@ class SampledEvaluation:
         self.threads = threads
         self.executions = Executions()
         self._generation = 0
-        self._informed: tuple[int, NDArray[np.bool_]] | None = None
+        self._informed: tuple[int, NDArray[np.bool_]] | tuple[None, None] = None, None
 
     @property
     def pairs(self) -> int:
@@ -196,8 +196,8 @@ class SampledEvaluation:
         self._errors_of = self.evaluator.on_demand(programs, self.threads)
         self._known = np.full((n, n_cases, self.evaluator.errors_per_case), np.nan)
         self._key, self._generation, self.executions = key, generation, Executions()
-        informed = self._informed
-        self._parts = self.sampler.parts(generation, n, None if informed is None else informed[1])
+        informed_generation, solved = self._informed
+        self._parts = self.sampler.parts(generation, n, solved)
         sizes = [len(part.cases) for part in self._parts]
         if self._is_whole() and inherited.ages is None:  # otherwise they are errors on other cases
             self._known[inherited.individuals] = inherited.errors.reshape(-1, *self._known.shape[1:])
@@ -221,8 +221,8 @@ class SampledEvaluation:
             "sample_size": max(sizes),
             "n_candidates": n_candidates,
             "n_checked": n_checked,
-            "informed_generation": None if informed is None else informed[0],
-            "n_distinct_columns": None if informed is None else len(np.unique(informed[1], axis=1).T),
+            "informed_generation": informed_generation,
+            "n_distinct_columns": None if solved is None else len(np.unique(solved, axis=1).T),
             "sample": tuple(self._parts[0].cases.tolist()) if len(self._parts) == 1 else None,
         }
         return PopulationSummary(best, errors, solution is not None, statistics)
@@ -254,17 +254,16 @@ class SampledEvaluation:
     def state_dict(self) -> dict[str, Any] | None:
         if not isinstance(self.sampler.sampling, InformedDownSample):
             return None
-        if self._informed is None:
-            return {"generation": None, "solved": []}
         generation, solved = self._informed
-        return {"generation": generation, "solved": [row.tobytes().hex() for row in np.packbits(solved, axis=1)]}
+        rows = [] if solved is None else [row.tobytes().hex() for row in np.packbits(solved, axis=1)]
+        return {"generation": generation, "solved": rows}
 
     def load_state_dict(self, state: dict[str, Any] | None) -> None:
         if not isinstance(self.sampler.sampling, InformedDownSample):
             return
         if state is None:
             raise ValueError("the checkpoint is of a run without informed down-sampling")
-        self._informed = None
+        self._informed = None, None
         if state["generation"] is not None:
             n_cases = self.evaluator.n_cases
             packed = np.array([list(bytes.fromhex(row)) for row in state["solved"]], np.uint8)
