@@ -32,7 +32,7 @@ def population_errors() -> tuple[str, NDArray[np.float64]]:
             if getattr(again, name) != first.columns[name][generation]:
                 raise ValueError(f"run {first.id} differs in generation {generation}: {name}")
     settings = evolution.settings
-    programs, _ = evolution.state().population.translate(settings.variation.max_points, settings.threads)
+    programs, _ = evolution.state.population.translate(settings.variation.max_points, settings.threads)
     return first.id, evolution.train.errors(programs)
 
 

@@ -86,7 +86,7 @@ def test_ctrl_c_saves_and_resume_ends_the_same(run, tmp_path):
     _, told = stopped.communicate(timeout=60)
     assert stopped.returncode == 130
     assert f"saved in {tmp_path}; the same command with --resume continues" in told
-    from flexicase.torch._checkpoint import read
+    from flexicase.torch._state import read
 
     reached = len(read(tmp_path)["records"])
     assert 1 <= reached < 400
@@ -107,7 +107,7 @@ def test_kill_9_in_the_middle_of_a_generation_and_resume_end_the_same(run, tmp_p
     killed.send_signal(signal.SIGKILL)
     _, rest = killed.communicate(timeout=60)
     assert killed.returncode == -signal.SIGKILL
-    from flexicase.torch._checkpoint import read
+    from flexicase.torch._state import read
 
     done = 1 + rest.count("generation")
     assert len(read(tmp_path / "killed")["records"]) == done < 4  # the next one was under way
@@ -130,7 +130,7 @@ def test_signals_that_end_a_program_save_like_ctrl_c(run, tmp_path, number):
     _, told = stopped.communicate(timeout=60)
     assert stopped.returncode == 128 + number
     assert f"saved in {tmp_path}; the same command with --resume continues" in told
-    from flexicase.torch._checkpoint import read
+    from flexicase.torch._state import read
 
     reached = len(read(tmp_path)["records"])
     assert 1 <= reached < 400

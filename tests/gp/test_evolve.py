@@ -53,7 +53,7 @@ def test_records_are_those_of_the_evaluated_population():
     """Checked against a second evaluation of the same population."""
     evolution = Evolution(evolve_settings("mirror-image", population=80, generations=3, seed=2, threads=1))
     for _ in range(3):
-        population = evolution.state().population
+        population = evolution.state.population
         programs, sizes = population.translate(1200)
         errors = evolution.train.errors(programs)
         totals = errors.sum(axis=1)
@@ -126,7 +126,7 @@ def test_few_selections_give_all_parents(partial):
         evolve_settings("mirror-image", population=60, seed=5, threads=1, n_selections=3, variation=copies)
     )
     evolution.step()
-    assert 1 <= len({str(genome.genes) for genome in evolution.state().population}) <= 3
+    assert 1 <= len({str(genome.genes) for genome in evolution.state.population}) <= 3
 
 
 def test_winners_are_drawn_alike_and_from_the_seed():
@@ -151,7 +151,7 @@ def test_cases_not_visited_yet_have_the_default_weight(changes, expected):
     evolution = Evolution(
         evolve_settings("mirror-image", "ranked-num-nonzeros", population=20, partial=True, **changes)
     )
-    assert evolution.state().selection["settings"]["default_weight"] == expected
+    assert evolution.state.selection["settings"]["default_weight"] == expected
 
 
 @pytest.mark.parametrize("method", ["lexicase", "weighted-num-nonzeros", "ranked-num-nonzeros"])
@@ -164,13 +164,13 @@ def test_partial_evaluation_finds_a_solution_whenever_there_is_one(method):
     problem = problems.load("mirror-image")
     evaluator = problem.evaluator(problem.sample(3)[0])
     evolution = Evolution(evolve_settings(problem, population=40, seed=1, threads=1))
-    programs, _ = evolution.state().population.translate(1200)
+    programs, _ = evolution.state.population.translate(1200)
     perfect = Program("(in1 in2 vector_integer_reverse vector_integer_eq)")
     for seed in range(10):
         parents = PartialEvaluation(evaluator, fx.FastLexicase(100, method, seed=0), 1)
         none = InheritedErrors.none(100)
-        assert parents.evaluate([*programs, perfect], none, key_from_seed(seed), 0).best_error == 0
-        assert parents.evaluate(programs, none, key_from_seed(seed), 0).best_error > 0
+        assert parents.evaluate([*programs, perfect], none, key_from_seed(seed), 0).statistics["best_error"] == 0
+        assert parents.evaluate(programs, none, key_from_seed(seed), 0).statistics["best_error"] > 0
 
 
 def test_the_callback_sees_every_generation_as_it_ends():
@@ -260,7 +260,7 @@ def test_individuals_to_start_with_are_in_generation_0(tmp_path):
     evolutions = [
         Evolution(evolve_settings("mirror-image", population=20, seed=3, initial=i)) for i in (None, [run.genome])
     ]
-    random, given = (list(evolution.state().population) for evolution in evolutions)
+    random, given = (list(evolution.state.population) for evolution in evolutions)
     assert given[0].genes == run.genome.genes
     assert [genome.genes for genome in given[1:]] == [genome.genes for genome in random[1:]]
     small_run(initial=["(in1)"], save=tmp_path)
@@ -276,7 +276,7 @@ def test_a_run_from_given_individuals_resumes_without_them(tmp_path):
 
 def test_individuals_that_translate_to_nothing_are_no_larger_than_the_limit():
     silent = Genome([Gene(1, silent=True)])
-    state = Evolution(evolve_settings("mirror-image", population=3, seed=3, initial=[silent, "()"])).state()
+    state = Evolution(evolve_settings("mirror-image", population=3, seed=3, initial=[silent, "()"])).state
     assert [str(program) for program in state.population.translate(1200)[0][:2]] == ["()", "()"]
 
 

@@ -156,7 +156,7 @@ def test_cohorts_are_partitions_of_both_into_equal_parts(k, n_individuals, n_cas
 def evaluated(text: str, seed: int = 0, problem: str = "mirror-image", population: int = 40, **settings):
     """A population that was evaluated once."""
     evolution = Evolution(evolve_settings(problem, population=population, seed=seed, threads=1))
-    programs, _ = evolution.state().population.translate(1200)
+    programs, _ = evolution.state.population.translate(1200)
     parents = SampledEvaluation(evolution.train, fx.Lexicase(), parse_sampling(text), key_from_seed(seed), **settings)
     none = InheritedErrors.none(evolution.train.n_errors)
     return parents, parents.evaluate(programs, none, key_from_seed(seed), 0), programs, evolution.train
@@ -168,7 +168,7 @@ def test_winners_are_of_the_cohort_whose_turn_it_is():
     selection = parents.select(100)
     assert all(winner in parts[event % 6].individuals for event, winner in enumerate(selection.indices))
     assert parents.executions.sample == sum(len(i) * len(c) for i, c in parts)
-    assert summary.median_error is None, "totals over different numbers of cases cannot be compared"
+    assert summary.statistics["median_error"] is None, "totals over different numbers of cases cannot be compared"
 
 
 def test_the_best_of_cohorts_of_different_sizes_has_the_smallest_error_per_case():
@@ -298,7 +298,7 @@ def test_informed_samples_are_drawn_from_the_results_of_the_informants():
     lane = CaseSampler(sampling, 100, key)
     solved = None
     for generation in range(6):
-        programs, _ = evolution.state().population.translate(1200)
+        programs, _ = evolution.state.population.translate(1200)
         errors = evolution.train.errors(programs)
         evolution.step()
         (expected,) = lane.parts(generation, 30, solved)
@@ -410,7 +410,7 @@ def solving_runs(check: str, sampling: str, n: int = 8, **changes):
         )
         populations = []
         while True:
-            populations.append(evolution.state().population)
+            populations.append(evolution.state.population)
             record, finished = evolution.step()
             if finished:
                 break
@@ -458,10 +458,11 @@ def test_checks_stop_early_share_verdicts_and_prefer_cases_that_refuted():
     programs = [Program(f"({i} integer_pop 0)") for i in range(300)] + [Program("(0)")] * 500
     none = InheritedErrors.none(100)
     summary = parents.evaluate(programs, none, KEY, 0)
-    assert (summary.solved, summary.n_candidates, summary.n_checked) == (False, 800, 301)
+    counts = summary.statistics["n_candidates"], summary.statistics["n_checked"]
+    assert (summary.solved, *counts) == (False, 800, 301)
     assert parents.executions.check < 95 + 2 * 301
     first = SampledEvaluation(evaluator, fx.Lexicase(), fx.DownSample(5), KEY, check="first")
-    assert first.evaluate(programs, none, KEY, 0).n_checked == 1
+    assert first.evaluate(programs, none, KEY, 0).statistics["n_checked"] == 1
 
 
 def test_of_several_solutions_the_first_candidate_is_the_solution():
@@ -469,7 +470,7 @@ def test_of_several_solutions_the_first_candidate_is_the_solution():
     programs = [Program("(3)"), Program("(in1 1 integer_pop)"), Program("(in1)"), Program("(in1)")]
     parents = SampledEvaluation(evaluator, fx.Lexicase(), fx.DownSample(4), KEY)
     summary = parents.evaluate(programs, InheritedErrors.none(20), KEY, 0)
-    assert (summary.best, summary.solved, summary.best_error) == (1, True, 0.0)
+    assert (summary.best, summary.solved, summary.statistics["best_error"]) == (1, True, 0.0)
     errors, executions = parents.train_errors(1)
     assert (errors.tolist(), executions) == ([0.0] * 20, 0)
     failed = SampledEvaluation(evaluator, fx.Lexicase(), fx.DownSample(4), KEY, check="first")
@@ -482,7 +483,7 @@ def test_selection_depends_on_the_sample_alone(text):
     selected = []
     for changed in (False, True):
         evolution = watched("mirror-image", population=30, seed=2, sampling=text)
-        programs, _ = evolution.state().population.translate(1200)
+        programs, _ = evolution.state.population.translate(1200)
         parents = evolution._parents
         if changed and text != "cohorts:5":
             inside = parents.sampler.parts(0, 30)[0].cases
@@ -596,7 +597,7 @@ def test_an_estimate_is_the_error_of_the_nearest_ancestor_that_was_run():
 
     parents.inherited_errors = watch
     for generation in range(8):
-        programs, _ = evolution.state().population.translate(1200)
+        programs, _ = evolution.state.population.translate(1200)
         truth = evolution.train.errors(programs)
         evolution.step()
         runs.append((parents._parts[0].cases, truth))
@@ -627,7 +628,7 @@ def test_estimates_of_copies_are_their_errors():
     settings = {"population": 20, "generations": 9, "seed": 6, "threads": 1, "variation": copies}
     evolution = Evolution(evolve_settings("mirror-image", sampling=sampling, **settings))
     for _ in range(6):
-        programs, _ = evolution.state().population.translate(1200)
+        programs, _ = evolution.state.population.translate(1200)
         evolution.step()
         table = evolution._parents._table[:, :, 0]
         known = np.isfinite(table)

@@ -17,7 +17,7 @@ from torch.utils.data import TensorDataset
 
 import flexicase.torch as ft
 from flexicase._checkpoint import MAGIC, NEWEST, PREVIOUS, CheckpointError, pack, unpack
-from flexicase.torch._checkpoint import read
+from flexicase.torch._state import read
 from flexicase.torch._training import Trainer, TrainingError, sgd
 from tests.torch._helpers import Averaging, cases, fingerprint, search, small
 

@@ -18,8 +18,8 @@ import torch.distributed as dist
 from typer.testing import CliRunner
 
 from flexicase.cli import app
-from flexicase.torch._checkpoint import read
 from flexicase.torch._distributed import RankLostError, agree_on_prefix, detect_lost_rank
+from flexicase.torch._state import read
 from tests.torch._helpers import TRAININGS, fingerprint, search, small, with_traps
 
 pytestmark = pytest.mark.skipif(not dist.is_available(), reason="this build of PyTorch has no torch.distributed")

@@ -137,7 +137,7 @@ def train(
 
 def _seed(folder: Path | None) -> int | None:
     """The seed of the checkpoint in a folder; without one, a random seed."""
-    from flexicase.torch._checkpoint import read
+    from flexicase.torch._state import read
 
     state = None if folder is None else read(folder)
     if state is None:

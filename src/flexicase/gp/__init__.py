@@ -1,12 +1,10 @@
 """Genetic programming with Push: `evolve` and its parts."""
 
 from flexicase._checkpoint import CheckpointError
-from flexicase.gp.evolve import Callback, evolve
+from flexicase.gp.evolve import Callback, evolve, simplify
 from flexicase.gp.parents import ParentSelection
-from flexicase.gp.population import Population
 from flexicase.gp.records import EvolutionResult, GenerationRecord
-from flexicase.gp.simplify import simplify
-from flexicase.gp.variation import OffspringGenerator, OffspringPlan
+from flexicase.gp.variation import OffspringGenerator, OffspringPlan, Population
 from flexicase.problems.settings import Variation
 
 __all__ = [

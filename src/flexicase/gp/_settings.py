@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -111,15 +112,15 @@ class EvolveSettings:
             if given[name] is not None:
                 given[name] = check_count(given[name], name, minimum, maximum)
         own = problem.settings
-        defaults: dict[str, Any] = dict(vars(own))
+        defaults: dict[str, Any] = {"sampling": None, "check": "all", **vars(own)}
         if given["profile"] is not None:
             check_choice(given["profile"], "profile", get_args(Profile))
             defaults |= PROFILES[given["profile"]]
         for name in ("population", "variation", "steps", "instruction_set", "sampling", "check"):
             if given[name] is None:
-                given[name] = defaults.get(name)
+                given[name] = defaults[name]
         given["sampling"] = check_case_sampling(given["sampling"])
-        given["check"] = check_choice("all" if given["check"] is None else given["check"], "check", get_args(Check))
+        check_choice(given["check"], "check", get_args(Check))
         if given["generations"] is None and given["budget"] is None:
             if given["sampling"] is None:
                 given["generations"] = defaults["generations"]
@@ -193,17 +194,14 @@ def check_initial(initial: Any, population: int, max_points: int) -> tuple[Genom
                 f"initial must have at most {population} individuals, the size of the population, got more"
             )
         try:
-            genome = item if isinstance(item, Genome) else Genome.from_program(_as_program(item))
+            given = item if isinstance(item, Genome | Program) else Program(check_text(item, "program"))
+            genome = given if isinstance(given, Genome) else Genome.from_program(given)
         except (TypeError, ValueError) as error:
             raise type(error)(f"initial[{i}]: {error}") from None
         if genome.translate(MAX_COUNT).points > max_points:
             raise ValueError(f"initial[{i}] must have at most {max_points} points, the limit of the variation")
         genomes.append(genome)
     return tuple(genomes)
-
-
-def _as_program(item: Any) -> Program:
-    return item if isinstance(item, Program) else Program(check_text(item, "program"))
 
 
 def stable_repr(value: object) -> str:
@@ -297,8 +295,6 @@ def check_case_sampling(sampling: Any) -> CaseSampling | None:
 def _value(text: str) -> float | int | str:
     """An integer, a fraction, or a word."""
     for kind in (int, float):
-        try:
+        with suppress(ValueError):
             return kind(text)
-        except ValueError:
-            continue
     return text

@@ -11,8 +11,8 @@ import numpy as np
 from flexicase._checkpoint import Parts, read_newest
 from flexicase._checks import check_count
 from flexicase.gp.parents import InheritedErrors
-from flexicase.gp.population import Population
 from flexicase.gp.records import GenerationRecord
+from flexicase.gp.variation import Population
 
 #: Settings that every checkpoint has.
 REQUIRED_SETTINGS = ("problem", "method", "seed", "variation")
@@ -64,18 +64,13 @@ def load(header: dict[str, Any], body: bytes) -> EvolutionState:
     return EvolutionState(len(records), Population.from_bytes(body[:size]), inherited, header["selection"], records)
 
 
-def with_recorded_initial(identity: dict[str, Any], folder: Path | None) -> dict[str, Any]:
-    """The identity of a run, with the digest of its initial individuals from the checkpoint in a folder, if any."""
-    found = read(folder) if folder is not None and folder.is_dir() else None
-    recorded = {} if found is None else found[0]
-    return identity | {name: recorded[name] for name in ("initial",) if name in recorded}
+def recorded_initial(folder: Path) -> dict[str, Any]:
+    """The digest of the initial individuals, as ``initial``, in the newest checkpoint in a folder; empty if none."""
+    found = read(folder) if folder.is_dir() else None
+    return {"initial": found[0]["initial"]} if found is not None and "initial" in found[0] else {}
 
 
 def read(folder: Path) -> tuple[dict[str, Any], EvolutionState] | None:
-    """The settings and the state of the newest valid checkpoint in a folder; None if there is none.
-
-    Raises:
-        CheckpointError: There are checkpoints, but none is valid.
-    """
+    """The settings and the state of the newest valid checkpoint in a folder; None if there is no checkpoint."""
     found = read_newest(folder, load)
     return None if found is None else (found[0]["settings"], found[1])

@@ -1,4 +1,4 @@
-"""`evolve`: the generational loop."""
+"""`evolve`: the generational loop, and `simplify`, which makes the program that it finds smaller."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import hashlib
 import inspect
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from flexicase import _native
 from flexicase._checkpoint import CheckpointError, CheckpointWriter, as_folder
-from flexicase._checks import check_flag, check_function, check_number, shown
+from flexicase._checks import check_count, check_flag, check_function, check_number, shown
 from flexicase.gp._settings import EvolveSettings, Profile, stable_repr
-from flexicase.gp._state import EvolutionState, dump, load, with_recorded_initial
+from flexicase.gp._state import EvolutionState, dump, load, recorded_initial
 from flexicase.gp.parents import (
     FullEvaluation,
     InheritedErrors,
@@ -25,16 +25,15 @@ from flexicase.gp.parents import (
     PopulationSummary,
     SelectionCost,
 )
-from flexicase.gp.population import Population
 from flexicase.gp.records import EvolutionResult, GenerationRecord
 from flexicase.gp.sampling import CaseSampling, Check, SampledEvaluation
-from flexicase.gp.simplify import simplify
-from flexicase.gp.variation import OffspringGenerator, OffspringPlan
+from flexicase.gp.variation import OffspringGenerator, OffspringPlan, Population
 from flexicase.problems import Problem
 from flexicase.problems.settings import Variation
+from flexicase.push.evaluator import Evaluator
 from flexicase.push.genome import Genome
 from flexicase.push.instructions import InstructionSetName
-from flexicase.push.program import Program
+from flexicase.push.program import Program, check_type
 from flexicase.rng import Key, Lane, Seed, Stream, derived_key, key_from_seed
 from flexicase.selection.fast_lexicase import FastLexicase
 from flexicase.selection.methods import resolve_method
@@ -139,12 +138,26 @@ def evolve(
     if check_flag(resume, "resume") and folder is None:
         raise ValueError("resume=True needs the folder of the checkpoint as save")
     evolution = Evolution(settings)
-    identity = with_recorded_initial(evolution.identity(), folder if resume and initial is None else None)
-    writer = CheckpointWriter(folder, identity, lambda: dump(evolution.state()), load, every=save_every)
+    recorded = recorded_initial(folder) if folder is not None and resume and initial is None else {}
+    identity = evolution.identity | recorded
+    writer = CheckpointWriter(folder, identity, lambda: dump(evolution.state), load, every=save_every)
     state = writer.open(resume=resume)
     if state is not None:
         evolution.load(state)
-    return run_to_end(evolution, writer, callback)
+    try:
+        finished = False
+        while not finished:
+            record, finished = evolution.step()
+            if callback is not None:
+                callback(record)
+            if not finished:
+                writer.save_if_due(evolution.state.generation)
+        result = evolution.result()
+    except BaseException:  # Ctrl-C, or a callback or signal handler that raises
+        writer.save(evolution.state.generation)
+        raise
+    writer.finish(evolution.state.generation)
+    return result
 
 
 def evolve_settings(*args: Any, **kwargs: Any) -> EvolveSettings:
@@ -154,28 +167,12 @@ def evolve_settings(*args: Any, **kwargs: Any) -> EvolveSettings:
     return EvolveSettings.from_arguments(bound.arguments)
 
 
-def run_to_end(
-    evolution: Evolution, writer: CheckpointWriter[EvolutionState], callback: Callback | None
-) -> EvolutionResult:
-    """Run all generations, with checkpoints."""
-    try:
-        while True:
-            record, finished = evolution.step()
-            if callback is not None:
-                callback(record)
-            if finished:
-                break
-            writer.save_if_due(evolution.state().generation)
-        result = evolution.result()
-    except BaseException:  # Ctrl-C, or a callback or signal handler that raises
-        writer.save(evolution.state().generation)
-        raise
-    writer.finish(evolution.state().generation)
-    return result
-
-
 class Evolution:
     """A run that advances one generation at a time; ``clock`` measures its seconds.
+
+    Attributes:
+        state: The state before the next generation, or before the current one if that failed.
+        identity: All that the result depends on, as plain values; the parts of the problem as digests.
 
     >>> evolution = Evolution(evolve_settings("simple-regression", population=20, generations=1))
     >>> evolution.step()[1], evolution.step()[1]
@@ -192,20 +189,20 @@ class Evolution:
         self.train = problem.evaluator(train, instruction_set)
         self.test = problem.evaluator(test, instruction_set) if len(test) else None
         self._deadline = clock() + settings.time_limit
-        self._digests = {
+        self.identity = settings.as_dict() | {
             "cases": _digest((train, test)),
             "measures": _digest((problem.measures or problem.evaluate, self.train.targets)),
             "genes": _digest(genes),
         }
-        self._digests |= {"initial": _digest([genome.genes for genome in settings.initial])} if settings.initial else {}
         self._offspring = OffspringGenerator(genes, settings.variation)
         self._parents = self._parent_selection()
         first = self._offspring.random(settings.population, self._key(Lane.GENESIS, 0), settings.threads)
         if settings.initial:
+            self.identity["initial"] = _digest([genome.genes for genome in settings.initial])
             first = Population.from_genomes([*settings.initial, *list(first)[len(settings.initial) :]])
         inherited = InheritedErrors.none(self.train.n_errors)
-        self._state = EvolutionState(0, first, inherited, self._parents.state_dict(), ())
-        self._last: _LastGeneration | None = None
+        self.state = EvolutionState(0, first, inherited, self._parents.state_dict(), ())
+        self._last: tuple[tuple[GenerationRecord, ...], PopulationSummary, Program] | None = None
 
     def _key(self, lane: Lane, generation: int) -> Key:
         return derived_key(self._run_key, generation, lane)
@@ -222,20 +219,8 @@ class Evolution:
             self.train, method, sampling, self._run_key, check=settings.check, threshold=threshold, threads=threads
         )
 
-    def identity(self) -> dict[str, Any]:
-        """All that the result depends on, as plain values; the parts of the problem as digests."""
-        return {**self.settings.as_dict(), **self._digests}
-
-    def state(self) -> EvolutionState:
-        """The state before the next generation, or before the current one if that failed."""
-        return self._state
-
     def load(self, state: EvolutionState) -> None:
-        """Continue from a state.
-
-        Raises:
-            CheckpointError: The state does not fit this run.
-        """
+        """Continue from a state; one that does not fit this run raises CheckpointError."""
         size, inherited = len(state.population), state.inherited
         if size != self.settings.population:
             raise CheckpointError(f"the checkpoint has a population of {size}, expected {self.settings.population}")
@@ -249,11 +234,11 @@ class Evolution:
             self._parents.load_state_dict(state.selection)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise CheckpointError(f"the checkpoint has no state of the selection method ({error})") from error
-        self._state = state
+        self.state = state
 
     def step(self) -> tuple[GenerationRecord, bool]:
         """Run one generation; gives its record, and whether it was the last."""
-        state, settings, timer = self._state, self.settings, PhaseTimer(self._clock)
+        state, settings, timer = self.state, self.settings, PhaseTimer(self._clock)
         steps_before = self.train.steps
         programs, sizes = state.population.translate(settings.variation.max_points, settings.threads)
         timer.end("translate")
@@ -274,23 +259,20 @@ class Evolution:
             selection = self._parents.select(settings.n_selections or plan.n_parents)
             timer.end("select")
             children, inherited, used = self._breed(plan, selection.indices)
-            cost = SelectionCost.of(selection, used, distinct=summary.n_distinct_errors is not None)
+            cost = SelectionCost.of(selection, used, distinct=not settings.partial)
             timer.end("vary")
 
         timer.end("other")
         executions = self._parents.executions
         record = GenerationRecord(
             generation=state.generation,
-            **summary.for_record() | ({} if settings.record_samples else {"sample": None}),
+            solved=summary.solved,
+            **summary.statistics | ({} if settings.record_samples else {"sample": None}),
             solved_cases=int(np.count_nonzero(summary.errors == 0)),
-            events=cost.events,
-            evaluations=cost.evaluations,
-            evaluations_distinct=cost.evaluations_distinct,
+            **cost._asdict(),
             pairs=self._parents.pairs,
             executions=executions.total,
-            executions_sample=executions.sample,
-            executions_informed=executions.informed,
-            executions_check=executions.check,
+            **{f"executions_{purpose}": count for purpose, count in vars(executions).items()},
             executions_so_far=spent + executions.total,
             push_steps=self.train.steps - steps_before,
             genome_size=float(state.population.sizes.mean()),
@@ -299,19 +281,17 @@ class Evolution:
         )
         records = (*state.records, record)
         if finished:  # the state stays as it was, so that this generation can be run again
-            errors, executions_report = self._parents.train_errors(summary.best)
-            program = programs[summary.best]
-            self._last = _LastGeneration(records, summary, program, state.population, errors, executions_report)
+            self._last = records, summary, programs[summary.best]
         else:
             selection_state = self._parents.state_dict()
-            self._state = EvolutionState(state.generation + 1, children, inherited, selection_state, records)
+            self.state = EvolutionState(state.generation + 1, children, inherited, selection_state, records)
         return record, finished
 
     def _breed(
         self, plan: OffspringPlan, winners: NDArray[np.int64]
     ) -> tuple[Population, InheritedErrors, NDArray[np.bool_]]:
         """Make the next population; gives it, its inherited errors, and which of the winners were used."""
-        state, n_selections = self._state, self.settings.n_selections
+        state, n_selections = self.state, self.settings.n_selections
         parents = winners
         if n_selections is not None:
             parents = winners[draw_parents(plan.n_parents, n_selections, self._key(Lane.PARENTS, state.generation))]
@@ -323,21 +303,17 @@ class Evolution:
         return children, inherited, used
 
     def result(self) -> EvolutionResult:
-        """Simplify the best program and run it on the test cases.
-
-        Raises:
-            ValueError: The run has not ended.
-        """
-        settings, last = self.settings, self._last
-        if last is None:
+        """Simplify the best program and run it on the test cases; raises ValueError before the run has ended."""
+        if self._last is None:
             raise ValueError("the run has not ended")
-        solved, simplified = last.summary.solved, None
-        if solved:
+        settings, (records, summary, best), simplified = self.settings, self._last, None
+        train_errors, executions_report = self._parents.train_errors(summary.best)
+        if summary.solved:
             key = self._key(Lane.SIMPLIFICATION, 0)
-            simplified = simplify(last.program, self.train, settings.simplification_steps, key)
+            simplified = simplify(best, self.train, settings.simplification_steps, key)
         unsimplified, final = (
             np.empty(0) if self.test is None else self.test.errors([program], settings.threads)[0]
-            for program in (last.program, simplified or last.program)
+            for program in (best, simplified or best)
         )
         as_function = settings.problem.function
         return EvolutionResult(
@@ -345,28 +321,52 @@ class Evolution:
             method=settings.method_name,
             seed=settings.seed,
             settings=settings.as_dict(),
-            records=last.records,
-            best=as_function(last.program, settings.instruction_set),
-            genome=last.population[last.summary.best],
+            records=records,
+            best=as_function(best, settings.instruction_set),
+            genome=self.state.population[summary.best],
             simplified=None if simplified is None else as_function(simplified, settings.instruction_set),
-            train_errors=last.train_errors,
+            train_errors=train_errors,
             test_errors=final,
             test_errors_unsimplified=unsimplified,
-            solved=solved,
-            success=settings.problem.success(final) if solved else False,
-            success_unsimplified=settings.problem.success(unsimplified) if solved else False,
-            executions_report=last.executions_report,
+            solved=summary.solved,
+            success=settings.problem.success(final) if summary.solved else False,
+            success_unsimplified=settings.problem.success(unsimplified) if summary.solved else False,
+            executions_report=executions_report,
         )
 
 
-@dataclass(frozen=True)
-class _LastGeneration:
-    records: tuple[GenerationRecord, ...]
-    summary: PopulationSummary
-    program: Program
-    population: Population
-    train_errors: NDArray[np.float64]
-    executions_report: int
+def simplify(program: Program, evaluator: Evaluator, steps: int = 5000, key: Key | None = None) -> Program:
+    """Make a smaller program with the same errors.
+
+    Each step deletes one or two random points (four times in five) or one pair of parentheses, and keeps the result
+    if no error changes. Removing parentheses also replaces a vector by its elements.
+
+    Args:
+        program: The program to simplify.
+        evaluator: Evaluator of the cases whose errors must not change.
+        steps: Number of attempts.
+        key: Random bits; the same ones each time if None.
+
+    >>> evaluator = Evaluator([[1], [2]], [2, 4], stack="integer")
+    >>> print(simplify(Program("(5 in1 (in1 true) integer_add)"), evaluator, steps=200))
+    (in1 in1 integer_add)
+    """
+    check_type(program, "program", Program)
+    check_type(evaluator, "evaluator", Evaluator)
+    check_count(steps, "steps")
+    key = key_from_seed(0) if key is None else check_type(key, "key", Key)
+    errors = evaluator.errors([program], 1)
+    rejected: set[str] = set()
+    for step in range(steps):
+        candidate = Program.from_native(_native.gp_smaller(program.native, key.k0, key.k1, step))
+        text = str(candidate)
+        if text in rejected:
+            continue
+        if np.array_equal(evaluator.errors([candidate], 1), errors):
+            program = candidate
+        else:
+            rejected.add(text)
+    return program
 
 
 class PhaseTimer:

@@ -25,13 +25,7 @@ class SelectionCost(NamedTuple):
 
     @classmethod
     def of(cls, selection: Selection, used: NDArray[np.bool_], *, distinct: bool) -> SelectionCost:
-        """The cost of the events whose parent was used.
-
-        Args:
-            selection: The selected parents.
-            used: (n,) whether each was used.
-            distinct: Whether distinct error vectors are known, so that ``evaluations_distinct`` was counted.
-        """
+        """The cost of the events whose parent was used; ``distinct``: whether ``evaluations_distinct`` was counted."""
         events = int(used.sum())
         if not selection.counted:
             return cls(events, None, None)
@@ -53,30 +47,16 @@ class Executions:
 
 
 class PopulationSummary(NamedTuple):
-    """The best individual of a population, its errors (on the sample if there is one), and statistics of all.
+    """The best individual of a population, its errors (on the sample if there is one), and whether it solves all cases.
 
-    ``cost`` is that of selection so far. The others are attributes of the generation's `GenerationRecord`.
+    ``statistics`` are attributes of the generation's `GenerationRecord`, ``cost`` is that of selection so far.
     """
 
     best: int
     errors: NDArray[np.float64]
-    best_error: float
     solved: bool
-    median_error: float | None = None
-    mean_error: float | None = None
-    n_distinct_errors: int | None = None
-    sample_size: int | None = None
-    n_candidates: int | None = None
-    n_checked: int | None = None
-    informed_generation: int | None = None
-    n_distinct_columns: int | None = None
-    sample: tuple[int, ...] | None = None
+    statistics: dict[str, Any]
     cost: SelectionCost = SelectionCost()
-
-    def for_record(self) -> dict[str, Any]:
-        """What the generation's record says of the population."""
-        own = ("best", "errors", "cost")
-        return {name: value for name, value in self._asdict().items() if name not in own}
 
 
 def count_distinct(matrix: ErrorMatrix) -> int:
@@ -121,14 +101,7 @@ class ParentSelection(Protocol):
     def evaluate(
         self, programs: list[Program], inherited: InheritedErrors, key: Key, generation: int
     ) -> PopulationSummary:
-        """Start a generation: find the best of its programs.
-
-        Args:
-            programs: The population.
-            inherited: Errors that are known already.
-            key: Random bits of this generation's selection.
-            generation: Its number.
-        """
+        """Start a generation: find the best of its programs. ``key`` has the random bits of its selection."""
 
     def select(self, n: int) -> Selection:
         """Select ``n`` parents from the population that was evaluated last; called only if the run continues."""
@@ -178,18 +151,16 @@ class FullEvaluation:
         self._errors, self._key = ErrorMatrix.from_array(errors), key
         totals = self._errors.total_errors
         best = int(np.argmin(totals))
-        return PopulationSummary(
-            best=best,
-            errors=errors[best],
-            best_error=float(totals[best]),
-            solved=bool(totals[best] <= self.threshold),
-            median_error=float(np.median(totals)),
-            mean_error=float(totals.mean()),
-            n_distinct_errors=count_distinct(self._errors),
-            sample_size=self.evaluator.n_cases,
-            n_candidates=int(np.count_nonzero(totals <= self.threshold)),
-            n_checked=0,
-        )
+        statistics = {
+            "best_error": float(totals[best]),
+            "median_error": float(np.median(totals)),
+            "mean_error": float(totals.mean()),
+            "n_distinct_errors": count_distinct(self._errors),
+            "sample_size": self.evaluator.n_cases,
+            "n_candidates": int(np.count_nonzero(totals <= self.threshold)),
+            "n_checked": 0,
+        }
+        return PopulationSummary(best, errors[best], bool(totals[best] <= self.threshold), statistics)
 
     def select(self, n: int) -> Selection:
         """Select by the method, prepared once for the whole generation."""
@@ -252,7 +223,7 @@ class PartialEvaluation:
         errors = self._known[best].copy()
         total = float(errors.sum())
         cost = SelectionCost(1, int(self._first.evaluations[0]), None)
-        return PopulationSummary(best, errors, total, total <= self.threshold, cost=cost)
+        return PopulationSummary(best, errors, total <= self.threshold, {"best_error": total}, cost)
 
     def select(self, n: int) -> Selection:
         """Select ``n`` parents, of which the first is the best individual that `evaluate` found."""

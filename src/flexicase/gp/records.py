@@ -22,10 +22,8 @@ class GenerationRecord(Record):
 
     Attributes:
         solved: Whether the best individual solves all training cases, which ends the run.
-        best_error: Total error of the best individual.
+        best_error: Total error of the best individual; ``median_error`` and ``mean_error`` are over all individuals.
         solved_cases: Number of zero errors of the best individual.
-        median_error: Median of the total errors.
-        mean_error: Mean of the total errors.
         n_distinct_errors: Number of distinct error vectors.
         evaluations_distinct: As ``evaluations``, with one individual per distinct error vector.
         executions: Number of executions: runs of a program on a case.
@@ -42,11 +40,8 @@ class GenerationRecord(Record):
         push_steps: Number of steps of the Push programs.
         genome_size: Mean number of genes of a genome.
         program_size: Mean size of a program in points.
-        seconds_translate: Seconds of translating genomes to programs.
-        seconds_evaluate: Seconds of running programs.
-        seconds_select: Seconds of selection.
-        seconds_vary: Seconds of making children.
-        seconds_other: Seconds of the rest.
+        seconds_translate: Seconds of translating genomes to programs; the other ``seconds_`` are of running programs,
+            of selection, of making children and of the rest.
 
     >>> GenerationRecord(generation=3, best_error=7.0, solved_cases=93).events
     0
@@ -98,7 +93,6 @@ class EvolutionResult:
         method: Name of the selection method.
         seed: The seed, with which the run can be repeated.
         settings: All settings, as plain values.
-        records: One `GenerationRecord` per generation.
         best: Program of the best individual of the last generation; call it with inputs to get its answer.
         genome: Its genome.
         simplified: The simplified program; None if the run did not solve the training cases.

@@ -94,13 +94,13 @@ class CaseSampler:
         sampling = self.sampling
         if isinstance(sampling, Cohorts):
             groups = sampling.split(n_individuals, self.n_cases, self._key_of(generation))
-            return [CasePart(individuals, cases) for individuals, cases in groups]
+            return [CasePart(*group) for group in groups]
         if isinstance(sampling, DownSample):
             chosen = self._down_sample(sampling, generation)
         elif solved is None:
             chosen = self._shuffled(generation)[: sample_size(sampling.size, self.n_cases)]
         else:
-            chosen = sampling.choose(solved, Stream.of(self._key_of(generation), 0, Lane.SAMPLE))
+            chosen = sampling.choose(solved, self._stream(generation))
         return [CasePart(np.arange(n_individuals), np.sort(chosen))]
 
     def takes_all(self, n_individuals: int) -> bool:
@@ -114,13 +114,16 @@ class CaseSampler:
         """The individuals of a generation that are run on all cases, to inform the samples after it; mostly none."""
         if not isinstance(self.sampling, InformedDownSample) or generation % self.sampling.every:
             return np.empty(0, np.int64)
-        return self.sampling.informants(n_individuals, Stream.of(self._key_of(generation), 1, Lane.SAMPLE))
+        return self.sampling.informants(n_individuals, self._stream(generation, 1))
 
     def _key_of(self, generation: int) -> Key:
         return derived_key(self._key, generation, Lane.SAMPLE)
 
+    def _stream(self, generation: int, event: int = 0) -> Stream:
+        return Stream.of(self._key_of(generation), event, Lane.SAMPLE)
+
     def _shuffled(self, generation: int) -> NDArray[np.int64]:
-        return random_permutation(self.n_cases, Stream.of(self._key_of(generation), 0, Lane.SAMPLE))
+        return random_permutation(self.n_cases, self._stream(generation))
 
     def _down_sample(self, sampling: DownSample, generation: int) -> NDArray[np.int64]:
         size = sample_size(sampling.size, self.n_cases)
@@ -138,8 +141,7 @@ class CaseSampler:
         while at < generation and size < self.n_cases:
             at += 1
             outside = np.setdiff1d(np.arange(self.n_cases), window)
-            new = outside[Stream.of(self._key_of(at), 0, Lane.SAMPLE).bounded(len(outside))]
-            window = [*window[1:], int(new)]
+            window = [*window[1:], int(outside[self._stream(at).bounded(len(outside))])]
         self._window = at, window
         return np.array(window)
 
@@ -180,7 +182,7 @@ class SampledEvaluation:
         self.threads = threads
         self.executions = Executions()
         self._generation = 0
-        self._informed: tuple[int, NDArray[np.bool_]] | None = None
+        self._informed: tuple[int, NDArray[np.bool_]] | tuple[None, None] = None, None
 
     @property
     def pairs(self) -> int:
@@ -194,8 +196,8 @@ class SampledEvaluation:
         self._errors_of = self.evaluator.on_demand(programs, self.threads)
         self._known = np.full((n, n_cases, self.evaluator.errors_per_case), np.nan)
         self._key, self._generation, self.executions = key, generation, Executions()
-        informed = self._informed
-        self._parts = self.sampler.parts(generation, n, None if informed is None else informed[1])
+        informed_generation, solved = self._informed
+        self._parts = self.sampler.parts(generation, n, solved)
         sizes = [len(part.cases) for part in self._parts]
         if self._is_whole() and inherited.ages is None:  # otherwise they are errors on other cases
             self._known[inherited.individuals] = inherited.errors.reshape(-1, *self._known.shape[1:])
@@ -211,21 +213,19 @@ class SampledEvaluation:
         errors = next(self._known[best, part.cases].ravel() for part in self._parts if best in part.individuals)
         if self.depth is not None and not self.sampler.takes_all(n):
             self._estimate(inherited)
-        return PopulationSummary(
-            best=best,
-            errors=errors,
-            best_error=float(totals[best]),
-            solved=solution is not None,
-            median_error=float(np.median(totals)) if comparable else None,
-            mean_error=float(totals.mean()) if comparable else None,
-            n_distinct_errors=sum(map(count_distinct, self._matrices)),
-            sample_size=max(sizes),
-            n_candidates=n_candidates,
-            n_checked=n_checked,
-            informed_generation=None if informed is None else informed[0],
-            n_distinct_columns=None if informed is None else len(np.unique(informed[1], axis=1).T),
-            sample=tuple(self._parts[0].cases.tolist()) if len(self._parts) == 1 else None,
-        )
+        statistics = {
+            "best_error": float(totals[best]),
+            "median_error": float(np.median(totals)) if comparable else None,
+            "mean_error": float(totals.mean()) if comparable else None,
+            "n_distinct_errors": sum(map(count_distinct, self._matrices)),
+            "sample_size": max(sizes),
+            "n_candidates": n_candidates,
+            "n_checked": n_checked,
+            "informed_generation": informed_generation,
+            "n_distinct_columns": None if solved is None else len(np.unique(solved, axis=1).T),
+            "sample": tuple(self._parts[0].cases.tolist()) if len(self._parts) == 1 else None,
+        }
+        return PopulationSummary(best, errors, solution is not None, statistics)
 
     def select(self, n: int) -> Selection:
         """Select by the method from each part in turn, after the samples of the next generations were informed."""
@@ -235,8 +235,7 @@ class SampledEvaluation:
         return kernel.draw(self._key, range(n), True, self.threads)
 
     def train_errors(self, individual: int) -> tuple[NDArray[np.float64], int]:
-        """The errors of an individual on all cases, and how many executions were needed to complete them."""
-        executions = self._run_missing([self._all_cases(np.array([individual]))])
+        executions = self._run_missing([CasePart(np.array([individual]), np.arange(self.evaluator.n_cases))])
         return self._known[individual].ravel(), executions
 
     def inherited_errors(self, is_copy: NDArray[np.bool_], parents: NDArray[np.int64]) -> InheritedErrors:
@@ -255,17 +254,16 @@ class SampledEvaluation:
     def state_dict(self) -> dict[str, Any] | None:
         if not isinstance(self.sampler.sampling, InformedDownSample):
             return None
-        if self._informed is None:
-            return {"generation": None, "solved": []}
         generation, solved = self._informed
-        return {"generation": generation, "solved": [row.tobytes().hex() for row in np.packbits(solved, axis=1)]}
+        rows = [] if solved is None else [row.tobytes().hex() for row in np.packbits(solved, axis=1)]
+        return {"generation": generation, "solved": rows}
 
     def load_state_dict(self, state: dict[str, Any] | None) -> None:
         if not isinstance(self.sampler.sampling, InformedDownSample):
             return
         if state is None:
             raise ValueError("the checkpoint is of a run without informed down-sampling")
-        self._informed = None
+        self._informed = None, None
         if state["generation"] is not None:
             n_cases = self.evaluator.n_cases
             packed = np.array([list(bytes.fromhex(row)) for row in state["solved"]], np.uint8)
@@ -277,9 +275,6 @@ class SampledEvaluation:
     def _is_whole(self) -> bool:
         """Whether every individual is run on every case in this generation."""
         return len(self._parts) == 1 and len(self._parts[0].cases) == self.evaluator.n_cases
-
-    def _all_cases(self, individuals: NDArray[np.int64]) -> CasePart:
-        return CasePart(individuals, np.arange(self.evaluator.n_cases))
 
     def _run_missing(self, parts: list[CasePart]) -> int:
         """Run individuals on cases that they were not run on yet; gives the number of executions."""
@@ -293,13 +288,10 @@ class SampledEvaluation:
         return len(rows)
 
     def _check(self, programs: list[Program], totals: NDArray[np.float64]) -> tuple[int | None, int, int]:
-        """Run the candidates on the remaining cases.
+        """The first candidate that solves all cases, or None; the number of candidates; how many were run.
 
         Candidates are run in groups that double in size, on blocks of cases that double in size. The cases that
         refuted most candidates come first, and a candidate is dropped as soon as its error exceeds the threshold.
-
-        Returns:
-            The first candidate that solves all cases, or None; the number of candidates; how many were run.
         """
         limit = self.threshold * (1 + SLACK)
         found = np.flatnonzero(totals <= limit)
@@ -311,7 +303,8 @@ class SampledEvaluation:
             first.setdefault(programs[i].to_bytes(), i)
         distinct = np.array(list(first.values()), np.int64)
         refuted, n_checked = np.zeros(self.evaluator.n_cases, np.int64), 0
-        while n_checked < len(distinct):
+        solution: int | None = None
+        while solution is None and n_checked < len(distinct):
             alive = distinct[n_checked : 2 * n_checked + 1]
             n_checked += len(alive)
             order, done = np.argsort(-refuted, kind="stable"), 0
@@ -324,18 +317,16 @@ class SampledEvaluation:
                 alive = alive[~failed]
             if len(alive):
                 sums = ErrorMatrix.from_array(self._known[alive].reshape(len(alive), -1)).total_errors
-                if (sums <= self.threshold).any():
-                    return int(alive[np.argmax(sums <= self.threshold)]), len(found), self._n_checked(n_checked)
-        return None, len(found), self._n_checked(n_checked)
-
-    def _n_checked(self, n: int) -> int:
-        return n if self.executions.check else 0  # a sample of all cases leaves nothing to check
+                solving = alive[sums <= self.threshold]
+                solution = int(solving[0]) if len(solving) else None
+        return solution, len(found), n_checked if self.executions.check else 0  # a sample of all cases needs no check
 
     def _inform(self) -> None:
         """Run some individuals on all cases if it is time to."""
         informants = self.sampler.informants(self._generation, len(self._known))
         if len(informants):
-            self.executions.informed = self._run_missing([self._all_cases(informants)])
+            all_cases = np.arange(self.evaluator.n_cases)
+            self.executions.informed = self._run_missing([CasePart(informants, all_cases)])
             assert isinstance(self.sampler.sampling, InformedDownSample)
             solved = self.sampler.sampling.solved(self._known[informants].sum(axis=2))
             self._informed = self._generation, solved

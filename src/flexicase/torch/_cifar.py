@@ -53,11 +53,11 @@ class Batch(NamedTuple):
     labels: NDArray[np.int64]
 
 
-def read_cifar10(directory: str | Path, names: tuple[str, ...] = BATCHES) -> list[Batch]:
-    """Read batches of CIFAR-10 from a folder with an official archive or its content; other files are refused."""
+def read_cifar10(directory: str | Path) -> list[Batch]:
+    """Read the batches of CIFAR-10 from a folder with an official archive or its content; other files are refused."""
     folder = Path(directory)
     read = _reader(folder)
-    return [_batch(name, read(name), folder) for name in names]
+    return [_batch(name, read(name), folder) for name in BATCHES]
 
 
 def _reader(folder: Path) -> Callable[[str], bytes]:

@@ -8,6 +8,7 @@ import os
 import re
 import time
 import uuid
+import zlib
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -20,10 +21,9 @@ from numpy.typing import NDArray
 from torch import nn
 
 from flexicase.rng import Key, Seed, key_from_seed
-from flexicase.selection.fast_lexicase import FastLexicase
-from flexicase.torch._evaluation import CandidateErrors, RankErrors
-from flexicase.torch._fingerprint import as_bytes, checksum
-from flexicase.torch._networks import all_tensors, load_unsaved_buffers, parameters_of, unsaved_buffers, unsaved_names
+from flexicase.torch._evaluation import CandidateErrors, zero_one_error
+from flexicase.torch._fingerprint import as_bytes
+from flexicase.torch._networks import load_unsaved_buffers, parameters_of, unsaved_buffers, unsaved_names
 from flexicase.torch._training import TrainingError
 
 TIMEOUT = timedelta(minutes=30)
@@ -184,14 +184,8 @@ class RankGroup(SingleProcess):
                 done[at] = work(at)
         except Exception as error:
             failure = error
-        gathered = self._gather((done, at, _described(failure)))
-        failures = [(at, what) for _, at, what in gathered if what is not None]
-        if failures:
-            first, what = min(failures)
-            if failure is not None and first == at:
-                raise failure
-            raise _remote_error(self.owner(first), what)
-        together = {which: result for results, *_ in gathered for which, result in results.items()}
+        self.raise_first_failure(failure, at)
+        together = {which: result for results in self._gather(done) for which, result in results.items()}
         return [together[which] for which in range(n)]
 
     def evaluator(self, evaluate: CandidateErrors) -> RankErrors:
@@ -222,9 +216,7 @@ class RankGroup(SingleProcess):
                 result = work()
             except Exception as error:
                 failure = error
-        what = self._broadcast(_described(failure), 0)
-        if what is not None:
-            raise _remote_error(0, what) if failure is None else failure
+        self.raise_first_failure(failure, self.rank)
         return self._broadcast(result, 0)
 
     def check_same_on_all_ranks(self, settings: Callable[[], dict[str, Any]]) -> None:
@@ -245,11 +237,17 @@ class RankGroup(SingleProcess):
             dist.all_gather(found, sent, self._channel)
         return [part.numpy() for part in found]
 
-    def first_failure(self, failure: Exception | None) -> Exception:
-        """The failure of the first rank that has one, as an exception to raise here; call it on all ranks at once."""
-        gathered = self._gather(_described(failure))
-        rank, what = next((rank, what) for rank, what in enumerate(gathered) if what is not None)
-        return failure if failure is not None and rank == self.rank else _remote_error(rank, what)
+    def raise_first_failure(self, failure: Exception | None, at: int) -> None:
+        """Raise the failure of the first candidate or rank, ``at``, that has one; all ranks call this at once."""
+        own = None if failure is None else (at, type(failure).__name__, str(failure))
+        failures = [found for found in self._gather(own) if found is not None]
+        if failures:
+            first, kind, message = min(failures)
+            if failure is not None and first == at:
+                raise failure
+            if kind == TrainingError.__name__:
+                raise TrainingError(message)
+            raise RankFailedError(f"rank {self.owner(first)}: {kind}: {message}")
 
     def _gather(self, value: Any) -> list[Any]:
         found: list[Any] = [None] * self.world_size
@@ -268,14 +266,50 @@ class RankGroup(SingleProcess):
         return value if self.rank == source else torch.load(io.BytesIO(sent[0]), map_location="cpu", weights_only=True)
 
 
-def _described(failure: Exception | None) -> tuple[str, str] | None:
-    return None if failure is None else (type(failure).__name__, str(failure))
+class RankErrors:
+    """Errors of candidates on several ranks: an evaluator that all ranks call with the same blocks.
 
+    Zero-one errors are sent as bits, others as float64.
+    """
 
-def _remote_error(rank: int, what: tuple[str, str]) -> Exception:
-    kind, message = what
-    is_training = kind == TrainingError.__name__
-    return TrainingError(message) if is_training else RankFailedError(f"rank {rank}: {kind}: {message}")
+    def __init__(self, evaluate: CandidateErrors, ranks: RankGroup) -> None:
+        self.calls = 0
+        self._evaluate = evaluate
+        self._ranks = ranks
+        self._as_bits = evaluate.error_fn is zero_one_error
+
+    def __call__(self, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[Any]:
+        owners = individuals % self._ranks.world_size
+        shape = (int(np.bincount(owners).max()), len(cases))
+        errors, failure = np.zeros(shape), None
+        mine, before = individuals[owners == self._ranks.rank], self._evaluate.calls
+        try:
+            if len(mine):
+                errors[: len(mine)] = self._evaluate(mine, cases)
+        except Exception as error:
+            failure = error
+        requested = zlib.crc32(cases.tobytes(), zlib.crc32(individuals.tobytes()))
+        header = np.array([failure is not None, requested, self._evaluate.calls - before], np.int64)
+        gathered = self._ranks.gather_bytes(np.concatenate([header.view(np.uint8), self._packed(errors)]))
+        headers = np.array([part[: header.nbytes].view(np.int64) for part in gathered])
+        if headers[:, 0].any():
+            self._ranks.raise_first_failure(failure, self._ranks.rank)
+        if (headers[:, 1] != requested).any():
+            raise RuntimeError("ranks out of sync: they requested different cases")
+        self.calls += int(headers[:, 2].sum())
+        found = np.empty((len(individuals), len(cases)))
+        for rank, part in enumerate(gathered):
+            here = owners == rank
+            found[here] = self._unpacked(part[header.nbytes :], shape)[: here.sum()]
+        return found
+
+    def _packed(self, errors: NDArray[np.float64]) -> NDArray[np.uint8]:
+        return np.packbits(errors != 0) if self._as_bits else errors.reshape(-1).view(np.uint8)
+
+    def _unpacked(self, content: NDArray[np.uint8], shape: tuple[int, int]) -> NDArray[Any]:
+        if self._as_bits:
+            return np.unpackbits(content, count=shape[0] * shape[1]).reshape(shape)
+        return content.view(np.float64).reshape(shape)
 
 
 def under_torchrun() -> bool:
@@ -284,11 +318,7 @@ def under_torchrun() -> bool:
 
 
 def join(distributed: Distributed, population: int, device: str | torch.device) -> SingleProcess:
-    """The ranks of this job; ``"auto"`` joins one if `under_torchrun`.
-
-    >>> join("auto", population=4, device="cpu").world_size
-    1
-    """
+    """The ranks of this job; ``"auto"`` joins one if `under_torchrun`."""
     if distributed not in (True, False, "auto"):
         raise ValueError(f"distributed must be True, False or 'auto', got {distributed!r}")
     if not (under_torchrun() if distributed == "auto" else distributed):
@@ -308,13 +338,3 @@ def join(distributed: Distributed, population: int, device: str | torch.device) 
             f"population must be at least the number of ranks, got {population} candidates on {ranks} ranks"
         )
     return RankGroup()
-
-
-def shared_settings(selector: FastLexicase, key: Key, model: nn.Module) -> dict[str, Any]:
-    """What all ranks need in common to make the same decisions, besides the settings of training."""
-    return {
-        **selector.state_dict()["settings"],
-        "lookahead": selector.lookahead,
-        "key": tuple(key),
-        "checksum of the first network": checksum(all_tensors(model).values()),
-    }

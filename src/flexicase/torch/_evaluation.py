@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from statistics import median
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -18,26 +17,16 @@ from torch.utils.flop_counter import FlopCounterMode
 from flexicase.evaluation._lookahead import GROWTH_DELAY, Growing
 from flexicase.torch._fingerprint import checksum, describe_tensors
 
-if TYPE_CHECKING:
-    from flexicase.torch._distributed import RankGroup
-
-
 #: How much of a data set its fingerprint reads: bytes if it can be read in batches, cases if not.
 SAMPLED_BYTES = 2**24
 SAMPLED_CASES = 32
 
 
-@runtime_checkable
-class BatchDataset(Protocol):
-    """A data set that can be read many cases at a time."""
-
-    def batch(self, cases: Tensor) -> tuple[Tensor, Tensor]:
-        """The inputs and targets of (b,) cases."""
-        ...
-
-
 class CaseLoader:
-    """A map-style data set of (input, target), read in batches on a device; messages call it ``name``."""
+    """A map-style data set of (input, target), read in batches on a device; messages call it ``name``.
+
+    If the data set has a method ``batch`` from (b,) cases to their inputs and targets, it is used.
+    """
 
     def __init__(self, data_set: Any, device: torch.device, *, name: str) -> None:
         if not hasattr(data_set, "__len__") or not hasattr(data_set, "__getitem__"):
@@ -53,7 +42,7 @@ class CaseLoader:
         self.device = device
         self.name = name
         self.classes: int | None = None
-        self._unchecked = False
+        self._is_checked = False
         self._read = self._reader()
 
     def __len__(self) -> int:
@@ -64,24 +53,16 @@ class CaseLoader:
         which = torch.as_tensor(cases)
         inputs, targets = self._pair(which)
         if self.classes is not None:
-            targets = self._labels(targets, which, checked=not self._unchecked)
+            targets = self._labels(targets, which)
         return inputs.to(self.device), targets.to(self.device)
-
-    def check_population(self, candidates: int) -> None:
-        """Refuse fewer cases than candidates."""
-        if len(self) < candidates:
-            raise ValueError(
-                f"{self.name} must have at least one case per candidate, got {len(self)} cases and {candidates} "
-                "candidates"
-            )
 
     def check_labels(self, classes: int) -> None:
         """Require class labels as targets from now on; those that can be read at once are checked at once."""
-        self.classes = classes
+        self.classes, self._is_checked = classes, False
         known = self._all_targets()
-        self._unchecked = known is None
         if known is not None:
             self._labels(known, torch.arange(len(self)))
+            self._is_checked = True
 
     @cached_property
     def fingerprint(self) -> str:
@@ -104,12 +85,12 @@ class CaseLoader:
     def _all_targets(self) -> Tensor | None:
         if isinstance(self.data_set, TensorDataset):
             return self.data_set.tensors[1]
-        labels = getattr(self.data_set, "labels", None) if isinstance(self.data_set, BatchDataset) else None
+        labels = getattr(self.data_set, "labels", None) if hasattr(self.data_set, "batch") else None
         return labels if isinstance(labels, Tensor) else None
 
     def _reader(self) -> Callable[[Tensor], Any]:
-        if isinstance(self.data_set, BatchDataset):
-            return self.data_set.batch
+        if hasattr(self.data_set, "batch"):
+            return self.data_set.batch  # type: ignore[no-any-return]
         if isinstance(self.data_set, TensorDataset) and len(self.data_set.tensors) == 2:
             inputs, targets = self.data_set.tensors
             return lambda which: (inputs[which], targets[which])
@@ -147,7 +128,7 @@ class CaseLoader:
                 )
         return read[0], read[1]
 
-    def _labels(self, targets: Tensor, which: Tensor, *, checked: bool = False) -> Tensor:
+    def _labels(self, targets: Tensor, which: Tensor) -> Tensor:
         """Targets as class labels, the int64 that losses take."""
         assert self.classes is not None
         if targets.is_floating_point() or targets.is_complex() or targets.ndim != 1:
@@ -156,7 +137,9 @@ class CaseLoader:
                 f"shape {tuple(targets.shape)} (for anything else give error_fn and loss)"
             )
         targets = targets.to(torch.int64)
-        invalid = torch.tensor(False) if checked else (targets < 0) | (targets >= self.classes)
+        if self._is_checked:
+            return targets
+        invalid = (targets < 0) | (targets >= self.classes)
         if invalid.any():
             at = int(invalid.int().argmax())
             raise ValueError(
@@ -246,7 +229,10 @@ class CandidateErrors:
         augment: Augmentation | None = None,
     ) -> None:
         self.models = models
-        self.cases = cases if isinstance(cases, CaseLoader) else CaseLoader(cases, _device_of(models), name="cases")
+        devices = (parameter.device for model in models for parameter in model.parameters())
+        if not isinstance(cases, CaseLoader):
+            cases = CaseLoader(cases, next(devices, torch.device("cpu")), name="cases")
+        self.cases: CaseLoader = cases
         self.error_fn = error_fn
         self.batch = batch
         self.autocast = autocast
@@ -277,54 +263,3 @@ class CandidateErrors:
                     f"error_fn must give one error per case, shape ({len(cases)},), got {tuple(found.shape)}"
                 )
         return torch.stack(errors)
-
-
-def _device_of(models: Sequence[nn.Module]) -> torch.device:
-    parameters = (parameter for model in models for parameter in model.parameters())
-    return next((parameter.device for parameter in parameters), torch.device("cpu"))
-
-
-class RankErrors:
-    """Errors of candidates on several ranks: an evaluator that all ranks call with the same blocks.
-
-    Zero-one errors are sent as bits, others as float64.
-    """
-
-    def __init__(self, evaluate: CandidateErrors, ranks: RankGroup) -> None:
-        self.calls = 0
-        self._evaluate = evaluate
-        self._ranks = ranks
-        self._as_bits = evaluate.error_fn is zero_one_error
-
-    def __call__(self, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[Any]:
-        owners = individuals % self._ranks.world_size
-        shape = (int(np.bincount(owners).max()), len(cases))
-        errors, failure = np.zeros(shape), None
-        mine, before = individuals[owners == self._ranks.rank], self._evaluate.calls
-        try:
-            if len(mine):
-                errors[: len(mine)] = self._evaluate(mine, cases)
-        except Exception as error:
-            failure = error
-        requested = zlib.crc32(cases.tobytes(), zlib.crc32(individuals.tobytes()))
-        header = np.array([failure is not None, requested, self._evaluate.calls - before], np.int64)
-        gathered = self._ranks.gather_bytes(np.concatenate([header.view(np.uint8), self._packed(errors)]))
-        headers = np.array([part[: header.nbytes].view(np.int64) for part in gathered])
-        if headers[:, 0].any():
-            raise self._ranks.first_failure(failure)
-        if (headers[:, 1] != requested).any():
-            raise RuntimeError("ranks out of sync: they requested different cases")
-        self.calls += int(headers[:, 2].sum())
-        found = np.empty((len(individuals), len(cases)))
-        for rank, part in enumerate(gathered):
-            here = owners == rank
-            found[here] = self._unpacked(part[header.nbytes :], shape)[: here.sum()]
-        return found
-
-    def _packed(self, errors: NDArray[np.float64]) -> NDArray[np.uint8]:
-        return np.packbits(errors != 0) if self._as_bits else errors.reshape(-1).view(np.uint8)
-
-    def _unpacked(self, content: NDArray[np.uint8], shape: tuple[int, int]) -> NDArray[Any]:
-        if self._as_bits:
-            return np.unpackbits(content, count=shape[0] * shape[1]).reshape(shape)
-        return content.view(np.float64).reshape(shape)

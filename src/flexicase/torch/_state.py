@@ -1,18 +1,19 @@
-"""The state of a training after each generation, as a dict and back; a dict is checked before any of it is used."""
+"""The state of a training after each generation, as a dict and in a checkpoint; it is checked before it is used."""
 
 from __future__ import annotations
 
 import copy
-import math
+import io
 import sys
 from collections.abc import Collection
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from flexicase._checkpoint import check_settings
+from flexicase._checkpoint import CheckpointError, Parts, check_settings, read_newest
 from flexicase.rng import Key
 from flexicase.selection.fast_lexicase import FastLexicase
 from flexicase.selection.protocol import Ended
@@ -72,6 +73,30 @@ class TrainingState:
             "selector": {**selector, "weights": torch.from_numpy(selector["weights"])},
             "records": [record.as_dict() for record in self.records],
         }
+
+
+def dump(state: dict[str, Any]) -> Parts:
+    """The parts of a checkpoint with a `GradientLexicase.state_dict`."""
+    content = io.BytesIO()
+    torch.save(state, content)
+    return {}, content.getvalue()
+
+
+def load(_header: dict[str, Any], body: bytes) -> dict[str, Any]:
+    """The state that `dump` was called on, on the CPU."""
+    try:
+        state = torch.load(io.BytesIO(body), map_location="cpu", weights_only=True)
+    except Exception as error:  # torch raises almost anything, from UnpicklingError to RuntimeError
+        raise CheckpointError(f"the content cannot be read ({type(error).__name__})") from error
+    if not isinstance(state, dict) or not isinstance(state.get("records"), list):
+        raise CheckpointError("the content cannot be read: it is not the state of a training")
+    return state
+
+
+def read(folder: Path) -> dict[str, Any] | None:
+    """The state in the newest whole checkpoint in a folder; None if there is none."""
+    found = read_newest(folder, load)
+    return None if found is None else found[1]
 
 
 def describe_training(model: nn.Module, trainer: Trainer, error_fn: Any, selection_transform: Any) -> dict[str, str]:
@@ -294,7 +319,7 @@ def _whole(value: Any, where: str, least: int, most: int = MAX_NUMBER) -> int:
 
 def _number(value: Any, where: str) -> None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or abs(value) > sys.float_info.max or math.isnan(value):
+    if not is_number or not abs(value) <= sys.float_info.max:  # NaN is not
         raise ValueError(f"{where} must be a finite number, got {_shown(value)}")
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.optim import LBFGS, SGD, Optimizer
 
@@ -28,13 +29,7 @@ Schedule: TypeAlias = Callable[[int, int], float]
 
 
 class TrainingError(ValueError):
-    """Training has diverged; the message names the generation and the candidate.
-
-    Example:
-        >>> import flexicase.torch as ft
-        >>> issubclass(ft.TrainingError, ValueError)
-        True
-    """
+    """Training has diverged; the message names the generation and the candidate."""
 
 
 def sgd(parameters: Iterable[nn.Parameter], lr: float = 0.1) -> Optimizer:
@@ -54,13 +49,7 @@ def cosine(generation: int, generations: int) -> float:
 
 
 def constant(generation: int, generations: int) -> float:
-    """Constant schedule: the same learning rate in all generations.
-
-    Example:
-        >>> from flexicase.torch import constant
-        >>> constant(7, 10)
-        1.0
-    """
+    """Constant schedule: the same learning rate in all generations."""
     return 1.0
 
 
@@ -84,12 +73,6 @@ def check_functions(callbacks: Any, optimizer: Any, **functions: Any) -> None:
         )
 
 
-def check_autocast(dtype: torch.dtype | None) -> None:
-    """Refuse mixed precision that needs loss scaling."""
-    if dtype is not None and dtype != torch.bfloat16:
-        raise ValueError(f"autocast must be torch.bfloat16 or None (float16 would need loss scaling), got {dtype}")
-
-
 def check_factor(factor: Any) -> float:
     """The value that a schedule returned, if it is a finite number."""
     if isinstance(factor, bool) or not isinstance(factor, int | float | np.number) or not math.isfinite(factor):
@@ -105,6 +88,12 @@ def derive_seed(key: Key, generation: int, lane: Lane, which: int = 0) -> int:
 def derived_generator(key: Key, generation: int, lane: Lane, which: int = 0) -> torch.Generator:
     """A generator on the CPU, seeded by `derive_seed`."""
     return torch.Generator().manual_seed(derive_seed(key, generation, lane, which))
+
+
+def augment_cases(transform: Transform, key: Key, generation: int, inputs: Tensor, cases: NDArray[np.int64]) -> Tensor:
+    """Apply a transform case by case, with draws that depend on generation and case alone."""
+    draws = [derived_generator(key, generation, Lane.AUGMENTATION, case) for case in cases.tolist()]
+    return torch.cat([transform(inputs[j : j + 1], draw) for j, draw in enumerate(draws)])
 
 
 def assign_batches(n_cases: int, batch_size: int, population: int, draws: torch.Generator) -> list[tuple[Tensor, ...]]:

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from flexicase._checks import check_choice, check_count, check_fraction
-from flexicase.rng import Key, Lane
 from flexicase.torch._cifar import Batch, read_cifar10
-from flexicase.torch._training import Transform, derived_generator
 
 
 class PadCropFlip:
@@ -53,19 +51,6 @@ class PadCropFlip:
         rows, columns = rows.to(images.device), columns.to(images.device)
         which = torch.arange(b, device=images.device).view(b, 1, 1)
         return padded.permute(0, 2, 3, 1)[which, rows[:, :, None], columns[:, None, :]].permute(0, 3, 1, 2)
-
-
-@dataclass(frozen=True)
-class PerCase:
-    """A transform applied case by case, with draws that depend on generation and case alone."""
-
-    transform: Transform
-    key: Key
-    generation: int
-
-    def __call__(self, inputs: Tensor, cases: NDArray[np.int64]) -> Tensor:
-        draws = [derived_generator(self.key, self.generation, Lane.AUGMENTATION, case) for case in cases.tolist()]
-        return torch.cat([self.transform(inputs[j : j + 1], draw) for j, draw in enumerate(draws)])
 
 
 NAMES = ("digits", "cifar10")
@@ -169,10 +154,30 @@ def load(
     for limit, name in ((train_cases, "train_cases"), (test_cases, "test_cases")):
         if limit is not None:
             check_count(limit, name, 1)
-    return _digits(train_cases, test_cases) if dataset == "digits" else _cifar10(cifar_dir, train_cases, test_cases)
+    mean: Sequence[float]
+    std: Sequence[float]
+    if dataset == "digits":
+        train, test = _digits()
+        white, mean, std = 16.0, [float(train.images.mean() / 16)], [float(train.images.std() / 16)]
+        transform = PadCropFlip(padding=1, flip=0.0, fill=-mean[0] / std[0])
+    else:
+        if cifar_dir is None:
+            raise ValueError("cifar_dir must be the folder with CIFAR-10, got None")
+        *batches, test = read_cifar10(cifar_dir)
+        train = Batch(*map(np.concatenate, zip(*batches, strict=True)))
+        white, mean, std = 255.0, CIFAR_MEAN, CIFAR_STD
+        transform = PadCropFlip(fill=[-mean / std for mean, std in zip(CIFAR_MEAN, CIFAR_STD, strict=True)])
+    sets = []
+    for batch, limit, name in ((train, train_cases, "train_cases"), (test, test_cases, "test_cases")):
+        if limit is not None and limit > len(batch.images):
+            raise ValueError(f"{name} must be at most {len(batch.images)}, got {limit}")
+        sets.append(Images(batch.images[:limit], batch.labels[:limit], mean, std, white))
+    _, channels, size, _ = train.images.shape
+    return ImageData(sets[0], sets[1], transform, channels, size, classes=10)
 
 
-def _digits(train: int | None, test: int | None) -> ImageData:
+def _digits() -> tuple[Batch, Batch]:
+    """The training and test cases."""
     try:
         from sklearn.datasets import load_digits
     except ImportError as error:
@@ -180,35 +185,5 @@ def _digits(train: int | None, test: int | None) -> ImageData:
     found = load_digits()
     order = np.random.default_rng(0).permutation(len(found.target))
     images, labels = found.images[order].astype(np.uint8)[:, None], found.target[order]
-    first = Batch(images[:-DIGITS_TEST], labels[:-DIGITS_TEST])
-    last = Batch(images[-DIGITS_TEST:], labels[-DIGITS_TEST:])
-    mean, std = float(first.images.mean() / 16), float(first.images.std() / 16)
-    return ImageData(
-        Images(*_limited(first, train, "train_cases"), [mean], [std], white=16.0),
-        Images(*_limited(last, test, "test_cases"), [mean], [std], white=16.0),
-        PadCropFlip(padding=1, flip=0.0, fill=-mean / std),
-        channels=1,
-        size=8,
-        classes=10,
-    )
-
-
-def _cifar10(cifar_dir: str | Path | None, train: int | None, test: int | None) -> ImageData:
-    if cifar_dir is None:
-        raise ValueError("cifar_dir must be the folder with CIFAR-10, got None")
-    *batches, last = read_cifar10(cifar_dir)
-    first = Batch(*map(np.concatenate, zip(*batches, strict=True)))
-    return ImageData(
-        Images(*_limited(first, train, "train_cases"), CIFAR_MEAN, CIFAR_STD),
-        Images(*_limited(last, test, "test_cases"), CIFAR_MEAN, CIFAR_STD),
-        PadCropFlip(fill=[-mean / std for mean, std in zip(CIFAR_MEAN, CIFAR_STD, strict=True)]),
-        channels=3,
-        size=32,
-        classes=10,
-    )
-
-
-def _limited(batch: Batch, limit: int | None, name: str) -> Batch:
-    if limit is not None and limit > len(batch.images):
-        raise ValueError(f"{name} must be at most {len(batch.images)}, got {limit}")
-    return Batch(batch.images[:limit], batch.labels[:limit])
+    train, test = slice(-DIGITS_TEST), slice(-DIGITS_TEST, None)
+    return Batch(images[train], labels[train]), Batch(images[test], labels[test])

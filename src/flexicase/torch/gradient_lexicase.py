@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
@@ -20,10 +21,9 @@ from flexicase.rng import Key, Lane, Seed
 from flexicase.selection.fast_lexicase import FastLexicase
 from flexicase.selection.protocol import Ended, Method
 from flexicase.selection.weights import DefaultWeight
-from flexicase.torch import _checkpoint as checkpoint
 from flexicase.torch import _networks as networks
 from flexicase.torch import _training as training
-from flexicase.torch._distributed import Distributed, RankLostError, join, shared_settings
+from flexicase.torch._distributed import Distributed, RankLostError, join
 from flexicase.torch._evaluation import (
     CandidateErrors,
     CaseLoader,
@@ -32,8 +32,8 @@ from flexicase.torch._evaluation import (
     next_lookahead,
     zero_one_error,
 )
-from flexicase.torch._state import TrainingState, check_names, describe_training, read_state
-from flexicase.torch.data import PerCase
+from flexicase.torch._fingerprint import checksum
+from flexicase.torch._state import TrainingState, check_names, describe_training, dump, load, read_state
 from flexicase.torch.records import TrainingRecord
 
 
@@ -122,12 +122,17 @@ class GradientLexicase:
         self.device = networks.check_device(self._ranks.device(device))
         if error_fn is not None and loss is None:
             raise ValueError("error_fn needs loss: what to train for when errors are not right or wrong")
-        training.check_autocast(autocast)
+        if autocast not in (None, torch.bfloat16):
+            raise ValueError(
+                f"autocast must be torch.bfloat16 or None (float16 would need loss scaling), got {autocast}"
+            )
         self._inherits = check_choice(optimizer_state, "optimizer_state", ("reset", "inherit")) == "inherit"
         transforms = {"transform": transform, "selection_transform": selection_transform}
         training.check_functions(callbacks, optimizer, schedule=schedule, error_fn=error_fn, loss=loss, **transforms)
         self._cases = CaseLoader(train_set, self.device, name="train_set")
-        self._cases.check_population(self.population)
+        if len(self._cases) < self.population:
+            found = f"{len(self._cases)} cases and {self.population} candidates"
+            raise ValueError(f"train_set must have at least one case per candidate, got {found}")
         self._seed = int(seed) if isinstance(seed, int | np.integer) else None
         key = self._ranks.key(seed)
         self._model_fn = model_fn
@@ -157,7 +162,15 @@ class GradientLexicase:
         self.callbacks = list(callbacks)
         self._state = TrainingState(key, selector)
         self._folder: Path | None = None
-        self._ranks.check_same_on_all_ranks(lambda: self._settings() | shared_settings(selector, key, first))
+        self._ranks.check_same_on_all_ranks(
+            lambda: {
+                **self._settings(),
+                **selector.state_dict()["settings"],
+                "lookahead": selector.lookahead,
+                "key": tuple(key),
+                "checksum of the first network": checksum(networks.all_tensors(first).values()),
+            }
+        )
 
     @property
     def rank(self) -> int:
@@ -215,14 +228,8 @@ class GradientLexicase:
             raise ValueError("resume needs save: the folder of the checkpoint")
         seconds = self._ranks.save_every if save_every is None else check_number(save_every, "save_every")
         self._ranks.check_same_on_all_ranks(lambda: {"generations": generations, "resume": resume})
-        writer = CheckpointWriter(
-            None if self.rank else folder,
-            {},
-            lambda: checkpoint.dump(self.state_dict()),
-            checkpoint.load,
-            every=seconds,
-            done=self.generation,
-        )
+        own = None if self.rank else folder
+        writer = CheckpointWriter(own, {}, lambda: dump(self.state_dict()), load, every=seconds, done=self.generation)
         if folder is not None:
             is_own = self._folder == folder.resolve()
             found = self._ranks.on_rank_zero(lambda: writer.open(resume=resume, is_own=is_own))
@@ -268,12 +275,7 @@ class GradientLexicase:
         draws = training.derived_generator(state.key, generation, Lane.DEALING)
         batches = training.assign_batches(len(self._cases), self.batch_size, self.population, draws)
         trained = self._trainer.train_candidates(
-            self._candidates,
-            batches,
-            key=state.key,
-            generation=generation,
-            factor=factor,
-            inherited=state.optimizer,
+            self._candidates, batches, key=state.key, generation=generation, factor=factor, inherited=state.optimizer
         )
         trained_at = time.perf_counter()
         evaluate = self._ranks.evaluator(self._candidate_errors())
@@ -327,8 +329,9 @@ class GradientLexicase:
     def _candidate_errors(self) -> CandidateErrors:
         for model in self._candidates:
             model.eval()
-        transform = self._selection_transform
-        augment = None if transform is None else PerCase(transform, self._state.key, self.generation)
+        transform, augment = self._selection_transform, None
+        if transform is not None:
+            augment = functools.partial(training.augment_cases, transform, self._state.key, self.generation)
         autocast = self._trainer.autocast
         return CandidateErrors(self._candidates, self._cases, self._error_fn, autocast=autocast, augment=augment)
 

@@ -22,19 +22,7 @@ class TrainingRecord(Record):
         lr: Learning rate of the first parameter group.
         loss: Mean training loss of the candidates.
         accuracy: `GradientLexicase.evaluate` on the test set; None if this generation was not tested.
-        seconds_train: Time of training.
-        seconds_select: Time of selection.
-        seconds_test: Time of the evaluation on the test set.
-
-    Example:
-        >>> from flexicase.selection.protocol import Ended
-        >>> from flexicase.torch import TrainingRecord
-        >>> record = TrainingRecord(
-        ...     generation=0, parent=2, evaluations=9, pairs=12, cases_used=3, ended=Ended.ONE_LEFT, forward_calls=8,
-        ...     lr=0.1, loss=2.3,
-        ... )
-        >>> record.seconds
-        0.0
+        seconds_train: Time of training; the other ``seconds_`` are of selection and of the evaluation on the test set.
     """
 
     events: int = 1
