@@ -1,14 +1,8 @@
 """Compare String Lengths: are three strings each longer than the one before?"""
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb1._suite import Inputs, Rng, fixed, inputs, suite_problem, suite_settings, tags
+from flexicase.problems.psb1._suite import ErrorMeasure, Inputs, RandomCases, Rng, fixed, suite_problem, suite_settings
 from flexicase.problems.random_inputs import string
 from flexicase.push import RandomBoolean, RandomString
-
-
-def answer(first: str, second: str, third: str) -> bool:
-    """Whether the lengths increase."""
-    return len(first) < len(second) < len(third)
 
 
 def not_empty(rng: Rng) -> str:
@@ -40,7 +34,7 @@ def independent(rng: Rng) -> Inputs:
 PROBLEM = suite_problem(
     name="compare-string-lengths",
     description="Given three strings, return true if length(in1) < length(in2) < length(in3).",
-    answer=answer,
+    answer=lambda first, second, third: len(first) < len(second) < len(third),
     sources=(
         fixed("compare-string-lengths", 0, 7),
         RandomCases(lambda rng: arrangements("", not_empty(rng)), train=6),
@@ -50,7 +44,7 @@ PROBLEM = suite_problem(
         RandomCases(independent, train=50, test=700),
     ),
     measures=(ErrorMeasure("boolean", "mismatch"),),
-    stacks=("exec", "integer", "boolean", "string"),
-    generators=(RandomBoolean(), *tags("integer", "boolean", "string", "exec"), *inputs(3)),
+    stacks=("integer", "boolean", "string", "exec"),
+    constants=(RandomBoolean(),),
     settings=suite_settings(max_points=1600, steps=600),
 )

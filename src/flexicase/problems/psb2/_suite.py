@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from flexicase.problems.cases import FixedCases, Inputs
+from flexicase.problems.cases import CaseSource, FixedCases, Inputs, RandomCases
 from flexicase.problems.problem import Problem
-from flexicase.problems.psb1._suite import inputs, tags
+from flexicase.problems.psb1._suite import inputs, integer_cases, string_cases, tags
 from flexicase.problems.random_inputs import Rng
 from flexicase.problems.settings import ProblemSettings, Variation
 from flexicase.push import ErrorMeasure
 from flexicase.push.draws import Generator
 from flexicase.push.measures import ErrorName
 
-__all__ = ["Inputs", "Rng", "fixed", "rounded", "single", "slots", "suite_problem"]
+__all__ = ["ErrorMeasure", "FixedCases", "Inputs", "RandomCases", "Rng", "integer_cases", "string_cases"]
 
 #: Uniform addition and deletion alone, as in the paper.
 SETTINGS = ProblemSettings(
@@ -37,12 +37,14 @@ SETTINGS = ProblemSettings(
 GENE_SHARES = (0.15, 0.05)
 
 
-def suite_problem(*, n_inputs: int, constants: Sequence[Generator], stacks: Sequence[str], **fields: Any) -> Problem:
+def suite_problem(
+    *, sources: Sequence[CaseSource], stacks: Sequence[str], constants: Sequence[Generator], **fields: Any
+) -> Problem:
     """A problem with the suite's settings, whose genes are the constants, the inputs and tags of its stacks."""
-    tagged = tags(*(stack for stack in stacks if stack != "print"))
     return Problem(
+        sources=sources,
         stacks=stacks,
-        generators=(*constants, *inputs(n_inputs), *tagged),
+        generators=(*constants, *inputs(sources), *tags(*stacks)),
         gene_shares=GENE_SHARES,
         settings=SETTINGS,
         **fields,
