@@ -123,7 +123,7 @@ def as_doubles(errors: NDArray[Any], name: str) -> NDArray[np.float64]:
 
 
 def check_known(known: Any, shape: tuple[int, int]) -> NDArray[np.float64]:
-    """Check (n_individuals, n_cases) known errors, NaN where unknown."""
+    """(n_individuals, n_cases) known errors, NaN where unknown."""
     errors = as_number_array(known, "known")
     if errors.shape != shape:
         raise ValueError(f"known must be n_individuals × n_cases: expected shape {shape}, got {errors.shape}")
@@ -132,6 +132,16 @@ def check_known(known: Any, shape: tuple[int, int]) -> NDArray[np.float64]:
 
 class ClosingEvaluator:
     """An evaluator as a context manager: leaving the context closes it."""
+
+    def __call__(self, individuals: ArrayLike, cases: ArrayLike) -> NDArray[np.float64]:
+        rows, columns = check_indices(individuals, "individuals"), check_indices(cases, "cases")
+        errors = np.empty((len(rows), len(columns)))
+        self._fill(errors, rows, columns)
+        return errors
+
+    def _fill(self, errors: NDArray[np.float64], individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> None:
+        """Write the (m, b) errors of (m,) individuals on (b,) cases."""
+        raise NotImplementedError
 
     def close(self) -> None:
         """Free what it holds; it may be used again afterwards."""
