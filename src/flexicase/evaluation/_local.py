@@ -71,6 +71,7 @@ class PoolEvaluator(ClosingEvaluator):
     def __init__(self, function: BlockFunction, workers: int | None = None) -> None:
         self.function = check_function(function, "function", 2)
         self.workers = check_count(workers if workers is not None else usable_cores(), "workers", 1, MAX_WORKERS)
+        self._evaluate: Callable[[Indices, Indices], NDArray[np.float64]] = partial(evaluate_block, self.function)
         self._pool: Executor | None = None
 
     def _fill(self, errors: NDArray[np.float64], individuals: Indices, cases: Indices) -> None:
@@ -80,7 +81,7 @@ class PoolEvaluator(ClosingEvaluator):
             if self._pool is None:
                 self._pool = self._start()
             for r, c in parts:
-                pending.append(self._pool.submit(self._evaluate(), individuals[r], cases[c]))
+                pending.append(self._pool.submit(self._evaluate, individuals[r], cases[c]))
             for (r, c), part in zip(parts, pending, strict=True):
                 errors[r, c] = part.result()
         finally:
@@ -89,10 +90,6 @@ class PoolEvaluator(ClosingEvaluator):
 
     def _start(self) -> Executor:
         raise NotImplementedError
-
-    def _evaluate(self) -> Callable[[Indices, Indices], NDArray[np.float64]]:
-        """What a worker calls with the (m,) individuals and (b,) cases of a batch."""
-        return partial(evaluate_block, self.function)
 
     def close(self) -> None:
         """End the workers; the next call starts new ones."""
@@ -171,6 +168,7 @@ class ProcessEvaluator(PoolEvaluator):
 
     def __init__(self, function: BlockFunction, workers: int | None = None) -> None:
         super().__init__(function, workers)
+        self._evaluate = _work
         try:
             self._pickled = pickle.dumps(function)
         except Exception as cause:
@@ -195,9 +193,6 @@ class ProcessEvaluator(PoolEvaluator):
         methods = multiprocessing.get_all_start_methods()
         context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
         return ProcessPoolExecutor(self.workers, context, _start_worker, (self._pickled,))
-
-    def _evaluate(self) -> Callable[[Indices, Indices], NDArray[np.float64]]:
-        return _work
 
     def _stop(self) -> None:
         # Before Python 3.14, executors have no public list of their processes.

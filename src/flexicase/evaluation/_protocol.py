@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, NoReturn, Protocol, runtime_checkable
 
 import numpy as np
@@ -67,12 +66,11 @@ class EvaluationError(RuntimeError):
         return type(self), (self.problem, self.individuals, self.cases)
 
 
-def format_indices(numbers: Iterable[int]) -> str:
+def format_indices(numbers: list[int]) -> str:
     """A list of indices for a message: all of a few, the ends of many."""
-    listed = list(numbers)
-    if len(listed) <= SHOWN:
-        return ", ".join(map(str, listed))
-    return f"{', '.join(map(str, listed[: SHOWN - 1]))}, … {listed[-1]}, {len(listed)} in all"
+    if len(numbers) <= SHOWN:
+        return ", ".join(map(str, numbers))
+    return f"{', '.join(map(str, numbers[: SHOWN - 1]))}, … {numbers[-1]}, {len(numbers)} in all"
 
 
 def evaluate_block(

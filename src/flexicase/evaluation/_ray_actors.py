@@ -110,7 +110,6 @@ class ActorPool:
 
     @property
     def n_ready(self) -> int:
-        """The number of workers that are ready for work."""
         return len(self._sent)
 
     def pending(self) -> list[Batch]:
