@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from flexicase.problems.cases import CaseSource, FixedCases, Inputs, RandomCases, read_carried
+from flexicase.problems.cases import CaseSource, FixedCases, Inputs, RandomCases
+from flexicase.problems.files import read_carried
 from flexicase.problems.problem import Problem
 from flexicase.problems.random_inputs import Rng, generator, integer, string
 from flexicase.problems.settings import ProblemSettings, Variation

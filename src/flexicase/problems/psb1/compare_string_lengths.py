@@ -4,15 +4,7 @@ from flexicase.problems.psb1._suite import ErrorMeasure, Inputs, RandomCases, Rn
 from flexicase.problems.random_inputs import string
 from flexicase.push import RandomBoolean, RandomString
 
-
-def not_empty(rng: Rng) -> str:
-    """A string of 1 to 49 characters."""
-    return string(rng, RandomString(1, 49))
-
-
-def any_length(rng: Rng) -> str:
-    """A string of 0 to 49 characters."""
-    return string(rng, RandomString(0, 49))
+ANY_LENGTH, NOT_EMPTY = RandomString(0, 49), RandomString(1, 49)
 
 
 def arrangements(same: str, other: str) -> list[Inputs]:
@@ -22,13 +14,12 @@ def arrangements(same: str, other: str) -> list[Inputs]:
 
 def equal(rng: Rng) -> Inputs:
     """One string three times."""
-    given = any_length(rng)
-    return given, given, given
+    return (string(rng, ANY_LENGTH),) * 3
 
 
 def independent(rng: Rng) -> Inputs:
     """Three strings."""
-    return any_length(rng), any_length(rng), any_length(rng)
+    return tuple(string(rng, ANY_LENGTH) for _ in range(3))
 
 
 PROBLEM = suite_problem(
@@ -37,8 +28,8 @@ PROBLEM = suite_problem(
     answer=lambda first, second, third: len(first) < len(second) < len(third),
     sources=(
         fixed("compare-string-lengths", 0, 7),
-        RandomCases(lambda rng: arrangements("", not_empty(rng)), train=6),
-        RandomCases(lambda rng: arrangements(not_empty(rng), not_empty(rng)), train=9),
+        RandomCases(lambda rng: arrangements("", string(rng, NOT_EMPTY)), train=6),
+        RandomCases(lambda rng: arrangements(string(rng, NOT_EMPTY), string(rng, NOT_EMPTY)), train=9),
         RandomCases(equal, train=3, test=100),
         RandomCases(lambda rng: tuple(sorted(independent(rng), key=len)), train=25, test=200),
         RandomCases(independent, train=50, test=700),

@@ -3,7 +3,7 @@
 from functools import partial
 
 from flexicase.problems import ErrorMeasure, FixedCases, Problem
-from flexicase.problems.cases import read_carried
+from flexicase.problems.files import read_carried
 from flexicase.problems.psb1._suite import fixed, integer_cases, suite_settings, tags
 from flexicase.push import RandomInteger, Symbol
 from flexicase.push.draws import Generator

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
-from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -22,6 +21,10 @@ from flexicase.push.measures import ErrorName
 
 __all__ = ["ErrorMeasure", "FixedCases", "Inputs", "RandomCases", "Rng", "integer_cases", "string_cases"]
 
+#: The inputs that the authors chose for each problem.
+CHOSEN: dict[str, list[list[Any]]] = json.loads(
+    resources.files("flexicase.problems").joinpath("data", "psb2-inputs.json").read_text(encoding="utf-8")
+)
 #: Uniform addition and deletion alone, as in the paper.
 SETTINGS = ProblemSettings(
     steps=2000,
@@ -51,16 +54,9 @@ def suite_problem(
     )
 
 
-@cache
-def _chosen() -> dict[str, list[list[Any]]]:
-    text = resources.files("flexicase.problems").joinpath("data", "psb2-inputs.json").read_text(encoding="utf-8")
-    found: dict[str, list[list[Any]]] = json.loads(text)
-    return found
-
-
 def fixed(name: str, start: int = 0, stop: int | None = None) -> FixedCases:
-    """The inputs that the authors chose for a problem, or some of them, as training cases of every run."""
-    return FixedCases([tuple(case) for case in _chosen()[name][start:stop]])
+    """The inputs chosen for a problem, or some of them, as training cases of every run."""
+    return FixedCases([tuple(case) for case in CHOSEN[name][start:stop]])
 
 
 def slots(count: int, error: ErrorName, penalty: float, **options: Any) -> tuple[ErrorMeasure, ...]:
