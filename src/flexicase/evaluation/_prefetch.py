@@ -173,24 +173,22 @@ class PrefetchedBlocks(Blocks):
         """The first pairs that are missing: rows of one column, or all that are missing in several."""
         pairs = self._in_flight.evaluate.batch_size()
         chosen: list[CaseColumn] = []
-        pattern: NDArray[np.bool_] | None = None
         rows = np.empty(0, dtype=np.int64)
         wanted = 1
         for column in self._upcoming(pairs):
-            missing = column.missing()
-            if pattern is None:
-                if not missing.any():
+            missing = np.flatnonzero(column.missing())
+            if not len(missing):
+                if not chosen:
                     self._complete += 1
-                    continue
-                pattern, rows = missing, np.flatnonzero(missing)
+                continue
+            if not chosen:
+                rows = missing
                 if column is self._columns[0]:
                     pairs = self._in_flight.evaluate.batch_size(n_needed=len(rows))
                 if len(rows) >= pairs:
                     return rows[: even_chunk(len(rows), pairs)], [column]
                 wanted = math.ceil(pairs / len(rows))
-            elif not missing.any():
-                continue
-            elif not np.array_equal(missing, pattern):
+            elif not np.array_equal(missing, rows):
                 break
             chosen.append(column)
             if len(chosen) == wanted:

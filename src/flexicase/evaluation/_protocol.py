@@ -93,22 +93,17 @@ def raise_evaluation_error(cause: Exception, individuals: NDArray[np.int64], cas
 
 def check_block(found: Any, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[np.float64]:
     """Check the errors that an evaluator returned; give (m, b) float64, C-contiguous."""
+    shape = (len(individuals), len(cases))
     try:
         errors = as_number_array(found, ANSWER)
+        if errors.shape != shape:
+            raise ValueError(f"{ANSWER} must have shape {shape}, got {errors.shape}")
+        bad = first_invalid(errors)
+        if bad is not None:
+            raise ValueError(f"{ANSWER} {refusal(errors[bad], int(individuals[bad[0]]), int(cases[bad[1]]))}")
+        return as_doubles(errors, ANSWER)
     except (TypeError, ValueError, MemoryError) as cause:
         raise EvaluationError(str(cause), individuals, cases) from cause
-    shape = (len(individuals), len(cases))
-    if errors.shape != shape:
-        problem = f"{ANSWER} must have shape {shape}, got {errors.shape}"
-        raise EvaluationError(problem, individuals, cases)
-    bad = first_invalid(errors)
-    if bad is not None:
-        problem = refusal(errors[bad], int(individuals[bad[0]]), int(cases[bad[1]]))
-        raise EvaluationError(f"{ANSWER} {problem}", individuals, cases)
-    try:
-        return as_doubles(errors, ANSWER)
-    except ValueError as cause:
-        raise EvaluationError(str(cause), individuals, cases) from None
 
 
 def as_doubles(errors: NDArray[Any], name: str) -> NDArray[np.float64]:
