@@ -191,9 +191,7 @@ class Step(NamedTuple):
     state: RunState
 
     def __str__(self) -> str:
-        stacks = (
-            f"{name}: {' '.join(_item_text(name, item) for item in items)}" for name, items in self._stacks().items()
-        )
+        stacks = (f"{name}: {' '.join(_texts(items, name))}" for name, items in self._stacks().items())
         return "   ".join([to_text(self.item), *stacks])
 
     def shown(self) -> dict[str, str]:
@@ -280,13 +278,12 @@ def _native_arguments(
     return as_program(program).native, values, check_limits(limits).native
 
 
-def _item_text(stack: str, item: Any) -> str:
+def _texts(items: list[Any], stack: str) -> list[str]:
     if stack == "tag":
-        number, value = item
-        return f"{number}={to_text(value)}"
-    return to_text(item)
+        return [f"{number}={to_text(value)}" for number, value in items]
+    return [to_text(item) for item in items]
 
 
 def _first_items(items: list[Any], stack: str) -> str:
-    texts = [_item_text(stack, item) for item in items[:SHOWN_ITEMS]]
+    texts = _texts(items[:SHOWN_ITEMS], stack)
     return " ".join([*texts, "…"] if len(items) > SHOWN_ITEMS else texts)

@@ -41,7 +41,7 @@ GENE_SHARES = (0.15, 0.05)
 
 
 def suite_problem(
-    *, sources: Sequence[CaseSource], stacks: Sequence[str], constants: Sequence[Generator], **fields: Any
+    *, sources: Sequence[CaseSource], stacks: Sequence[str], constants: Sequence[Generator], **more: Any
 ) -> Problem:
     """A problem with the suite's settings, whose genes are the constants, the inputs and tags of its stacks."""
     return Problem(
@@ -50,7 +50,7 @@ def suite_problem(
         generators=(*constants, *inputs(sources), *tags(*stacks)),
         gene_shares=GENE_SHARES,
         settings=SETTINGS,
-        **fields,
+        **more,
     )
 
 
