@@ -10,7 +10,7 @@ import pytest
 
 from flexicase import problems
 from flexicase.problems import ErrorMeasure, from_cases, from_file
-from flexicase.problems.cases import read_carried
+from flexicase.problems.files import read_carried
 from flexicase.push import Program, RandomInteger, Symbol
 
 # Problems of the cases in a file.

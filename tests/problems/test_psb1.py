@@ -13,7 +13,7 @@ import pytest
 
 from flexicase import problems
 from flexicase.problems import Cases, Problem
-from flexicase.problems.cases import read_carried
+from flexicase.problems.files import read_carried
 from flexicase.push import (
     InstructionSet,
     Limits,

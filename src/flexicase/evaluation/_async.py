@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from flexicase._checks import check_count, check_function, check_indices, room_for
+from flexicase._checks import check_count, check_function, room_for
 from flexicase.evaluation._local import MAX_WORKERS, check_error
 from flexicase.evaluation._protocol import ClosingEvaluator, EvaluationError
 
@@ -54,23 +54,20 @@ class AsyncEvaluator(ClosingEvaluator):
         self._running: Loop | None = None
         self._lock = threading.Lock()
 
-    def __call__(self, individuals: ArrayLike, cases: ArrayLike) -> NDArray[np.float64]:
-        rows, columns = check_indices(individuals, "individuals"), check_indices(cases, "cases")
-        errors = np.empty((len(rows), len(columns)))
+    def _fill(self, errors: NDArray[np.float64], individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> None:
         if not errors.size:
-            return errors
+            return
         thread, loop, _ = self._start()
         if thread is threading.current_thread():
             raise RuntimeError("an AsyncEvaluator must not be called by its own coroutines")
-        pairs = itertools.product(enumerate(rows.tolist()), enumerate(columns.tolist()))
-        under_way = asyncio.run_coroutine_threadsafe(self._fill(errors, pairs), loop)
+        pairs = itertools.product(enumerate(individuals.tolist()), enumerate(cases.tolist()))
+        under_way = asyncio.run_coroutine_threadsafe(self._roll_out_all(errors, pairs), loop)
         try:
             failures = under_way.result()
         finally:
             under_way.cancel()  # which does nothing if it is done
         if failures:
             raise failures[0]
-        return errors
 
     def known_errors(self, n_individuals: int, n_cases: int) -> NDArray[np.float64]:
         """(n_individuals, n_cases) errors in ``finished``, NaN where unknown."""
@@ -82,7 +79,7 @@ class AsyncEvaluator(ClosingEvaluator):
                 errors[individual, case] = error
         return errors
 
-    async def _fill(
+    async def _roll_out_all(
         self, errors: NDArray[np.float64], pairs: Iterator[tuple[tuple[int, int], tuple[int, int]]]
     ) -> list[BaseException]:
         """Roll out all pairs; returns failures, since an event loop ends if a task raises SystemExit."""
@@ -110,7 +107,6 @@ class AsyncEvaluator(ClosingEvaluator):
         return error
 
     def _start(self) -> Loop:
-        """The thread and its event loop, started if need be."""
         with self._lock:
             if self._running is None or not self._running[0].is_alive():  # a fork has no thread
                 started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()

@@ -14,9 +14,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase._checks import check_count, check_function, check_indices
+from flexicase._checks import check_count, check_function
 from flexicase._provenance import usable_cores
 from flexicase.evaluation._protocol import ClosingEvaluator, EvaluationError, check_block, evaluate_block
+
+Indices: TypeAlias = NDArray[np.int64]
 
 
 class PairEvaluator(ClosingEvaluator):
@@ -38,13 +40,10 @@ class PairEvaluator(ClosingEvaluator):
     def __init__(self, function: Callable[[int, int], float]) -> None:
         self.function = check_function(function, "function", 2)
 
-    def __call__(self, individuals: ArrayLike, cases: ArrayLike) -> NDArray[np.float64]:
-        rows, columns = check_indices(individuals, "individuals"), check_indices(cases, "cases")
-        errors = np.empty((len(rows), len(columns)))
-        for i, individual in enumerate(rows.tolist()):
-            for j, case in enumerate(columns.tolist()):
+    def _fill(self, errors: NDArray[np.float64], individuals: Indices, cases: Indices) -> None:
+        for i, individual in enumerate(individuals.tolist()):
+            for j, case in enumerate(cases.tolist()):
                 errors[i, j] = self._error(individual, case)
-        return errors
 
     def _error(self, individual: int, case: int) -> float:
         try:
@@ -63,7 +62,7 @@ def check_error(found: Any, individual: int, case: int) -> float:
 
 
 MAX_WORKERS = 2**16
-BlockFunction: TypeAlias = Callable[[NDArray[np.int64], NDArray[np.int64]], ArrayLike]
+BlockFunction: TypeAlias = Callable[[Indices, Indices], ArrayLike]
 
 
 class PoolEvaluator(ClosingEvaluator):
@@ -72,32 +71,25 @@ class PoolEvaluator(ClosingEvaluator):
     def __init__(self, function: BlockFunction, workers: int | None = None) -> None:
         self.function = check_function(function, "function", 2)
         self.workers = check_count(workers if workers is not None else usable_cores(), "workers", 1, MAX_WORKERS)
+        self._evaluate: Callable[[Indices, Indices], NDArray[np.float64]] = partial(evaluate_block, self.function)
         self._pool: Executor | None = None
 
-    def __call__(self, individuals: ArrayLike, cases: ArrayLike) -> NDArray[np.float64]:
-        rows, columns = check_indices(individuals, "individuals"), check_indices(cases, "cases")
-        errors = np.empty((len(rows), len(columns)))
-        parts = split_block(len(rows), len(columns), self.workers)
+    def _fill(self, errors: NDArray[np.float64], individuals: Indices, cases: Indices) -> None:
+        parts = split_block(len(individuals), len(cases), self.workers)
         pending: list[Future[NDArray[np.float64]]] = []
         try:
             if self._pool is None:
                 self._pool = self._start()
             for r, c in parts:
-                pending.append(self._pool.submit(self._evaluate(), rows[r], columns[c]))
+                pending.append(self._pool.submit(self._evaluate, individuals[r], cases[c]))
             for (r, c), part in zip(parts, pending, strict=True):
                 errors[r, c] = part.result()
         finally:
             for part in pending:
                 part.cancel()
-        return errors
 
     def _start(self) -> Executor:
-        """Start the workers."""
         raise NotImplementedError
-
-    def _evaluate(self) -> Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]:
-        """What a worker calls with the (m,) individuals and (b,) cases of a batch."""
-        return partial(evaluate_block, self.function)
 
     def close(self) -> None:
         """End the workers; the next call starts new ones."""
@@ -149,7 +141,7 @@ def _start_worker(pickled: bytes) -> None:
     _function = pickle.loads(pickled)
 
 
-def _work(individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[np.float64]:
+def _work(individuals: Indices, cases: Indices) -> NDArray[np.float64]:
     assert _function is not None
     return evaluate_block(_function, individuals, cases)
 
@@ -176,14 +168,15 @@ class ProcessEvaluator(PoolEvaluator):
 
     def __init__(self, function: BlockFunction, workers: int | None = None) -> None:
         super().__init__(function, workers)
+        self._evaluate = _work
         try:
             self._pickled = pickle.dumps(function)
         except Exception as cause:
             raise TypeError(f"function must be picklable to reach other processes: {cause}") from cause
 
-    def __call__(self, individuals: ArrayLike, cases: ArrayLike) -> NDArray[np.float64]:
+    def _fill(self, errors: NDArray[np.float64], individuals: Indices, cases: Indices) -> None:
         try:
-            return super().__call__(individuals, cases)
+            super()._fill(errors, individuals, cases)
         except BrokenExecutor as cause:
             self.close()
             problem = "a worker process died, or could not be started with this function"
@@ -201,11 +194,7 @@ class ProcessEvaluator(PoolEvaluator):
         context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
         return ProcessPoolExecutor(self.workers, context, _start_worker, (self._pickled,))
 
-    def _evaluate(self) -> Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]:
-        return _work
-
     def _stop(self) -> None:
-        """End the processes without waiting for their batches."""
         # Before Python 3.14, executors have no public list of their processes.
         processes = dict(getattr(self._pool, "_processes", None) or {}).values()
         for process in processes:

@@ -6,9 +6,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from flexicase._checks import check_indices
 from flexicase.evaluation._protocol import ClosingEvaluator, EvaluationError
 
 Indices = NDArray[np.int64]
@@ -38,11 +37,6 @@ class PipelinedEvaluator(ClosingEvaluator):
 
     Attributes:
         generation: A different number for every population, so that errors of one are not used for the next.
-
-    Example:
-        >>> from flexicase.evaluation import PipelinedEvaluator, RayEvaluator
-        >>> issubclass(RayEvaluator, PipelinedEvaluator)
-        True
     """
 
     generation: int = 0
@@ -67,20 +61,18 @@ class PipelinedEvaluator(ClosingEvaluator):
         """Wait until something has happened; return the batches that have ended, failed ones included."""
         raise NotImplementedError
 
-    def __call__(self, individuals: ArrayLike, cases: ArrayLike) -> NDArray[np.float64]:
-        rows, columns = check_indices(individuals, "individuals"), check_indices(cases, "cases")
-        errors = np.empty((len(rows), len(columns)))
-        end = len(columns) if len(rows) else 0
+    def _fill(self, errors: NDArray[np.float64], individuals: Indices, cases: Indices) -> None:
+        m, b = errors.shape
+        end = b if m else 0
         places: dict[tuple[bytes, bytes], list[tuple[slice, slice]]] = {}
         row = column = left = 0
         while column < end or left:
             while column < end and self.free_slots() > 0:
-                needed = len(rows) * (end - column) - row
-                r, c = next_batch(len(rows), len(columns), row, column, self.batch_size(needed))
-                self.submit(rows[r], columns[c])
-                places.setdefault((rows[r].tobytes(), columns[c].tobytes()), []).append((r, c))
+                r, c = next_batch(m, b, row, column, self.batch_size(m * (end - column) - row))
+                self.submit(individuals[r], cases[c])
+                places.setdefault((individuals[r].tobytes(), cases[c].tobytes()), []).append((r, c))
                 left += 1
-                row, column = (r.stop, column) if r.stop < len(rows) else (0, c.stop)
+                row, column = (r.stop, column) if r.stop < m else (0, c.stop)
             for done in self.collect():
                 waiting = places.get((done.individuals.tobytes(), done.cases.tobytes()))
                 if not waiting:
@@ -89,7 +81,6 @@ class PipelinedEvaluator(ClosingEvaluator):
                     raise done.errors
                 errors[waiting.pop()] = done.errors
                 left -= 1
-        return errors
 
     def _free_slots(self, workers: int, n_pending: int, sizer: BatchSizer, speculative: bool) -> int:
         """`free_slots` with some workers and pending batches."""

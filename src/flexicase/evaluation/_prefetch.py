@@ -119,7 +119,6 @@ class PrefetchedBlocks(Blocks):
         self._possible = possible
         self._max_ahead = lookahead if isinstance(lookahead, int) else None
         self._columns: list[CaseColumn] = []
-        self._by_case: dict[int, CaseColumn] = {}
         self._complete = 0  # so many columns from the first one on have no candidate left to submit
 
     def _fetch(self, pool: Indices) -> Block | None:
@@ -130,17 +129,13 @@ class PrefetchedBlocks(Blocks):
             self._candidates = pool
         if not self._columns and not self._add_case():
             return None
-        self._forget_expectations()
         self._fill()
         while not (ready := self._ready()):
             self._retry_failed(self._columns[0])
             for batch in self._in_flight.collect():
                 self._store(batch)
-            self._forget_expectations()
             self._fill()
         columns, self._columns = self._columns[:ready], self._columns[ready:]
-        for column in columns:
-            del self._by_case[column.case]
         cases = np.array([column.case for column in columns], dtype=np.int64)
         errors = np.column_stack([column.errors for column in columns])
         return Block(cases, errors, np.column_stack([column.computed_now for column in columns]))
@@ -153,7 +148,10 @@ class PrefetchedBlocks(Blocks):
         return len(self._columns)
 
     def _fill(self) -> None:
-        """Submit batches along the case order while the evaluator has free slots."""
+        """Submit batches along the case order, for the candidates to expect now, while the evaluator has free slots."""
+        self._complete = 0
+        for column in self._columns:
+            column.expected = None
         evaluate = self._in_flight.evaluate
         while evaluate.free_slots() > 0:
             batch = self._next_batch()
@@ -175,24 +173,22 @@ class PrefetchedBlocks(Blocks):
         """The first pairs that are missing: rows of one column, or all that are missing in several."""
         pairs = self._in_flight.evaluate.batch_size()
         chosen: list[CaseColumn] = []
-        pattern: NDArray[np.bool_] | None = None
         rows = np.empty(0, dtype=np.int64)
         wanted = 1
         for column in self._upcoming(pairs):
-            missing = column.missing()
-            if pattern is None:
-                if not missing.any():
+            missing = np.flatnonzero(column.missing())
+            if not len(missing):
+                if not chosen:
                     self._complete += 1
-                    continue
-                pattern, rows = missing, np.flatnonzero(missing)
+                continue
+            if not chosen:
+                rows = missing
                 if column is self._columns[0]:
                     pairs = self._in_flight.evaluate.batch_size(n_needed=len(rows))
                 if len(rows) >= pairs:
                     return rows[: even_chunk(len(rows), pairs)], [column]
                 wanted = math.ceil(pairs / len(rows))
-            elif not missing.any():
-                continue
-            elif not np.array_equal(missing, pattern):
+            elif not np.array_equal(missing, rows):
                 break
             chosen.append(column)
             if len(chosen) == wanted:
@@ -205,18 +201,11 @@ class PrefetchedBlocks(Blocks):
         while position < len(self._columns) or (len(self._columns) < self._cases_ahead(pairs) and self._add_case()):
             column = self._columns[position]
             if position and column.expected is None:
-                before = self._columns[position - 1]
-                column.expected = before.survivors(self._possible)
+                column.expected = self._columns[position - 1].survivors(self._possible)
             if column.expected is not None and np.count_nonzero(column.expected) == 1:
                 return  # the event will have ended
             yield column
             position += 1
-
-    def _forget_expectations(self) -> None:
-        """Work out again which candidates to expect, after errors were collected or candidates filtered out."""
-        self._complete = 0
-        for column in self._columns:
-            column.expected = None
 
     def _cases_ahead(self, pairs: int) -> int:
         """The number of cases that may be worked on at the same time."""
@@ -239,18 +228,17 @@ class PrefetchedBlocks(Blocks):
             rows, _ = self._rows_of(individuals)
             column.submitted[rows] = True
         self._columns.append(column)
-        self._by_case[column.case] = column
         return True
 
     def _store(self, batch: CompletedBatch) -> None:
         """Enter a batch's errors into the columns that wait for them."""
         rows, positions = self._rows_of(batch.individuals)
-        for k, case in enumerate(batch.cases.tolist()):
-            column = self._by_case.get(case)
-            if column is None:
+        place = {case: k for k, case in enumerate(batch.cases.tolist())}
+        for column in self._columns:
+            if column.case not in place:
                 continue
             if not isinstance(batch.errors, EvaluationError):
-                column.errors[rows] = batch.errors[positions, k]
+                column.errors[rows] = batch.errors[positions, place[column.case]]
                 continue
             column.failed[rows] = True
             if column is self._columns[0] and len(batch.cases) == 1 and len(rows) == len(batch.individuals):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, NoReturn, Protocol, runtime_checkable
 
 import numpy as np
@@ -67,12 +66,11 @@ class EvaluationError(RuntimeError):
         return type(self), (self.problem, self.individuals, self.cases)
 
 
-def format_indices(numbers: Iterable[int]) -> str:
+def format_indices(numbers: list[int]) -> str:
     """A list of indices for a message: all of a few, the ends of many."""
-    listed = list(numbers)
-    if len(listed) <= SHOWN:
-        return ", ".join(map(str, listed))
-    return f"{', '.join(map(str, listed[: SHOWN - 1]))}, … {listed[-1]}, {len(listed)} in all"
+    if len(numbers) <= SHOWN:
+        return ", ".join(map(str, numbers))
+    return f"{', '.join(map(str, numbers[: SHOWN - 1]))}, … {numbers[-1]}, {len(numbers)} in all"
 
 
 def evaluate_block(
@@ -95,22 +93,17 @@ def raise_evaluation_error(cause: Exception, individuals: NDArray[np.int64], cas
 
 def check_block(found: Any, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[np.float64]:
     """Check the errors that an evaluator returned; give (m, b) float64, C-contiguous."""
+    shape = (len(individuals), len(cases))
     try:
         errors = as_number_array(found, ANSWER)
+        if errors.shape != shape:
+            raise ValueError(f"{ANSWER} must have shape {shape}, got {errors.shape}")
+        bad = first_invalid(errors)
+        if bad is not None:
+            raise ValueError(f"{ANSWER} {refusal(errors[bad], int(individuals[bad[0]]), int(cases[bad[1]]))}")
+        return as_doubles(errors, ANSWER)
     except (TypeError, ValueError, MemoryError) as cause:
         raise EvaluationError(str(cause), individuals, cases) from cause
-    shape = (len(individuals), len(cases))
-    if errors.shape != shape:
-        problem = f"{ANSWER} must have shape {shape}, got {errors.shape}"
-        raise EvaluationError(problem, individuals, cases)
-    bad = first_invalid(errors)
-    if bad is not None:
-        problem = refusal(errors[bad], int(individuals[bad[0]]), int(cases[bad[1]]))
-        raise EvaluationError(f"{ANSWER} {problem}", individuals, cases)
-    try:
-        return as_doubles(errors, ANSWER)
-    except ValueError as cause:
-        raise EvaluationError(str(cause), individuals, cases) from None
 
 
 def as_doubles(errors: NDArray[Any], name: str) -> NDArray[np.float64]:
@@ -123,7 +116,7 @@ def as_doubles(errors: NDArray[Any], name: str) -> NDArray[np.float64]:
 
 
 def check_known(known: Any, shape: tuple[int, int]) -> NDArray[np.float64]:
-    """Check (n_individuals, n_cases) known errors, NaN where unknown."""
+    """(n_individuals, n_cases) known errors, NaN where unknown."""
     errors = as_number_array(known, "known")
     if errors.shape != shape:
         raise ValueError(f"known must be n_individuals × n_cases: expected shape {shape}, got {errors.shape}")
@@ -132,6 +125,16 @@ def check_known(known: Any, shape: tuple[int, int]) -> NDArray[np.float64]:
 
 class ClosingEvaluator:
     """An evaluator as a context manager: leaving the context closes it."""
+
+    def __call__(self, individuals: ArrayLike, cases: ArrayLike) -> NDArray[np.float64]:
+        rows, columns = check_indices(individuals, "individuals"), check_indices(cases, "cases")
+        errors = np.empty((len(rows), len(columns)))
+        self._fill(errors, rows, columns)
+        return errors
+
+    def _fill(self, errors: NDArray[np.float64], individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> None:
+        """Write the (m, b) errors of (m,) individuals on (b,) cases."""
+        raise NotImplementedError
 
     def close(self) -> None:
         """Free what it holds; it may be used again afterwards."""

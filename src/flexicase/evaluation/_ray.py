@@ -110,11 +110,11 @@ class RayEvaluator(PipelinedEvaluator):
     def collect(self) -> list[CompletedBatch]:
         done = []
         try:
-            for batch, result in self._started().wait(self.generation):
-                if not isinstance(result.errors, EvaluationError):
-                    self._sizer.observe(result.errors.size, result.seconds)
+            for batch, errors, seconds in self._started().wait(self.generation):
+                if not isinstance(errors, EvaluationError):
+                    self._sizer.observe(errors.size, seconds)
                 if batch.generation == self.generation:
-                    done.append(CompletedBatch(batch.individuals, batch.cases, result.errors))
+                    done.append(CompletedBatch(batch.individuals, batch.cases, errors))
         except BaseException as reason:
             if not isinstance(reason, Exception):
                 self.stop()

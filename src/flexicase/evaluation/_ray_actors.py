@@ -37,14 +37,7 @@ class Batch:
         return np.concatenate((head, self.individuals, self.cases), dtype=np.int64).tobytes()
 
 
-@dataclass(frozen=True, slots=True)
-class BatchResult:
-    """The (m, b) errors of a batch, or what went wrong, and the time it took."""
-
-    errors: NDArray[np.float64] | EvaluationError
-    seconds: float
-
-
+BatchResult: TypeAlias = tuple[Batch, NDArray[np.float64] | EvaluationError, float]  # errors or failure, and the time
 ActorMessage: TypeAlias = tuple[int, Any, Batch | None, Future[Any]]  # a worker, its handle, its batch, the result
 
 
@@ -117,7 +110,6 @@ class ActorPool:
 
     @property
     def n_ready(self) -> int:
-        """The number of workers that are ready for work."""
         return len(self._sent)
 
     def pending(self) -> list[Batch]:
@@ -130,12 +122,12 @@ class ActorPool:
         self._unsent.append(batch)
         self._send()
 
-    def wait(self, generation: int) -> list[tuple[Batch, BatchResult]]:
+    def wait(self, generation: int) -> list[BatchResult]:
         """Wait until something has happened; return the batches that have ended.
 
         Batches of other generations are not evaluated again if their worker crashes.
         """
-        done: list[tuple[Batch, BatchResult]] = []
+        done: list[BatchResult] = []
         self._handle(self._messages.get(), generation, done)
         while not self._messages.empty():
             self._handle(self._messages.get(), generation, done)
@@ -181,7 +173,7 @@ class ActorPool:
     def _enqueue(self, number: int, actor: Any, batch: Batch | None, outcome: Future[Any]) -> None:
         self._messages.put((number, actor, batch, outcome))
 
-    def _handle(self, message: ActorMessage, generation: int, done: list[tuple[Batch, BatchResult]]) -> None:
+    def _handle(self, message: ActorMessage, generation: int, done: list[BatchResult]) -> None:
         number, actor, batch, outcome = message
         if actor is not self._actors[number]:
             return  # of a worker that was replaced
@@ -199,7 +191,7 @@ class ActorPool:
                 self._unsent.appendleft(batch)
             else:
                 self.n_pending -= 1
-                done.append((batch, _unpack(batch, found)))
+                done.append(_unpack(batch, found))
         else:
             done += self._on_crash(number, generation, failure)
 
@@ -224,20 +216,20 @@ class ActorPool:
         time.sleep(SECONDS_BETWEEN_CALLS)
         self._call(number)
 
-    def _on_crash(self, number: int, generation: int, failure: BaseException) -> list[tuple[Batch, BatchResult]]:
+    def _on_crash(self, number: int, generation: int, failure: BaseException) -> list[BatchResult]:
         """Take back the batches of a worker that has crashed; one that has crashed too many fails."""
         batches = self._sent.pop(number)
         self._sent_generation.pop(number, None)
         self._update_load(number)
         self._call(number)
-        given_up = []
+        given_up: list[BatchResult] = []
         for batch in batches:
             batch.n_crashes += 1
             if len(batches) == 1 and batch.n_crashes >= self._attempts:
                 problem = (
                     f"the worker process died in {batch.n_crashes} attempts to evaluate this; {_first_line(failure)}"
                 )
-                given_up.append((batch, BatchResult(EvaluationError(problem, batch.individuals, batch.cases), 0.0)))
+                given_up.append((batch, EvaluationError(problem, batch.individuals, batch.cases), 0.0))
             elif batch.generation == generation:
                 self._unsent.appendleft(batch)
                 continue
@@ -248,9 +240,9 @@ class ActorPool:
 def _unpack(batch: Batch, found: bytes | EvaluationError) -> BatchResult:
     """The result that `Worker.evaluate` sent."""
     if isinstance(found, EvaluationError):
-        return BatchResult(found, 0.0)
+        return batch, found, 0.0
     numbers = np.frombuffer(found)
-    return BatchResult(numbers[1:].reshape(len(batch.individuals), len(batch.cases)), float(numbers[0]))
+    return batch, numbers[1:].reshape(len(batch.individuals), len(batch.cases)), float(numbers[0])
 
 
 def _first_line(failure: BaseException) -> str:

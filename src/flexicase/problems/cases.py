@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
-from importlib import resources
 from typing import Protocol, TypeVar, runtime_checkable
 
 from flexicase._checks import check_count, check_flag, check_function, shown
@@ -69,11 +66,7 @@ class Cases:
 
 @runtime_checkable
 class CaseSource(Protocol):
-    """A source of cases: how many of them a run uses for training and for testing, and how they are drawn.
-
-    >>> isinstance(FixedCases([(1,), (2,)]), CaseSource)
-    True
-    """
+    """A source of cases: how many of them a run uses for training and for testing, and how they are drawn."""
 
     @property
     def n_train(self) -> int:
@@ -146,11 +139,7 @@ class _DrawnCases:
 
 @dataclass(frozen=True)
 class SplitCases(_DrawnCases):
-    """A list that is shuffled and split for each run.
-
-    >>> SplitCases([(n,) for n in range(10)], train=7, test=3).n_test
-    3
-    """
+    """A list that is shuffled and split for each run."""
 
     inputs: Sequence[Inputs]
     train: int
@@ -179,9 +168,6 @@ class RandomCases(_DrawnCases):
         draw: Gives the inputs of one case from a NumPy generator, or a list with those of several related cases.
         train: Number of training cases.
         test: Number of test cases.
-
-    >>> RandomCases(lambda rng: (int(rng.integers(10)),), train=20, test=100).n_train
-    20
     """
 
     draw: Callable[[Rng], Inputs | list[Inputs]]
@@ -207,16 +193,3 @@ class RandomCases(_DrawnCases):
             drawn = self.draw(rng)
             cases.extend(drawn if isinstance(drawn, list) else [drawn])
         return cases[:count]
-
-
-def read_carried(name: str) -> Cases:
-    """The fixed cases of a problem of the benchmark suite, from the file in the package."""
-    packed = resources.files("flexicase.problems").joinpath("data", f"{name}-edge.json.gz").read_bytes()
-    cases = Cases()
-    for line in gzip.decompress(packed).splitlines():
-        record = json.loads(line)
-        inputs = [value for key, value in record.items() if key.startswith("input")]
-        outputs = [value for key, value in record.items() if key.startswith("output")]
-        cases.inputs.append(tuple(inputs))
-        cases.expected.append(outputs[0] if len(outputs) == 1 else tuple(outputs))
-    return cases

@@ -10,24 +10,18 @@ import math
 import os
 import zlib
 from collections.abc import Mapping, Sequence
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from flexicase._checks import check_flag, check_fraction, check_text, shown
-from flexicase.problems.cases import FixedCases, Inputs, SplitCases, as_tuple
+from flexicase.problems.cases import Cases, FixedCases, Inputs, SplitCases, as_tuple
 from flexicase.problems.problem import Problem
 from flexicase.problems.settings import ProblemSettings
-from flexicase.push.draws import (
-    Generator,
-    RandomBoolean,
-    RandomFloat,
-    RandomInteger,
-    RandomString,
-    RandomTag,
-    RandomTagged,
-)
+from flexicase.push import RandomBoolean, RandomFloat, RandomInteger, RandomString, RandomTag, RandomTagged, Symbol
+from flexicase.push.draws import Generator
 from flexicase.push.measures import ErrorMeasure
-from flexicase.push.program import Symbol, Value
+from flexicase.push.program import Value
 
 PENALTY = 1_000_000
 _CONSTANTS: Mapping[str, Generator] = {
@@ -71,12 +65,9 @@ def from_cases(
     """
     pairs = _check_cases(cases)
     check_flag(printed, "printed")
-    if settings is not None and not isinstance(settings, ProblemSettings):
-        raise TypeError(f"settings must be ProblemSettings, got {shown(settings)}")
     all_inputs = [case for case, _ in pairs]
-    inputs = _columns(all_inputs, "inputs")
-    outputs = _columns([answer if isinstance(answer, tuple) else (answer,) for _, answer in pairs], "outputs")
-    input_kinds, output_kinds = [list(map(_column_kind, columns)) for columns in (inputs, outputs)]
+    input_kinds = _column_kinds(all_inputs, "inputs")
+    output_kinds = _column_kinds([answer if isinstance(answer, tuple) else (answer,) for _, answer in pairs], "outputs")
     chosen = _default_stacks(input_kinds, output_kinds, printed) if stacks is None else _names(stacks)
     answers = _answers(pairs)
     n_test = _n_test(test, len(pairs))
@@ -87,8 +78,8 @@ def from_cases(
         sources=[SplitCases(all_inputs, len(pairs) - n_test, n_test) if n_test else FixedCases(all_inputs)],
         measures=_default_measures(output_kinds, printed) if measures is None else measures,
         stacks=chosen,
-        generators=_default_generators(chosen, len(inputs)) if generators is None else generators,
-        settings=settings or ProblemSettings(),
+        generators=_default_generators(chosen, len(input_kinds)) if generators is None else generators,
+        settings=ProblemSettings() if settings is None else settings,
     )
 
 
@@ -120,20 +111,21 @@ def _check_cases(cases: Sequence[tuple[Sequence[Value], Value]]) -> list[tuple[I
     return pairs
 
 
-def _columns(rows: list[Inputs], what: str) -> list[list[Value]]:
+def _column_kinds(rows: list[Inputs], what: str) -> list[str]:
+    """The stack of the values of each column."""
     for place, row in enumerate(rows):
         if len(row) != len(rows[0]) or not row:
             raise ValueError(f"case {place} must have as many {what} as the first, {len(rows[0])}, but has {len(row)}")
-    return [list(column) for column in zip(*rows, strict=True)]
+    return [_column_kind(column) for column in zip(*rows, strict=True)]
 
 
-def _column_kind(column: list[Value]) -> str:
+def _column_kind(column: Sequence[Value]) -> str:
     """The stack of a column's values, which must all be of one kind."""
-    kinds = {place: _kind(value, place) for place, value in enumerate(column)}
-    found = dict.fromkeys(kind for kind in kinds.values() if kind)
+    kinds = [_kind(value, place) for place, value in enumerate(column)]
+    found = dict.fromkeys(kind for kind in kinds if kind)
     if len(found) > 1:
         first, other, *_ = found
-        where = next(place for place, kind in kinds.items() if kind == other)
+        where = kinds.index(other)
         raise ValueError(f"values of one column must be of one kind, but case {where} has {other} after {first}")
     return next(iter(found), "vector_integer")
 
@@ -229,6 +221,13 @@ def from_file(path: str | os.PathLike[str], name: str | None = None, **options: 
         raise ValueError(f"{path}: values are nested too deeply") from None
 
 
+def read_carried(name: str) -> Cases:
+    """The fixed cases of a problem of the benchmark suite, from the file in the package."""
+    packed = resources.files("flexicase.problems").joinpath("data", f"{name}-edge.json.gz").read_bytes()
+    cases = [_case(json.loads(line)) for line in gzip.decompress(packed).splitlines()]
+    return Cases([inputs for inputs, _ in cases], [answer for _, answer in cases])
+
+
 def _as_path(path: str | os.PathLike[str]) -> Path:
     try:
         found = Path(path)
@@ -297,14 +296,11 @@ def _make_floats(records: list[dict[str, Any]]) -> None:
     """Convert the integers of columns that also hold floats, because some programs write 2.0 as 2."""
     for key in {key for record in records for key in record}:
         holders = [record for record in records if key in record]
-        if _is_mixed([record[key] for record in holders]):
+        values = [record[key] for record in holders]
+        kinds = {type(item) for value in values for item in (value if isinstance(value, list) else [value])}
+        if kinds == {int, float}:
             for record in holders:
                 record[key] = _as_float(record[key])
-
-
-def _is_mixed(column: Sequence[Value]) -> bool:
-    kinds = {type(item) for value in column for item in (value if isinstance(value, list) else [value])}
-    return kinds == {int, float}
 
 
 def _as_float(value: Value) -> Value:

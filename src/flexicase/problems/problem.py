@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from flexicase._checks import check_choice, check_count, check_fraction, check_function, check_text, shown
 from flexicase.problems.cases import MAX_CASES, Cases, CaseSource, Inputs, as_tuple
-from flexicase.problems.random_inputs import generator
+from flexicase.problems.random_inputs import by_weight, generator
 from flexicase.problems.settings import ProblemSettings
 from flexicase.push.draws import RANDOM_DRAWS, Generator, RandomTag, RandomTagged
 from flexicase.push.evaluator import Evaluator
@@ -157,12 +157,7 @@ class Problem:
     def genes(self, instruction_set: InstructionSetName | None = None) -> tuple[Generator, ...]:
         """What random genes are drawn from: the generators, then each instruction.
 
-        Args:
-            instruction_set: The instruction list; by default, that of the settings.
-
-        >>> from flexicase import problems
-        >>> len(problems.load("mirror-image").genes())
-        110
+        The instruction list is by default that of the settings.
         """
         chosen = self.settings.instruction_set if instruction_set is None else instruction_set
         registered = InstructionSet.from_stacks(*self.stacks, instruction_set=chosen)
@@ -173,15 +168,7 @@ class Problem:
         return (*_shared(generators, len(instructions), self.gene_shares), *instructions)
 
     def limits(self, instruction_set: InstructionSetName | None = None) -> Limits:
-        """The limits of a run of a program.
-
-        Args:
-            instruction_set: The instruction list; by default, that of the settings.
-
-        >>> from flexicase import problems
-        >>> problems.load("mirror-image").limits().steps
-        600
-        """
+        """The limits of a run of a program; the instruction list is by default that of the settings."""
         settings = self.settings
         chosen = check_instruction_set(settings.instruction_set if instruction_set is None else instruction_set)
         return Limits(steps=settings.steps, points=settings.variation.max_points, keep_nan=chosen == "2019")
@@ -213,13 +200,7 @@ class Problem:
             raise ValueError(f"answer of {self.name} failed on the inputs {inputs!r:.80}: {error!r}") from error
 
     def sample(self, seed: Seed = None) -> tuple[Cases, Cases]:
-        """Draw the training and the test cases of a run; the same seed gives the same cases.
-
-        >>> from flexicase import problems
-        >>> train, test = problems.load("mirror-image").sample(seed=7)
-        >>> len(train), len(test)
-        (100, 1000)
-        """
+        """Draw the training and the test cases of a run; the same seed gives the same cases."""
         rng = generator(seed)
         samples = [source.sample(rng) for source in self.sources]
         return (
@@ -228,36 +209,24 @@ class Problem:
         )
 
     def fixed_cases(self) -> Cases:
-        """The fixed cases to try a program on.
-
-        >>> from flexicase import problems
-        >>> len(problems.load("mirror-image").fixed_cases())
-        23
-        """
+        """The fixed cases to try a program on."""
         if self.carried_cases is not None:
             return self.carried_cases()
         fixed = [source for source in self.sources if not source.can_draw]
         return self.cases(case for source in fixed for case in source.sample(generator(0))[0])
 
     def draw_cases(self, n: int, seed: Seed = None) -> Cases:
-        """Draw cases from the sources that are not fixed, each as often as runs use it.
+        """Draw ``n`` cases from the sources that are not fixed, each as often as runs use it.
 
-        Args:
-            n: Number of cases.
-            seed: The same seed gives the same cases.
-
-        >>> from flexicase import problems
-        >>> len(problems.load("mirror-image").draw_cases(5, seed=1))
-        5
+        The same seed gives the same cases.
         """
         check_count(n, "n", maximum=MAX_CASES)
         sources = [source for source in self.sources if source.can_draw]
         if not sources and n:
             raise ValueError(f"n must be 0 for {self.name}, which has only fixed cases, got {n}")
         rng = generator(seed)
-        uses = np.array([source.n_train + source.n_test for source in sources], dtype=np.float64)
-        bounds = np.cumsum(uses / uses.sum())[:-1] if n else uses
-        chosen = np.searchsorted(bounds, rng.random(n), side="right")
+        uses = [source.n_train + source.n_test for source in sources]
+        chosen = by_weight(rng, uses, n) if n else ()
         return self.cases(sources[i].draw_case(rng) for i in chosen)
 
     def evaluator(self, cases: Cases, instruction_set: InstructionSetName | None = None) -> Evaluator:
@@ -295,10 +264,6 @@ class Problem:
 
         Args:
             errors: (n_errors,) the errors.
-
-        >>> from flexicase import problems
-        >>> problems.load("mirror-image").success([0, 0, 1])
-        False
         """
         values: tuple[Any, ...] = as_tuple(errors, "errors")  # type: ignore[arg-type]
         try:
@@ -310,14 +275,10 @@ class Problem:
 
 def _shared(generators: Sequence[Generator], n_instructions: int, shares: tuple[float, float]) -> tuple[Generator, ...]:
     """The generators, with the whole lists of inputs and of constants repeated until they have their shares."""
-    inputs: list[Generator] = []
-    constants: list[Generator] = []
-    once: list[Generator] = []
-    for entry in generators:
-        if isinstance(entry, Symbol) and INPUT.fullmatch(entry):
-            inputs.append(entry)
-        else:
-            (once if isinstance(entry, Symbol | RandomTag | RandomTagged) else constants).append(entry)
+    instructions = [entry for entry in generators if isinstance(entry, Symbol | RandomTag | RandomTagged)]
+    inputs = [entry for entry in instructions if isinstance(entry, Symbol) and INPUT.fullmatch(entry)]
+    once = [entry for entry in instructions if entry not in inputs]
+    constants = [entry for entry in generators if not isinstance(entry, Symbol | RandomTag | RandomTagged)]
     total = (len(once) + n_instructions) / (1 - sum(shares))
     return (*_repeated(inputs, int(shares[0] * total)), *_repeated(constants, int(shares[1] * total)), *once)
 

@@ -21,7 +21,6 @@ from flexicase.push.draws import RandomString, RandomWords
 from flexicase.rng import Seed, key_from_seed
 
 T = TypeVar("T")
-W = TypeVar("W", bound=tuple[Any, ...])
 Rng = np.random.Generator
 
 
@@ -68,6 +67,13 @@ def text(rng: Rng, size: int, characters: str) -> str:
     return "".join(map(characters.__getitem__, rng.integers(len(characters), size=size).tolist()))
 
 
+def by_weight(rng: Rng, weights: Sequence[float], size: int | None = None) -> Any:
+    """An index, or an array of ``size`` indices, each drawn with a probability proportional to its weight."""
+    shares = np.array(weights, dtype=np.float64)
+    bounds = np.cumsum(shares / shares.sum())[:-1]
+    return np.searchsorted(bounds, rng.random(size), side="right")
+
+
 def string(rng: Rng, kind: RandomString | RandomWords) -> str:
     """A string as a gene of that kind is drawn."""
     size = integer(rng, kind.low, kind.high)
@@ -75,9 +81,7 @@ def string(rng: Rng, kind: RandomString | RandomWords) -> str:
         return _words(rng, size, kind)
     if len(kind.groups) == 1 and not kind.words:
         return text(rng, size, kind.groups[0][1])
-    weights = np.array([weight for weight, _ in kind.groups])
-    bounds = np.cumsum(weights / weights.sum())[:-1]
-    groups = np.searchsorted(bounds, rng.random(size), side="right")
+    groups = by_weight(rng, [weight for weight, _ in kind.groups], size)
     sizes = np.array([len(characters) for _, characters in kind.groups])[groups]
     places = (rng.random(size) * sizes).astype(np.int64)
     drawn = "".join(kind.groups[group][1][i] for group, i in zip(groups.tolist(), places.tolist(), strict=True))
@@ -88,16 +92,11 @@ def _words(rng: Rng, size: int, kind: RandomWords) -> str:
     parts: list[str] = []
     while sum(map(len, parts)) < size:
         if len(parts) % 2:
-            parts.append(pick(rng, _by_weight(rng, kind.separators)[1]))
+            _, characters = kind.separators[by_weight(rng, [weight for weight, _ in kind.separators])]
+            parts.append(pick(rng, characters))
         else:
-            _, low, high = _by_weight(rng, kind.lengths)
+            _, low, high = kind.lengths[by_weight(rng, [weight for weight, _, _ in kind.lengths])]
             parts.append(text(rng, integer(rng, low, high), kind.letters))
     if parts and len(parts) % 2 == 0:
         parts.pop()
     return "".join(parts)[:size]
-
-
-def _by_weight(rng: Rng, entries: Sequence[W]) -> W:
-    weights = np.array([entry[0] for entry in entries])
-    bounds = np.cumsum(weights / weights.sum())[:-1]
-    return entries[int(np.searchsorted(bounds, rng.random(), side="right"))]

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from flexicase._checks import check_count, check_text
+from flexicase._checks import check_count
 from flexicase.problems.cases import MAX_CASES, Cases
 from flexicase.problems.problem import Problem
 from flexicase.push.evaluator import Evaluator
@@ -28,7 +28,7 @@ def read_program(text: str, n_inputs: int) -> Program:
     (in1 in1 integer_add)
     """
     check_count(n_inputs, "n_inputs")
-    values = parse_all(check_text(text, "text"))
+    values = parse_all(text)
     if not values:
         raise ValueError("text must hold a program, found none")
     code = values[0] if len(values) == 1 and isinstance(values[0], tuple) else tuple(values)
@@ -104,13 +104,7 @@ class ProgramScore:
 
 
 def score(problem: Problem, program: Program, n_random_cases: int = 300, seed: Seed = 0) -> ProgramScore:
-    """Run a program on the fixed cases of a problem and on random ones.
-
-    Args:
-        problem: The problem.
-        program: The program.
-        n_random_cases: Number of random cases.
-        seed: The same seed gives the same random cases.
+    """Run a program on the fixed cases of a problem and on random ones, which are the same for the same seed.
 
     >>> from flexicase import problems
     >>> mirror = Program("(in1 in2 vector_integer_reverse vector_integer_eq)")

@@ -4,6 +4,10 @@
 (RandomInteger(low=-10, high=10), RandomFloat(low=0.0, high=1.0), RandomBoolean())
 >>> RandomChar("abc"), RandomTag(("integer", "exec")).limit, RandomTagged()
 (RandomChar(characters='abc'), 1000, RandomTagged(limit=1000))
+>>> RandomString(0, 20, ((0.2, " "), (0.8, "abc")), words=True).high, RandomVector(0, 9, RandomBoolean()).high
+(20, 9)
+>>> RandomWords(0, 20, "abc", separators=((0.66, "-"), (0.34, " ")), lengths=((1.0, 1, 5),)).high
+20
 """
 
 from __future__ import annotations
@@ -91,9 +95,6 @@ class RandomString:
         groups: Pairs of a weight and characters; each character comes from a group drawn by weight, and is uniform
             on it.
         words: Whether runs of spaces become one space, and those at the ends are removed.
-
-    >>> RandomString(0, 20, ((0.2, " "), (0.8, "abc")), words=True).high
-    20
     """
 
     low: int
@@ -146,9 +147,6 @@ class RandomWords:
         letters: The characters of words, uniform.
         separators: Pairs of a weight and characters, as the groups of `RandomString`.
         lengths: Lengths of words: triples of a weight, a smallest and a largest length, which is uniform between them.
-
-    >>> RandomWords(0, 20, "abc", separators=((0.66, "-"), (0.34, " ")), lengths=((1.0, 1, 5),)).high
-    20
     """
 
     low: int
@@ -205,9 +203,6 @@ class RandomVector:
         low: Smallest length.
         high: Largest length.
         element: Draws the elements: numbers, booleans or strings.
-
-    >>> RandomVector(0, 20, RandomInteger(0, 1000)).high
-    20
     """
 
     low: int

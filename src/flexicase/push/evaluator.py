@@ -37,9 +37,6 @@ class Failure(NamedTuple):
         individual: Index of the program.
         case: Index of the case.
         error: The exception.
-
-    >>> Failure(0, 3, ValueError("too small"))
-    Failure(individual=0, case=3, error=ValueError('too small'))
     """
 
     individual: int
@@ -147,14 +144,11 @@ class Evaluator:
         return answers
 
     def errors(self, programs: Sequence[Program], threads: int | None = None) -> NDArray[np.float64]:
-        """The errors of all programs on all cases.
+        """(programs, n_errors) errors of all programs on all cases.
 
         Args:
             programs: The programs.
             threads: Threads to run on; all processors if None. The errors do not depend on it.
-
-        Returns:
-            (programs, n_errors) array.
         """
         programs, threads = _check_all(programs, "programs", Program), _thread_count(threads)
         if self._of_all_answers is not None:

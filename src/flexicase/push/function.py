@@ -129,11 +129,7 @@ class ProgramFunction(Program):
         return function
 
     def __reduce__(self) -> tuple[object, tuple[Any, ...]]:
-        return _rebuilt, (self.to_bytes(), self.outputs, self.limits)
-
-
-def _rebuilt(data: bytes, outputs: tuple[str, ...], limits: Limits) -> ProgramFunction:
-    return ProgramFunction.from_program(Program.from_bytes(data), outputs, limits)
+        return ProgramFunction.from_program, (Program.from_native(self.native), self.outputs, self.limits)
 
 
 def check_outputs(outputs: Any) -> tuple[str, ...]:

@@ -23,9 +23,6 @@ class Gene(NamedTuple):
         item: A literal or a symbol.
         close: Number of code blocks that end after it.
         silent: True for a gene without effect, ``"no-op"`` for one that is translated to ``exec_noop``.
-
-    >>> Gene(5, close=1)
-    Gene(item=5, close=1, silent=False)
     """
 
     item: Value
@@ -34,11 +31,7 @@ class Gene(NamedTuple):
 
 
 class Marker(Enum):
-    """Markers of a Plushy genome: the end of a block, and a gene to leave out.
-
-    >>> Marker.CLOSE.value
-    'close'
-    """
+    """Markers of a Plushy genome: the end of a block, and a gene to leave out."""
 
     CLOSE = "close"
     SKIP = "skip"
@@ -62,12 +55,9 @@ class Genome:
         if isinstance(genes, str | bytes) or not isinstance(genes, Iterable):
             raise TypeError(f"genes must be a sequence of Gene objects, got {shown(genes)}")
         self.genes = tuple(genes)
-        closes, silent = [], []
-        for i, gene in enumerate(self.genes):
-            close, silence = _native_gene(gene, f"genes[{i}]")
-            closes.append(close)
-            silent.append(silence)
-        self.native = _native.push_genome([gene.item for gene in self.genes], closes, silent)
+        marks = [_native_marks(gene, f"genes[{i}]") for i, gene in enumerate(self.genes)]
+        items = [gene.item for gene in self.genes]
+        self.native = _native.push_genome(items, [close for close, _ in marks], [silent for _, silent in marks])
 
     @classmethod
     def from_plushy(cls, items: Sequence[Value | Marker]) -> Genome:
@@ -86,7 +76,7 @@ class Genome:
                 skip = True
             elif item is Marker.CLOSE:
                 if genes:
-                    genes[-1] = genes[-1]._replace(close=genes[-1].close + 1)
+                    _close(genes, 1)
             else:
                 genes.append(Gene(item))
         return cls(genes)
@@ -156,7 +146,7 @@ def _close_block(genes: list[Gene], awaited: list[int]) -> None:
         awaited.pop()
 
 
-def _native_gene(gene: Any, name: str) -> tuple[int, int]:
+def _native_marks(gene: Any, name: str) -> tuple[int, int]:
     """The close count and the silence of a gene as the engine reads them."""
     check_type(gene, name, Gene)
     if isinstance(gene.item, tuple):

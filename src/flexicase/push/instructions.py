@@ -41,18 +41,6 @@ _TAG = re.compile(r"(tag_[a-z]+(_[a-z]+)?|tagged(_code|_when)?|untag)_\d+")
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-class Description(NamedTuple):
-    """What an instruction takes, gives and does, as in `Instruction`.
-
-    >>> descriptions()["integer_add"]
-    Description(takes=('integer', 'integer'), gives=('integer',), sentence='Adds y and x.')
-    """
-
-    takes: tuple[str, ...]
-    gives: tuple[str, ...]
-    sentence: str
-
-
 class Instruction(NamedTuple):
     """A row of the instruction table.
 
@@ -87,15 +75,19 @@ PYTHON_INSTRUCTIONS: dict[str, Instruction] = {}
 
 
 @cache
-def descriptions() -> dict[str, Description]:
-    """The description of every native instruction by its name."""
-    found: dict[str, Description] = {}
+def descriptions() -> dict[str, tuple[tuple[str, ...], tuple[str, ...], str]]:
+    """The last three fields of `Instruction` for every native instruction, by its name.
+
+    >>> descriptions()["integer_add"]
+    (('integer', 'integer'), ('integer',), 'Adds y and x.')
+    """
+    found = {}
     for line in _description_lines():
         name, effect, sentence = line.split(" | ")
         takes, gives = effect.split("->")
         if name in found:
             raise ValueError(f"descriptions.txt describes {name} twice")
-        found[name] = Description(tuple(takes.split()), tuple(gives.split()), sentence)
+        found[name] = (tuple(takes.split()), tuple(gives.split()), sentence)
     return found
 
 
@@ -196,11 +188,7 @@ class InstructionSet:
 
     @classmethod
     def from_stacks(cls, *stacks: str, instruction_set: InstructionSetName = "2019") -> InstructionSet:
-        """The instructions of a list that work on these stacks only.
-
-        >>> "print_integer" in InstructionSet.from_stacks("integer", "print")
-        True
-        """
+        """The instructions of a list that work on these stacks only."""
         table = instruction_table()
         known = sorted({stack for row in table.values() for stack in row.stacks})
         for stack in stacks:

@@ -37,9 +37,6 @@ class Limits:
         code: Size in points of any code, including that of loops.
         keep_nan: Whether NaN results stay NaN (instruction list 2019) instead of becoming 0.0.
         seed: Seed of random instructions; every run draws the same values.
-
-    >>> Limits(steps=150).steps
-    150
     """
 
     steps: int = 600
@@ -58,7 +55,6 @@ class Limits:
 
     @cached_property
     def native(self) -> _native.PushLimits:
-        """The form that the engine reads."""
         return _native.PushLimits(*astuple(self))
 
     def __reduce__(self) -> tuple[type[Limits], tuple[Any, ...]]:
@@ -90,11 +86,7 @@ class RunState(NamedTuple):
     error: Exception | None = None
 
     def top(self, stack: str) -> Value:
-        """The top of a stack, or None.
-
-        >>> run("(1.5 true)").top("float")
-        1.5
-        """
+        """The top of a stack, or None."""
         items = self.stacks.get(check_choice(stack, "stack", STATE_NAMES))
         return items[0] if items else None
 
@@ -162,7 +154,7 @@ def execute(
 
 
 def _start(stacks: Mapping[str, Sequence[Any]], inputs: list[Value]) -> dict[str, list[Any]]:
-    """The state at the start of a run, as the engine reads it; it checks the values."""
+    """The state at the start of a run, as the engine reads it; the engine checks the values."""
     if not isinstance(stacks, Mapping):
         raise TypeError(f"stacks must be a mapping from names to values, got {shown(stacks)}")
     state: dict[str, list[Any]] = {"output": [""]}
@@ -199,17 +191,11 @@ class Step(NamedTuple):
     state: RunState
 
     def __str__(self) -> str:
-        stacks = (
-            f"{name}: {' '.join(_item_text(name, item) for item in items)}" for name, items in self._stacks().items()
-        )
+        stacks = (f"{name}: {' '.join(_texts(items, name))}" for name, items in self._stacks().items())
         return "   ".join([to_text(self.item), *stacks])
 
     def shown(self) -> dict[str, str]:
-        """The first items of each stack that is not empty, as text.
-
-        >>> trace_program("(1 2)").steps[-1].shown()
-        {'integer': '2 1'}
-        """
+        """The first items of each stack that is not empty, as text."""
         return {name: _first_items(items, name) for name, items in self._stacks().items()}
 
     def _stacks(self) -> dict[str, list[Any]]:
@@ -241,6 +227,7 @@ class ProgramTrace(NamedTuple):
         """A table for terminals: a row per step, a column per stack, changes in bold."""
         from rich import box
         from rich.table import Table
+        from rich.text import Text
 
         names = list(dict.fromkeys(name for step in self.steps for name in step.shown()))
         table = Table(box=box.SIMPLE_HEAD, caption=f"{len(self.steps)} steps, {self.termination}")
@@ -251,32 +238,21 @@ class ProgramTrace(NamedTuple):
         before: dict[str, str] = {}
         for number, step in enumerate(self.steps, start=1):
             after = step.shown()
-            cells = [_cell(after.get(name, ""), after.get(name, "") != before.get(name, "")) for name in names]
-            table.add_row(str(number), _cell(_first_items([step.item], ""), False, "cyan"), *cells)
+            changed = {name for name in names if after.get(name) != before.get(name)}
+            cells = [Text(after.get(name, ""), "bold" if name in changed else "") for name in names]
+            table.add_row(str(number), Text(_first_items([step.item], ""), "cyan"), *cells)
             before = after
         return table
 
     def show(self) -> None:
-        """Print the table.
-
-        >>> trace_program("(1 2)").show()  # doctest: +ELLIPSIS +NORMALIZE_WHITESPACE
-        <BLANKLINE>
-          step   executed   exec   integer
-        ...
-                3 steps, normal
-        """
+        """Print the table."""
         from rich.console import Console
 
         Console().print(self)
 
 
 def trace_program(program: Program | str, inputs: Sequence[Value] = (), limits: Limits = _DEFAULT) -> ProgramTrace:
-    """Run a program and record the state after every step.
-
-    Args:
-        program: The program, or its text.
-        inputs: Values of ``in1``, ``in2`` …
-        limits: Limits of the run.
+    """Run a program, as `run` does, and record the state after every step.
 
     Raises:
         MemoryError: The states would take more than 64 MiB and eight times ``limits.memory``.
@@ -298,25 +274,16 @@ def check_limits(limits: Any) -> Limits:
 def _native_arguments(
     program: Program | str, inputs: Sequence[Value], limits: Limits
 ) -> tuple[_native.PushCode, list[Value], _native.PushLimits]:
-    """The arguments of a native run, checked."""
     values = check_sequence(inputs, "inputs", "values")
     return as_program(program).native, values, check_limits(limits).native
 
 
-def _item_text(stack: str, item: Any) -> str:
+def _texts(items: list[Any], stack: str) -> list[str]:
     if stack == "tag":
-        number, value = item
-        return f"{number}={to_text(value)}"
-    return to_text(item)
+        return [f"{number}={to_text(value)}" for number, value in items]
+    return [to_text(item) for item in items]
 
 
 def _first_items(items: list[Any], stack: str) -> str:
-    return " ".join(_item_text(stack, item) for item in items[:SHOWN_ITEMS]) + (
-        " …" if len(items) > SHOWN_ITEMS else ""
-    )
-
-
-def _cell(text: str, changed: bool, style: str = "") -> Any:
-    from rich.text import Text
-
-    return Text(text, style="bold" if changed else style)
+    texts = _texts(items[:SHOWN_ITEMS], stack)
+    return " ".join([*texts, "…"] if len(items) > SHOWN_ITEMS else texts)

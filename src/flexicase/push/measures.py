@@ -88,7 +88,6 @@ class ErrorMeasure:
             raise TypeError(f"target must be None or a function of inputs and answer, got {shown(self.target)}")
 
     def native(self) -> _native.PushQuestion:
-        """The form that the engine reads."""
         name = self.error if isinstance(self.error, str) else "custom"
         return _native.PushQuestion(
             self.stack, name, float(self.penalty), float(self.per_element), self.decimals, self.label

@@ -16,11 +16,7 @@ T = TypeVar("T")
 
 
 class Symbol(str):
-    """The name of an instruction, an input such as ``in1`` or a tag instruction such as ``tag_exec_5``.
-
-    >>> Symbol("integer_add")
-    Symbol('integer_add')
-    """
+    """The name of an instruction, an input such as ``in1`` or a tag instruction such as ``tag_exec_5``."""
 
     __slots__ = ()
 
@@ -29,11 +25,7 @@ class Symbol(str):
 
 
 class Char(str):
-    r"""A character; a plain ``str`` is a Push string.
-
-    >>> Char("a")
-    Char('a')
-    """
+    """A character; a plain ``str`` is a Push string."""
 
     __slots__ = ()
 
@@ -42,21 +34,13 @@ class Char(str):
 
 
 class Float32(float):
-    """A float of single precision, which prints with fewer digits.
-
-    >>> Float32(0.5) + 1
-    1.5
-    """
+    """A float of single precision, which prints with fewer digits."""
 
     __slots__ = ()
 
 
 class BigInteger(int):
-    """An integer that prints with an ``N``, as a result of inexact division.
-
-    >>> BigInteger(3) + 1
-    4
-    """
+    """An integer that prints with an ``N``, as a result of inexact division."""
 
     __slots__ = ()
 
@@ -238,11 +222,7 @@ class Program:
 
     @property
     def code(self) -> Value:
-        """The program as a value.
-
-        >>> Program("(1 (true))").code
-        (1, (True,))
-        """
+        """The program as a value."""
         return self.native.to_python()
 
     @property

@@ -3,16 +3,44 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from flexicase.problems.cases import FixedCases, Inputs, read_carried
+from flexicase.problems.cases import CaseSource, FixedCases, Inputs, RandomCases
+from flexicase.problems.files import read_carried
 from flexicase.problems.problem import Problem
-from flexicase.problems.random_inputs import Rng
+from flexicase.problems.random_inputs import Rng, generator, integer, string
 from flexicase.problems.settings import ProblemSettings, Variation
-from flexicase.push import RandomTag, RandomTagged, Symbol
+from flexicase.push import ErrorMeasure, RandomString, RandomTag, RandomTagged, RandomWords, Symbol
+from flexicase.push.draws import Generator
 
-__all__ = ["Inputs", "Rng", "fixed", "inputs", "rounded", "suite_problem", "suite_settings", "tags"]
+__all__ = ["ErrorMeasure", "FixedCases", "Inputs", "RandomCases", "Rng"]
+
+
+def suite_problem(
+    name: str, *, sources: Sequence[CaseSource], stacks: Sequence[str], constants: Sequence[Generator] = (), **more: Any
+) -> Problem:
+    """A problem with carried cases. Its genes are the constants, tags of its stacks, in their order, and the inputs."""
+    return Problem(
+        name=name,
+        sources=sources,
+        stacks=stacks,
+        generators=(*constants, *tags(*stacks), *inputs(sources)),
+        carried_cases=partial(read_carried, name),
+        **more,
+    )
+
+
+def tags(*stacks: str) -> tuple[RandomTag, RandomTagged]:
+    """Random tag instructions for these stacks; nothing can be tagged on ``print``."""
+    return RandomTag(tuple(stack for stack in stacks if stack != "print")), RandomTagged()
+
+
+def inputs(sources: Sequence[CaseSource]) -> list[Symbol]:
+    """The input instructions in1 … inN of cases from these sources."""
+    case = sources[0].draw_case(generator(0))
+    return [Symbol(f"in{i + 1}") for i in range(len(case))]
 
 
 def fixed(name: str, start: int = 0, stop: int | None = None) -> FixedCases:
@@ -20,19 +48,14 @@ def fixed(name: str, start: int = 0, stop: int | None = None) -> FixedCases:
     return FixedCases(read_carried(name).inputs[start:stop])
 
 
-def suite_problem(*, name: str, **fields: Any) -> Problem:
-    """A problem whose fixed cases are those that the package carries."""
-    return Problem(name=name, carried_cases=partial(read_carried, name), **fields)
+def string_cases(kind: RandomString | RandomWords, train: int, test: int) -> RandomCases:
+    """Cases whose input is one random string."""
+    return RandomCases(lambda rng: (string(rng, kind),), train, test)
 
 
-def tags(*stacks: str) -> tuple[RandomTag, RandomTagged]:
-    """Random tag instructions for these stacks."""
-    return RandomTag(stacks), RandomTagged()
-
-
-def inputs(n: int) -> list[Symbol]:
-    """The input instructions in1 … inN."""
-    return [Symbol(f"in{i}") for i in range(1, n + 1)]
+def integer_cases(low: int, high: int, train: int, test: int = 0) -> RandomCases:
+    """Cases whose input is one integer, uniform on ``low`` … ``high``."""
+    return RandomCases(lambda rng: (integer(rng, low, high),), train, test)
 
 
 def suite_settings(

@@ -1,8 +1,6 @@
 """Collatz Numbers: how long is the sequence from n to 1?"""
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb1._suite import fixed, inputs, suite_problem, suite_settings, tags
-from flexicase.problems.random_inputs import integer
+from flexicase.problems.psb1._suite import ErrorMeasure, fixed, integer_cases, suite_problem, suite_settings
 from flexicase.push import RandomInteger
 
 
@@ -19,9 +17,9 @@ PROBLEM = suite_problem(
     name="collatz-numbers",
     description="Given an integer n from 1 to 10000, return the number of terms of its Collatz sequence down to 1.",
     answer=answer,
-    sources=(fixed("collatz-numbers"), RandomCases(lambda rng: (integer(rng, 11, 9998),), train=184, test=2000)),
+    sources=(fixed("collatz-numbers"), integer_cases(11, 9998, train=184, test=2000)),
     measures=(ErrorMeasure("integer", "absolute", penalty=1_000_000),),
-    stacks=("exec", "integer", "float", "boolean"),
-    generators=(0, 1, RandomInteger(-100, 100), *tags("integer", "float", "boolean", "exec"), *inputs(1)),
+    stacks=("integer", "float", "boolean", "exec"),
+    constants=(0, 1, RandomInteger(-100, 100)),
     settings=suite_settings(max_points=2400, steps=15000),
 )

@@ -1,24 +1,10 @@
 """Compare String Lengths: are three strings each longer than the one before?"""
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb1._suite import Inputs, Rng, fixed, inputs, suite_problem, suite_settings, tags
+from flexicase.problems.psb1._suite import ErrorMeasure, Inputs, RandomCases, Rng, fixed, suite_problem, suite_settings
 from flexicase.problems.random_inputs import string
 from flexicase.push import RandomBoolean, RandomString
 
-
-def answer(first: str, second: str, third: str) -> bool:
-    """Whether the lengths increase."""
-    return len(first) < len(second) < len(third)
-
-
-def not_empty(rng: Rng) -> str:
-    """A string of 1 to 49 characters."""
-    return string(rng, RandomString(1, 49))
-
-
-def any_length(rng: Rng) -> str:
-    """A string of 0 to 49 characters."""
-    return string(rng, RandomString(0, 49))
+ANY_LENGTH, NOT_EMPTY = RandomString(0, 49), RandomString(1, 49)
 
 
 def arrangements(same: str, other: str) -> list[Inputs]:
@@ -28,29 +14,28 @@ def arrangements(same: str, other: str) -> list[Inputs]:
 
 def equal(rng: Rng) -> Inputs:
     """One string three times."""
-    given = any_length(rng)
-    return given, given, given
+    return (string(rng, ANY_LENGTH),) * 3
 
 
 def independent(rng: Rng) -> Inputs:
     """Three strings."""
-    return any_length(rng), any_length(rng), any_length(rng)
+    return tuple(string(rng, ANY_LENGTH) for _ in range(3))
 
 
 PROBLEM = suite_problem(
     name="compare-string-lengths",
     description="Given three strings, return true if length(in1) < length(in2) < length(in3).",
-    answer=answer,
+    answer=lambda first, second, third: len(first) < len(second) < len(third),
     sources=(
         fixed("compare-string-lengths", 0, 7),
-        RandomCases(lambda rng: arrangements("", not_empty(rng)), train=6),
-        RandomCases(lambda rng: arrangements(not_empty(rng), not_empty(rng)), train=9),
+        RandomCases(lambda rng: arrangements("", string(rng, NOT_EMPTY)), train=6),
+        RandomCases(lambda rng: arrangements(string(rng, NOT_EMPTY), string(rng, NOT_EMPTY)), train=9),
         RandomCases(equal, train=3, test=100),
         RandomCases(lambda rng: tuple(sorted(independent(rng), key=len)), train=25, test=200),
         RandomCases(independent, train=50, test=700),
     ),
     measures=(ErrorMeasure("boolean", "mismatch"),),
-    stacks=("exec", "integer", "boolean", "string"),
-    generators=(RandomBoolean(), *tags("integer", "boolean", "string", "exec"), *inputs(3)),
+    stacks=("integer", "boolean", "string", "exec"),
+    constants=(RandomBoolean(),),
     settings=suite_settings(max_points=1600, steps=600),
 )

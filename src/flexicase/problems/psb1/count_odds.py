@@ -2,15 +2,9 @@
 
 import numpy as np
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb1._suite import Inputs, Rng, fixed, inputs, suite_problem, suite_settings, tags
+from flexicase.problems.psb1._suite import ErrorMeasure, Inputs, RandomCases, Rng, fixed, suite_problem, suite_settings
 from flexicase.problems.random_inputs import integer
 from flexicase.push import RandomInteger
-
-
-def answer(vector: list[int]) -> int:
-    """The number of odd elements."""
-    return sum(element % 2 for element in vector)
 
 
 def mixed(rng: Rng, odd: float) -> Inputs:
@@ -23,7 +17,7 @@ def mixed(rng: Rng, odd: float) -> Inputs:
 PROBLEM = suite_problem(
     name="count-odds",
     description="Given a vector of integers, return the number of odd ones.",
-    answer=answer,
+    answer=lambda vector: sum(element % 2 for element in vector),
     sources=(
         fixed("count-odds"),
         RandomCases(lambda rng: mixed(rng, 1.0), train=9, test=100),
@@ -31,7 +25,7 @@ PROBLEM = suite_problem(
         RandomCases(lambda rng: mixed(rng, rng.random()), train=150, test=1800),
     ),
     measures=(ErrorMeasure("integer", "absolute", penalty=1000),),
-    stacks=("exec", "integer", "boolean", "vector_integer"),
-    generators=(0, 1, 2, RandomInteger(-1000, 1000), *tags("integer", "boolean", "vector_integer", "exec"), *inputs(1)),
+    stacks=("integer", "boolean", "vector_integer", "exec"),
+    constants=(0, 1, 2, RandomInteger(-1000, 1000)),
     settings=suite_settings(max_points=2000, steps=1500),
 )

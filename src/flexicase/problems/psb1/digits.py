@@ -1,7 +1,6 @@
 """Digits: the digits of an integer, one per line, the last digit first."""
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb1._suite import Inputs, Rng, fixed, inputs, suite_problem, suite_settings, tags
+from flexicase.problems.psb1._suite import ErrorMeasure, Inputs, RandomCases, Rng, fixed, suite_problem, suite_settings
 from flexicase.problems.random_inputs import chance, integer
 from flexicase.push import Char, RandomInteger
 
@@ -28,7 +27,7 @@ PROBLEM = suite_problem(
     answer=answer,
     sources=(fixed("digits"), RandomCases(any_size, train=85, test=1000)),
     measures=(ErrorMeasure("output", "levenshtein"),),
-    stacks=("exec", "integer", "boolean", "string", "char", "print"),
-    generators=(Char("\n"), RandomInteger(-10, 10), *tags("integer", "boolean", "string", "char", "exec"), *inputs(1)),
+    stacks=("integer", "boolean", "string", "char", "exec", "print"),
+    constants=(Char("\n"), RandomInteger(-10, 10)),
     settings=suite_settings(max_points=1200, steps=600),
 )

@@ -2,9 +2,7 @@
 
 import string as letters
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb1._suite import fixed, inputs, suite_problem, suite_settings, tags
-from flexicase.problems.random_inputs import string
+from flexicase.problems.psb1._suite import ErrorMeasure, fixed, string_cases, suite_problem, suite_settings
 from flexicase.push import Char, RandomString
 
 
@@ -18,12 +16,9 @@ PROBLEM = suite_problem(
     name="double-letters",
     description="Print a string with every letter doubled and every `!` tripled.",
     answer=answer,
-    sources=(
-        fixed("double-letters"),
-        RandomCases(lambda rng: (string(rng, RandomString(1, 20)),), train=68, test=1000),
-    ),
+    sources=(fixed("double-letters"), string_cases(RandomString(1, 20), train=68, test=1000)),
     measures=(ErrorMeasure("output", "levenshtein"),),
     stacks=("exec", "integer", "boolean", "string", "char", "print"),
-    generators=(Char("!"), *tags("exec", "integer", "boolean", "string", "char"), *inputs(1)),
+    constants=(Char("!"),),
     settings=suite_settings(max_points=3200, steps=1600),
 )

@@ -1,7 +1,6 @@
 """For Loop Index: the values a loop variable takes."""
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb1._suite import Inputs, Rng, inputs, suite_problem, suite_settings, tags
+from flexicase.problems.psb1._suite import ErrorMeasure, Inputs, RandomCases, Rng, suite_problem, suite_settings
 from flexicase.problems.random_inputs import integer
 
 
@@ -25,7 +24,6 @@ PROBLEM = suite_problem(
     answer=lambda start, finish, step: "\n".join(map(str, range(start, finish, step))),
     sources=(RandomCases(crossing_zero, train=10, test=100), RandomCases(anywhere, train=90, test=900)),
     measures=(ErrorMeasure("output", "levenshtein"),),
-    stacks=("exec", "integer", "boolean", "print"),
-    generators=(*tags("integer", "boolean", "exec"), *inputs(3)),
+    stacks=("integer", "boolean", "exec", "print"),
     settings=suite_settings(max_points=1200, steps=600),
 )

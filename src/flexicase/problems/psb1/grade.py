@@ -1,7 +1,6 @@
 """Grade: the letter that a score earns."""
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb1._suite import Inputs, Rng, fixed, inputs, suite_problem, suite_settings, tags
+from flexicase.problems.psb1._suite import ErrorMeasure, Inputs, RandomCases, Rng, fixed, suite_problem, suite_settings
 from flexicase.problems.random_inputs import integer, integers
 from flexicase.push import RandomInteger
 
@@ -31,11 +30,7 @@ PROBLEM = suite_problem(
             "output", "letter", penalty=1000, label="Student has a * grade?", target=lambda inputs, _: letter(*inputs)
         ),
     ),
-    stacks=("exec", "integer", "boolean", "string", "print"),
-    generators=(
-        *("Student has a ", " grade.", *"ABCDF", RandomInteger(0, 100)),
-        *tags("exec", "integer", "string", "boolean"),
-        *inputs(5),
-    ),
+    stacks=("exec", "integer", "string", "boolean", "print"),
+    constants=("Student has a ", " grade.", *"ABCDF", RandomInteger(0, 100)),
     settings=suite_settings(max_points=1600, steps=800),
 )

@@ -3,14 +3,9 @@
 from itertools import permutations
 
 from flexicase.problems import ErrorMeasure, FixedCases, RandomCases, SplitCases
-from flexicase.problems.psb1._suite import Inputs, Rng, fixed, inputs, suite_problem, suite_settings, tags
+from flexicase.problems.psb1._suite import Inputs, Rng, fixed, suite_problem, suite_settings
 from flexicase.problems.random_inputs import integer, integers, shuffled
 from flexicase.push import RandomInteger
-
-
-def answer(vector: list[int]) -> int:
-    """The index of the last 0."""
-    return len(vector) - 1 - vector[::-1].index(0)
 
 
 def orders(*elements: int) -> list[Inputs]:
@@ -29,7 +24,7 @@ PROBLEM = suite_problem(
     name="last-index-of-zero",
     title="Last Index of Zero",
     description="Given an integer vector with at least one 0, return the index (from 0) of the last 0.",
-    answer=answer,
+    answer=lambda vector: len(vector) - 1 - vector[::-1].index(0),
     sources=(
         fixed("last-index-of-zero", 0, 8),
         SplitCases([([0] * length,) for length in range(1, 51)], train=30, test=20),
@@ -39,7 +34,7 @@ PROBLEM = suite_problem(
         RandomCases(with_zeros, train=78, test=974),
     ),
     measures=(ErrorMeasure("integer", "absolute", penalty=1_000_000),),
-    stacks=("exec", "integer", "boolean", "vector_integer"),
-    generators=(RandomInteger(-50, 50), *tags("integer", "boolean", "vector_integer", "exec"), *inputs(1)),
+    stacks=("integer", "boolean", "vector_integer", "exec"),
+    constants=(RandomInteger(-50, 50),),
     settings=suite_settings(max_points=1200, steps=600),
 )

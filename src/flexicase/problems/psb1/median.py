@@ -1,7 +1,6 @@
 """Median: the middle one of three integers."""
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb1._suite import Inputs, Rng, inputs, suite_problem, suite_settings, tags
+from flexicase.problems.psb1._suite import ErrorMeasure, Inputs, RandomCases, Rng, suite_problem, suite_settings
 from flexicase.problems.random_inputs import integer, integers, shuffled
 from flexicase.push import RandomInteger
 
@@ -33,6 +32,6 @@ PROBLEM = suite_problem(
     ),
     measures=(ErrorMeasure("output", "mismatch", target=lambda _, median: str(median)),),
     stacks=("exec", "integer", "boolean", "print"),
-    generators=(RandomInteger(-100, 100), *tags("exec", "integer", "boolean"), *inputs(3)),
+    constants=(RandomInteger(-100, 100),),
     settings=suite_settings(max_points=800, steps=200, generations=200, alignment_deviation=5),
 )

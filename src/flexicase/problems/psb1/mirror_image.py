@@ -1,14 +1,8 @@
 """Mirror Image: is one vector the reverse of the other?"""
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb1._suite import Inputs, Rng, fixed, inputs, suite_problem, suite_settings, tags
+from flexicase.problems.psb1._suite import ErrorMeasure, Inputs, RandomCases, Rng, fixed, suite_problem, suite_settings
 from flexicase.problems.random_inputs import integer, integers
 from flexicase.push import RandomBoolean
-
-
-def answer(first: list[int], second: list[int]) -> bool:
-    """Whether one is the reverse of the other."""
-    return first == second[::-1]
 
 
 def vector(rng: Rng) -> list[int]:
@@ -46,7 +40,7 @@ def unrelated(rng: Rng) -> Inputs:
 PROBLEM = suite_problem(
     name="mirror-image",
     description="Given two integer vectors of equal length, return true if one is the reverse of the other.",
-    answer=answer,
+    answer=lambda first, second: first == second[::-1],
     sources=(
         fixed("mirror-image"),
         RandomCases(mirrored, train=37, test=500),
@@ -55,7 +49,7 @@ PROBLEM = suite_problem(
         RandomCases(unrelated, train=10, test=200),
     ),
     measures=(ErrorMeasure("boolean", "mismatch", penalty=1.0),),
-    stacks=("exec", "integer", "boolean", "vector_integer"),
-    generators=(RandomBoolean(), *tags("integer", "boolean", "vector_integer", "exec"), *inputs(2)),
+    stacks=("integer", "boolean", "vector_integer", "exec"),
+    constants=(RandomBoolean(),),
     settings=suite_settings(max_points=1200, steps=600),
 )

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb1._suite import Inputs, Rng, fixed, inputs, suite_problem, suite_settings, tags
+from flexicase.problems.psb1._suite import ErrorMeasure, Inputs, RandomCases, Rng, fixed, suite_problem, suite_settings
 from flexicase.problems.random_inputs import integer, integers
 
 
@@ -28,7 +27,7 @@ PROBLEM = suite_problem(
         RandomCases(lambda rng: mixed(rng, rng.random()), train=165, test=1800),
     ),
     measures=(ErrorMeasure("vector_integer", "levenshtein", penalty=5000),),
-    stacks=("exec", "integer", "boolean", "vector_integer"),
-    generators=(0, [], *tags("integer", "boolean", "vector_integer", "exec"), *inputs(1)),
+    stacks=("integer", "boolean", "vector_integer", "exec"),
+    constants=(0, []),
     settings=suite_settings(max_points=2000, steps=1500),
 )

@@ -1,7 +1,6 @@
 """Number IO: the sum of a float and an integer."""
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb1._suite import inputs, rounded, suite_problem, suite_settings, tags
+from flexicase.problems.psb1._suite import ErrorMeasure, RandomCases, rounded, suite_problem, suite_settings
 from flexicase.problems.random_inputs import floats, integer
 from flexicase.push import RandomFloat, RandomInteger, to_text
 
@@ -16,7 +15,7 @@ PROBLEM = suite_problem(
         ErrorMeasure("output", "levenshtein", target=lambda _, total: to_text(rounded(total, 10))),
     ),
     stacks=("float", "integer", "print"),
-    generators=(RandomInteger(-100, 100), RandomFloat(-100.0, 100.0), *tags("float", "integer"), *inputs(2)),
+    constants=(RandomInteger(-100, 100), RandomFloat(-100.0, 100.0)),
     settings=suite_settings(
         max_points=800,
         steps=200,

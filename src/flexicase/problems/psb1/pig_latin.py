@@ -2,9 +2,7 @@
 
 import string as letters
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb1._suite import fixed, inputs, suite_problem, suite_settings, tags
-from flexicase.problems.random_inputs import string
+from flexicase.problems.psb1._suite import ErrorMeasure, fixed, string_cases, suite_problem, suite_settings
 from flexicase.push import Char, RandomChar, RandomString
 
 GROUPS = ((0.2, " "), (0.8, letters.ascii_lowercase))
@@ -20,16 +18,9 @@ PROBLEM = suite_problem(
     description="Given lower-case words separated by single spaces, print each in pig Latin, separated by single "
     "spaces: a word that begins with a vowel gets `ay`, another one first moves its first letter to the end.",
     answer=lambda words: " ".join(map(latin, words.split())),
-    sources=(
-        fixed("pig-latin"),
-        RandomCases(lambda rng: (string(rng, RandomString(3, 50, GROUPS, words=True)),), train=167, test=1000),
-    ),
+    sources=(fixed("pig-latin"), string_cases(RandomString(3, 50, GROUPS, words=True), train=167, test=1000)),
     measures=(ErrorMeasure("output", "levenshtein"),),
-    stacks=("exec", "integer", "boolean", "string", "char", "print"),
-    generators=(
-        *("ay", *map(Char, " aeiou"), "aeiou", RandomChar(), RandomString(0, 20, GROUPS, words=True)),
-        *tags("string", "char", "integer", "boolean", "exec"),
-        *inputs(1),
-    ),
+    stacks=("string", "char", "integer", "boolean", "exec", "print"),
+    constants=("ay", *map(Char, " aeiou"), "aeiou", RandomChar(), RandomString(0, 20, GROUPS, words=True)),
     settings=suite_settings(max_points=4000, steps=2000),
 )

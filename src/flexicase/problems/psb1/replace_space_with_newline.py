@@ -1,8 +1,6 @@
 """Replace Space with Newline: print one, count the other characters."""
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb1._suite import fixed, inputs, suite_problem, suite_settings, tags
-from flexicase.problems.random_inputs import string
+from flexicase.problems.psb1._suite import ErrorMeasure, fixed, string_cases, suite_problem, suite_settings
 from flexicase.push import Char, RandomChar, RandomString
 
 GROUPS = ((0.2, " "), (0.8, "".join(map(chr, range(32, 127)))))
@@ -18,19 +16,12 @@ PROBLEM = suite_problem(
     title="Replace Space with Newline",
     description="Print a string with spaces turned into newlines, and return the number of its other characters.",
     answer=answer,
-    sources=(
-        fixed("replace-space-with-newline"),
-        RandomCases(lambda rng: (string(rng, RandomString(2, 20, GROUPS)),), train=70, test=1000),
-    ),
+    sources=(fixed("replace-space-with-newline"), string_cases(RandomString(2, 20, GROUPS), train=70, test=1000)),
     measures=(
         ErrorMeasure("output", "levenshtein", target=lambda _, expected: expected[0]),
         ErrorMeasure("integer", "absolute", penalty=1000, target=lambda _, expected: expected[1]),
     ),
     stacks=("exec", "integer", "boolean", "string", "char", "print"),
-    generators=(
-        *(*map(Char, " \n"), RandomChar(), RandomString(0, 20, GROUPS)),
-        *tags("exec", "integer", "boolean", "string", "char"),
-        *inputs(1),
-    ),
+    constants=(*map(Char, " \n"), RandomChar(), RandomString(0, 20, GROUPS)),
     settings=suite_settings(max_points=3200, steps=1600),
 )

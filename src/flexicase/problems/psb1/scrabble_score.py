@@ -2,9 +2,7 @@
 
 import string as letters
 
-from flexicase.problems import ErrorMeasure, FixedCases, RandomCases
-from flexicase.problems.psb1._suite import fixed, inputs, suite_problem, suite_settings, tags
-from flexicase.problems.random_inputs import string
+from flexicase.problems.psb1._suite import ErrorMeasure, FixedCases, fixed, string_cases, suite_problem, suite_settings
 from flexicase.push import RandomString
 
 POINTS = {1: "aeilnorstu", 2: "dg", 3: "bcmp", 4: "fhvwy", 5: "k", 8: "jx", 10: "qz"}
@@ -19,10 +17,10 @@ PROBLEM = suite_problem(
     sources=(
         fixed("scrabble-score"),
         FixedCases([(letter,) for letter in letters.ascii_uppercase], test=True),
-        RandomCases(lambda rng: (string(rng, RandomString(2, 20)),), train=150, test=974),
+        string_cases(RandomString(2, 20), train=150, test=974),
     ),
     measures=(ErrorMeasure("integer", "absolute", penalty=1000),),
-    stacks=("exec", "integer", "boolean", "string", "char", "vector_integer"),
-    generators=(VALUES, *tags("string", "char", "integer", "boolean", "vector_integer", "exec"), *inputs(1)),
+    stacks=("string", "char", "integer", "boolean", "vector_integer", "exec"),
+    constants=(VALUES,),
     settings=suite_settings(max_points=4000, steps=2000),
 )

@@ -1,7 +1,6 @@
 """Smallest: the least of four integers."""
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb1._suite import Inputs, Rng, fixed, inputs, suite_problem, suite_settings, tags
+from flexicase.problems.psb1._suite import ErrorMeasure, Inputs, RandomCases, Rng, fixed, suite_problem, suite_settings
 from flexicase.problems.random_inputs import integer, integers, shuffled
 from flexicase.push import RandomInteger
 
@@ -30,6 +29,6 @@ PROBLEM = suite_problem(
     ),
     measures=(ErrorMeasure("output", "mismatch", target=lambda _, least: str(least)),),
     stacks=("exec", "integer", "boolean", "print"),
-    generators=(RandomInteger(-100, 100), *tags("exec", "integer", "boolean"), *inputs(4)),
+    constants=(RandomInteger(-100, 100),),
     settings=suite_settings(max_points=800, steps=200, generations=200, alignment_deviation=5),
 )

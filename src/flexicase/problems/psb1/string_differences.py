@@ -1,7 +1,6 @@
 """String Differences: where two strings differ."""
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb1._suite import Inputs, Rng, fixed, inputs, suite_problem, suite_settings, tags
+from flexicase.problems.psb1._suite import ErrorMeasure, Inputs, RandomCases, Rng, fixed, suite_problem, suite_settings
 from flexicase.problems.random_inputs import chance, integer, pick, string
 from flexicase.push import Char, RandomInteger, RandomString
 
@@ -36,12 +35,7 @@ PROBLEM = suite_problem(
         ErrorMeasure("output", "levenshtein"),
         ErrorMeasure("output", "difference_lines", target=lambda inputs, _: len(differences(*inputs))),
     ),
-    stacks=("exec", "integer", "boolean", "string", "char", "print"),
-    generators=(
-        *map(Char, " \n"),
-        RandomInteger(-10, 10),
-        *tags("integer", "boolean", "string", "char", "exec"),
-        *inputs(2),
-    ),
+    stacks=("integer", "boolean", "string", "char", "exec", "print"),
+    constants=(*map(Char, " \n"), RandomInteger(-10, 10)),
     settings=suite_settings(max_points=4000, steps=2000),
 )

@@ -1,7 +1,6 @@
 """String Lengths Backwards: the lengths of strings, the last string first."""
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb1._suite import Inputs, Rng, fixed, inputs, suite_problem, suite_settings, tags
+from flexicase.problems.psb1._suite import ErrorMeasure, Inputs, RandomCases, Rng, fixed, suite_problem, suite_settings
 from flexicase.problems.random_inputs import integer, string
 from flexicase.push import RandomInteger, RandomString
 
@@ -17,7 +16,7 @@ PROBLEM = suite_problem(
     answer=lambda strings: "\n".join(str(len(given)) for given in reversed(strings)),
     sources=(fixed("string-lengths-backwards"), RandomCases(some_strings, train=90, test=1000)),
     measures=(ErrorMeasure("output", "levenshtein"),),
-    stacks=("exec", "integer", "boolean", "string", "vector_string", "print"),
-    generators=(RandomInteger(-100, 100), *tags("string", "vector_string", "integer", "boolean", "exec"), *inputs(1)),
+    stacks=("string", "vector_string", "integer", "boolean", "exec", "print"),
+    constants=(RandomInteger(-100, 100),),
     settings=suite_settings(max_points=1200, steps=600),
 )

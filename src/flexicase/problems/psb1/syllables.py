@@ -1,8 +1,6 @@
 """Syllables: how many vowels has a string?"""
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb1._suite import fixed, inputs, suite_problem, suite_settings, tags
-from flexicase.problems.random_inputs import string
+from flexicase.problems.psb1._suite import ErrorMeasure, fixed, string_cases, suite_problem, suite_settings
 from flexicase.push import Char, RandomChar, RandomString
 
 VOWELS = "aeiouy"
@@ -18,19 +16,12 @@ PROBLEM = suite_problem(
     name="syllables",
     description="Print `The number of syllables is X`, where X is the number of characters a e i o u y in a string.",
     answer=lambda given: f"The number of syllables is {count(given)}",
-    sources=(
-        fixed("syllables"),
-        RandomCases(lambda rng: (string(rng, RandomString(1, 20, GROUPS)),), train=83, test=1000),
-    ),
+    sources=(fixed("syllables"), string_cases(RandomString(1, 20, GROUPS), train=83, test=1000)),
     measures=(
         ErrorMeasure("output", "levenshtein"),
         ErrorMeasure("output", "last_integer", penalty=1000, target=lambda inputs, _: count(*inputs)),
     ),
     stacks=("exec", "integer", "boolean", "string", "char", "print"),
-    generators=(
-        *("The number of syllables is ", *map(Char, VOWELS), VOWELS, RandomChar(), RandomString(0, 20, GROUPS)),
-        *tags("exec", "integer", "boolean", "string", "char"),
-        *inputs(1),
-    ),
+    constants=("The number of syllables is ", *map(Char, VOWELS), VOWELS, RandomChar(), RandomString(0, 20, GROUPS)),
     settings=suite_settings(max_points=3200, steps=1600),
 )

@@ -3,8 +3,7 @@
 from functools import reduce
 from operator import add
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb1._suite import Inputs, Rng, fixed, inputs, suite_problem, suite_settings, tags
+from flexicase.problems.psb1._suite import ErrorMeasure, Inputs, RandomCases, Rng, fixed, suite_problem, suite_settings
 from flexicase.problems.random_inputs import floats, integer
 
 
@@ -32,7 +31,6 @@ PROBLEM = suite_problem(
         RandomCases(lambda rng: of_length(rng, 1, 50), train=95, test=1000),
     ),
     measures=(ErrorMeasure("float", "rounded", penalty=1_000_000, decimals=4),),
-    stacks=("exec", "integer", "float", "vector_float"),
-    generators=(*tags("vector_float", "float", "integer", "exec"), *inputs(1)),
+    stacks=("vector_float", "float", "integer", "exec"),
     settings=suite_settings(max_points=1600, steps=800, error_threshold=1e-3),
 )

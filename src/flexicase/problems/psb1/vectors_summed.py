@@ -1,7 +1,6 @@
 """Vectors Summed: two vectors, element by element."""
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb1._suite import Inputs, Rng, fixed, inputs, suite_problem, suite_settings, tags
+from flexicase.problems.psb1._suite import ErrorMeasure, Inputs, RandomCases, Rng, fixed, suite_problem, suite_settings
 from flexicase.problems.random_inputs import integer, integers
 from flexicase.push import RandomInteger
 
@@ -23,7 +22,7 @@ PROBLEM = suite_problem(
         RandomCases(lambda rng: pair(rng, integer(rng, 1, 50)), train=125, test=1400),
     ),
     measures=(ErrorMeasure("vector_integer", "vector_difference", penalty=1_000_000_000, per_element=10_000),),
-    stacks=("exec", "integer", "vector_integer"),
-    generators=([], RandomInteger(-1000, 1000), *tags("integer", "vector_integer", "exec"), *inputs(2)),
+    stacks=("integer", "vector_integer", "exec"),
+    constants=([], RandomInteger(-1000, 1000)),
     settings=suite_settings(max_points=2000, steps=1500),
 )

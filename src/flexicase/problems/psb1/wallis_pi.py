@@ -1,7 +1,7 @@
 """Wallis Pi: the first factors of the Wallis product."""
 
-from flexicase.problems import ErrorMeasure, SplitCases
-from flexicase.problems.psb1._suite import fixed, inputs, rounded, suite_problem, suite_settings, tags
+from flexicase.problems import SplitCases
+from flexicase.problems.psb1._suite import ErrorMeasure, fixed, rounded, suite_problem, suite_settings
 from flexicase.push import RandomFloat, RandomInteger, to_text
 
 
@@ -23,11 +23,7 @@ PROBLEM = suite_problem(
         ErrorMeasure("float", "rounded_answer", penalty=1_000_000, decimals=5),
         ErrorMeasure("float", "rounded_text", decimals=5, target=lambda _, expected: to_text(expected)),
     ),
-    stacks=("exec", "integer", "float", "boolean"),
-    generators=(
-        *(RandomInteger(-500, 500), RandomInteger(-10, 10), RandomFloat(-500.0, 500.0), RandomFloat(0.0, 1.0)),
-        *tags("integer", "float", "boolean", "exec"),
-        *inputs(1),
-    ),
+    stacks=("integer", "float", "boolean", "exec"),
+    constants=(RandomInteger(-500, 500), RandomInteger(-10, 10), RandomFloat(-500.0, 500.0), RandomFloat(0.0, 1.0)),
     settings=suite_settings(max_points=2400, steps=8000, constant_tweak_rate=0.9, error_threshold=1e-3),
 )

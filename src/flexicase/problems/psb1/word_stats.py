@@ -10,7 +10,7 @@ from collections import Counter
 import numpy as np
 
 from flexicase.problems import Cases, ErrorMeasure, FixedCases, Problem, RandomCases
-from flexicase.problems.cases import read_carried
+from flexicase.problems.files import read_carried
 from flexicase.problems.psb1._suite import Inputs, Rng, rounded, suite_settings, tags
 from flexicase.problems.random_inputs import integer, pick
 from flexicase.push import Char, RandomInteger, Symbol, to_text

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb1._suite import fixed, inputs, suite_problem, suite_settings, tags
+from flexicase.problems.psb1._suite import ErrorMeasure, RandomCases, fixed, suite_problem, suite_settings
 from flexicase.problems.random_inputs import pick, string
 from flexicase.push import Char, RandomString
 from flexicase.push.program import Value
@@ -40,6 +39,6 @@ PROBLEM = suite_problem(
         ErrorMeasure("output", "words_per_line", target=words_on_lines),
     ),
     stacks=("exec", "integer", "boolean", "string", "char", "print"),
-    generators=(*map(Char, " \n"), *tags("exec", "integer", "boolean", "string", "char"), *inputs(2)),
+    constants=tuple(map(Char, " \n")),
     settings=suite_settings(max_points=3200, steps=1600),
 )

@@ -5,23 +5,26 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
-from functools import cache
 from importlib import resources
 from typing import Any
 
 import numpy as np
 
-from flexicase.problems.cases import FixedCases, Inputs
+from flexicase.problems.cases import CaseSource, FixedCases, Inputs, RandomCases
 from flexicase.problems.problem import Problem
-from flexicase.problems.psb1._suite import inputs, tags
+from flexicase.problems.psb1._suite import inputs, integer_cases, string_cases, tags
 from flexicase.problems.random_inputs import Rng
 from flexicase.problems.settings import ProblemSettings, Variation
 from flexicase.push import ErrorMeasure
 from flexicase.push.draws import Generator
 from flexicase.push.measures import ErrorName
 
-__all__ = ["Inputs", "Rng", "fixed", "rounded", "single", "slots", "suite_problem"]
+__all__ = ["ErrorMeasure", "FixedCases", "Inputs", "RandomCases", "Rng", "integer_cases", "string_cases"]
 
+#: The inputs that the authors chose for each problem.
+CHOSEN: dict[str, list[list[Any]]] = json.loads(
+    resources.files("flexicase.problems").joinpath("data", "psb2-inputs.json").read_text(encoding="utf-8")
+)
 #: Uniform addition and deletion alone, as in the paper.
 SETTINGS = ProblemSettings(
     steps=2000,
@@ -37,28 +40,23 @@ SETTINGS = ProblemSettings(
 GENE_SHARES = (0.15, 0.05)
 
 
-def suite_problem(*, n_inputs: int, constants: Sequence[Generator], stacks: Sequence[str], **fields: Any) -> Problem:
+def suite_problem(
+    *, sources: Sequence[CaseSource], stacks: Sequence[str], constants: Sequence[Generator], **more: Any
+) -> Problem:
     """A problem with the suite's settings, whose genes are the constants, the inputs and tags of its stacks."""
-    tagged = tags(*(stack for stack in stacks if stack != "print"))
     return Problem(
+        sources=sources,
         stacks=stacks,
-        generators=(*constants, *inputs(n_inputs), *tagged),
+        generators=(*constants, *inputs(sources), *tags(*stacks)),
         gene_shares=GENE_SHARES,
         settings=SETTINGS,
-        **fields,
+        **more,
     )
 
 
-@cache
-def _chosen() -> dict[str, list[list[Any]]]:
-    text = resources.files("flexicase.problems").joinpath("data", "psb2-inputs.json").read_text(encoding="utf-8")
-    found: dict[str, list[list[Any]]] = json.loads(text)
-    return found
-
-
 def fixed(name: str, start: int = 0, stop: int | None = None) -> FixedCases:
-    """The inputs that the authors chose for a problem, or some of them, as training cases of every run."""
-    return FixedCases([tuple(case) for case in _chosen()[name][start:stop]])
+    """The inputs chosen for a problem, or some of them, as training cases of every run."""
+    return FixedCases([tuple(case) for case in CHOSEN[name][start:stop]])
 
 
 def slots(count: int, error: ErrorName, penalty: float, **options: Any) -> tuple[ErrorMeasure, ...]:

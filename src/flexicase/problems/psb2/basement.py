@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb2._suite import Inputs, Rng, fixed, suite_problem
+from flexicase.problems.psb2._suite import ErrorMeasure, Inputs, RandomCases, Rng, fixed, suite_problem
 from flexicase.problems.random_inputs import integer
 from flexicase.push import RandomInteger
 
@@ -42,6 +41,5 @@ PROBLEM = suite_problem(
     sources=(fixed("basement"), RandomCases(vector, train=165, test=2000)),
     measures=(ErrorMeasure("integer", "absolute", penalty=1_000_000),),
     stacks=("integer", "vector_integer", "boolean", "exec"),
-    n_inputs=1,
     constants=([], -1, 0, 1, RandomInteger(-1000, 1000)),
 )

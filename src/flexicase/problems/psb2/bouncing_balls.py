@@ -1,7 +1,6 @@
 """Bouncing Balls: how far does a ball travel?"""
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb2._suite import Inputs, Rng, fixed, single, suite_problem
+from flexicase.problems.psb2._suite import ErrorMeasure, Inputs, RandomCases, Rng, fixed, single, suite_problem
 from flexicase.problems.random_inputs import integer
 
 
@@ -28,6 +27,5 @@ PROBLEM = suite_problem(
     sources=(fixed("bouncing-balls"), RandomCases(ball, train=190, test=2000)),
     measures=(ErrorMeasure("float", "rounded", penalty=1_000_000, decimals=3),),
     stacks=("integer", "boolean", "exec", "float"),
-    n_inputs=3,
     constants=(0.0, 1.0, 2.0),
 )

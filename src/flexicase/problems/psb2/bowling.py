@@ -1,7 +1,6 @@
 """Bowling: the score of a card."""
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb2._suite import Inputs, Rng, fixed, suite_problem
+from flexicase.problems.psb2._suite import ErrorMeasure, Inputs, RandomCases, Rng, fixed, suite_problem
 from flexicase.problems.random_inputs import integer
 from flexicase.push import Char, RandomInteger
 
@@ -57,6 +56,5 @@ PROBLEM = suite_problem(
     measures=(ErrorMeasure("integer", "absolute", penalty=1_000_000),),
     stacks=("integer", "exec", "string", "char", "boolean"),
     extra_instructions=("string_bowling_atoi",),
-    n_inputs=1,
     constants=(*map(Char, "-X/123456789"), 10, RandomInteger(-10, 9)),
 )

@@ -2,9 +2,7 @@
 
 import string as letters
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb2._suite import fixed, suite_problem
-from flexicase.problems.random_inputs import string
+from flexicase.problems.psb2._suite import ErrorMeasure, fixed, string_cases, suite_problem
 from flexicase.push import Char, RandomChar, RandomWords
 
 
@@ -24,9 +22,8 @@ PROBLEM = suite_problem(
     description="Given a string in kebab case, return it in camel case: drop each dash and write the next letter in "
     "upper case; spaces stay.",
     answer=answer,
-    sources=(fixed("camel-case"), RandomCases(lambda rng: (string(rng, words(1)),), train=189, test=2000)),
+    sources=(fixed("camel-case"), string_cases(words(1), train=189, test=2000)),
     measures=(ErrorMeasure("string", "levenshtein", penalty=10_000),),
     stacks=("integer", "boolean", "string", "char", "exec", "print"),
-    n_inputs=1,
     constants=(*map(Char, "- "), RandomChar("abcdefghijklmnopqrstuvwxy"), words(0)),
 )

@@ -1,8 +1,6 @@
 """Coin Sums: the fewest coins for an amount."""
 
-from flexicase.problems import FixedCases, RandomCases
-from flexicase.problems.psb2._suite import slots, suite_problem
-from flexicase.problems.random_inputs import integer
+from flexicase.problems.psb2._suite import FixedCases, integer_cases, slots, suite_problem
 
 
 def answer(cents: int) -> tuple[int, ...]:
@@ -19,11 +17,10 @@ PROBLEM = suite_problem(
     answer=answer,
     sources=(
         FixedCases([(cents,) for cents in (*range(1, 31), 35, 41, 109, 10000)]),
-        RandomCases(lambda rng: (integer(rng, 1, 10000),), train=166, test=2000),
+        integer_cases(1, 10000, train=166, test=2000),
     ),
     measures=slots(4, "absolute", penalty=100_000),
     stacks=("integer", "boolean", "exec"),
     extra_instructions=tuple(f"output_integer{i}" for i in range(1, 5)),
-    n_inputs=1,
     constants=(0, 1, 5, 10, 25),
 )

@@ -1,7 +1,6 @@
 """Cut Vector: two parts whose sums differ least."""
 
-from flexicase.problems import RandomCases
-from flexicase.problems.psb2._suite import Inputs, Rng, fixed, slots, suite_problem
+from flexicase.problems.psb2._suite import Inputs, RandomCases, Rng, fixed, slots, suite_problem
 from flexicase.problems.random_inputs import integer, integers
 
 
@@ -38,6 +37,5 @@ PROBLEM = suite_problem(
     measures=slots(2, "vector_difference", penalty=1_000_000, per_element=10_000),
     stacks=("vector_integer", "integer", "boolean", "exec"),
     extra_instructions=("output_vector_integer1", "output_vector_integer2"),
-    n_inputs=1,
     constants=(0, []),
 )

@@ -2,8 +2,7 @@
 
 from fractions import Fraction
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb2._suite import Inputs, Rng, fixed, single, suite_problem
+from flexicase.problems.psb2._suite import ErrorMeasure, Inputs, RandomCases, Rng, fixed, single, suite_problem
 from flexicase.problems.random_inputs import integer
 
 
@@ -30,6 +29,5 @@ PROBLEM = suite_problem(
     ),
     measures=(ErrorMeasure("float", "rounded", penalty=1_000_000, decimals=3),),
     stacks=("integer", "boolean", "exec", "float"),
-    n_inputs=2,
     constants=(0.0, 1.0),
 )

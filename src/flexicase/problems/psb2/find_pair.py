@@ -2,8 +2,7 @@
 
 from itertools import product
 
-from flexicase.problems import RandomCases
-from flexicase.problems.psb2._suite import Inputs, Rng, fixed, slots, suite_problem
+from flexicase.problems.psb2._suite import Inputs, RandomCases, Rng, fixed, slots, suite_problem
 from flexicase.problems.random_inputs import integer, integers, pick
 from flexicase.push import RandomInteger
 
@@ -36,6 +35,5 @@ PROBLEM = suite_problem(
     measures=slots(2, "absolute", penalty=1_000_000),
     stacks=("integer", "vector_integer", "boolean", "exec"),
     extra_instructions=("output_integer1", "output_integer2"),
-    n_inputs=2,
     constants=(0, 1, 2, -1, RandomInteger(-1000, 1000)),
 )

@@ -1,7 +1,6 @@
 """Fuel Cost: a third of each element, less two."""
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb2._suite import Inputs, Rng, fixed, suite_problem
+from flexicase.problems.psb2._suite import ErrorMeasure, Inputs, RandomCases, Rng, fixed, suite_problem
 from flexicase.problems.random_inputs import integer, integers
 from flexicase.push import RandomInteger
 
@@ -22,6 +21,5 @@ PROBLEM = suite_problem(
     ),
     measures=(ErrorMeasure("integer", "absolute", penalty=10**12),),
     stacks=("integer", "vector_integer", "boolean", "exec"),
-    n_inputs=1,
     constants=(0, 1, 2, 3, RandomInteger(-1000, 1000)),
 )

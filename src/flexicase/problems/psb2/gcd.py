@@ -2,8 +2,7 @@
 
 from math import gcd
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb2._suite import fixed, suite_problem
+from flexicase.problems.psb2._suite import ErrorMeasure, RandomCases, fixed, suite_problem
 from flexicase.problems.random_inputs import integer
 from flexicase.push import RandomInteger
 
@@ -18,6 +17,5 @@ PROBLEM = suite_problem(
     ),
     measures=(ErrorMeasure("integer", "absolute", penalty=1_000_000),),
     stacks=("integer", "boolean", "exec"),
-    n_inputs=2,
     constants=(RandomInteger(-10, 10),),
 )

@@ -1,7 +1,6 @@
 """Indices of Substring: everywhere that a target occurs."""
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb2._suite import Inputs, Rng, fixed, suite_problem
+from flexicase.problems.psb2._suite import ErrorMeasure, Inputs, RandomCases, Rng, fixed, suite_problem
 from flexicase.problems.random_inputs import chance, integer, pick, text
 
 PRINTABLE = "".join(map(chr, range(32, 127)))
@@ -31,6 +30,5 @@ PROBLEM = suite_problem(
     ),
     measures=(ErrorMeasure("vector_integer", "levenshtein", penalty=1_000_000),),
     stacks=("vector_integer", "string", "char", "integer", "boolean", "exec"),
-    n_inputs=2,
     constants=(0, 1, [], ""),
 )

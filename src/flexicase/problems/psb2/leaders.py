@@ -1,7 +1,6 @@
 """Leaders: elements that none to their right exceeds."""
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb2._suite import fixed, suite_problem
+from flexicase.problems.psb2._suite import ErrorMeasure, RandomCases, fixed, suite_problem
 from flexicase.problems.random_inputs import integer, integers
 from flexicase.push import RandomInteger, RandomVector
 
@@ -16,6 +15,5 @@ PROBLEM = suite_problem(
     ),
     measures=(ErrorMeasure("vector_integer", "vector_difference", penalty=1_000_000, per_element=1000),),
     stacks=("integer", "vector_integer", "exec", "boolean"),
-    n_inputs=1,
     constants=([], RandomVector(0, 20, RandomInteger(0, 1000))),
 )

@@ -1,7 +1,6 @@
 """Luhn: the sum of a card number's digits, every second one doubled."""
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb2._suite import fixed, suite_problem
+from flexicase.problems.psb2._suite import ErrorMeasure, RandomCases, fixed, suite_problem
 from flexicase.problems.random_inputs import integers
 from flexicase.push import RandomInteger
 
@@ -20,6 +19,5 @@ PROBLEM = suite_problem(
     sources=(fixed("luhn"), RandomCases(lambda rng: (integers(rng, 16, 0, 9),), train=180, test=2000)),
     measures=(ErrorMeasure("integer", "absolute", penalty=1_000_000),),
     stacks=("integer", "boolean", "exec", "vector_integer"),
-    n_inputs=1,
     constants=(0, 2, 9, 10, RandomInteger(-10, 10)),
 )

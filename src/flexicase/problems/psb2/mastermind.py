@@ -2,8 +2,7 @@
 
 from collections import Counter
 
-from flexicase.problems import RandomCases
-from flexicase.problems.psb2._suite import Inputs, Rng, fixed, slots, suite_problem
+from flexicase.problems.psb2._suite import Inputs, RandomCases, Rng, fixed, slots, suite_problem
 from flexicase.problems.random_inputs import text
 from flexicase.push import Char
 
@@ -34,6 +33,5 @@ PROBLEM = suite_problem(
     measures=slots(2, "absolute", penalty=1_000_000),
     stacks=("integer", "exec", "boolean", "string", "char"),
     extra_instructions=("output_integer1", "output_integer2"),
-    n_inputs=2,
     constants=(0, 1, *map(Char, COLOURS)),
 )

@@ -2,8 +2,7 @@
 
 from itertools import pairwise
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb2._suite import Inputs, Rng, fixed, suite_problem
+from flexicase.problems.psb2._suite import ErrorMeasure, Inputs, RandomCases, Rng, fixed, suite_problem
 from flexicase.problems.random_inputs import chance, integer, pick
 from flexicase.push import RandomChar, RandomInteger
 
@@ -26,6 +25,5 @@ PROBLEM = suite_problem(
     sources=(fixed("paired-digits"), RandomCases(digits, train=160, test=2000)),
     measures=(ErrorMeasure("integer", "absolute", penalty=1_000_000),),
     stacks=("string", "char", "integer", "boolean", "exec"),
-    n_inputs=1,
     constants=(0, RandomChar(DIGITS), RandomInteger(0, 9)),
 )

@@ -1,7 +1,6 @@
 """Shopping List: prices with discounts."""
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb2._suite import Inputs, Rng, fixed, rounded, single, suite_problem
+from flexicase.problems.psb2._suite import ErrorMeasure, Inputs, RandomCases, Rng, fixed, rounded, single, suite_problem
 from flexicase.problems.random_inputs import floats, integer
 from flexicase.push import RandomFloat
 
@@ -28,6 +27,5 @@ PROBLEM = suite_problem(
     sources=(fixed("shopping-list"), RandomCases(shopping, train=190, test=2000)),
     measures=(ErrorMeasure("float", "rounded", penalty=1_000_000, decimals=2),),
     stacks=("integer", "boolean", "exec", "float", "vector_float"),
-    n_inputs=2,
     constants=(0.0, 100.0, RandomFloat(0.0, 100.0)),
 )

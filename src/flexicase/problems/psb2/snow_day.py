@@ -1,7 +1,6 @@
 """Snow Day: snow that falls and melts."""
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb2._suite import Inputs, Rng, fixed, suite_problem
+from flexicase.problems.psb2._suite import ErrorMeasure, Inputs, RandomCases, Rng, fixed, suite_problem
 from flexicase.problems.random_inputs import integer
 
 
@@ -25,6 +24,5 @@ PROBLEM = suite_problem(
     sources=(fixed("snow-day"), RandomCases(day, train=188, test=2000)),
     measures=(ErrorMeasure("float", "rounded", penalty=1_000_000, decimals=3),),
     stacks=("integer", "float", "boolean", "exec"),
-    n_inputs=4,
     constants=(0, 0.0, 1, 1.0, -1, -1.0),
 )

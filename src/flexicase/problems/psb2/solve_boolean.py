@@ -2,8 +2,7 @@
 
 from itertools import product
 
-from flexicase.problems import ErrorMeasure, FixedCases, RandomCases
-from flexicase.problems.psb2._suite import Inputs, Rng, suite_problem
+from flexicase.problems.psb2._suite import ErrorMeasure, FixedCases, Inputs, RandomCases, Rng, suite_problem
 from flexicase.problems.random_inputs import integer, pick
 from flexicase.push import Char
 
@@ -30,6 +29,5 @@ PROBLEM = suite_problem(
     sources=(FixedCases([(short,) for short in SHORT]), RandomCases(expression, train=190, test=2000)),
     measures=(ErrorMeasure("boolean", "mismatch"),),
     stacks=("integer", "boolean", "exec", "string", "char"),
-    n_inputs=1,
     constants=(True, False, *map(Char, "tf&|")),
 )

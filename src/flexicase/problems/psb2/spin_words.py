@@ -2,9 +2,7 @@
 
 import string as letters
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb2._suite import fixed, suite_problem
-from flexicase.problems.random_inputs import string
+from flexicase.problems.psb2._suite import ErrorMeasure, fixed, string_cases, suite_problem
 from flexicase.push import Char, RandomChar, RandomWords
 
 
@@ -22,9 +20,8 @@ PROBLEM = suite_problem(
     name="spin-words",
     description="Given a string of words, reverse every word of five or more letters.",
     answer=answer,
-    sources=(fixed("spin-words"), RandomCases(lambda rng: (string(rng, words(1)),), train=170, test=2000)),
+    sources=(fixed("spin-words"), string_cases(words(1), train=170, test=2000)),
     measures=(ErrorMeasure("string", "levenshtein", penalty=10_000),),
     stacks=("integer", "boolean", "string", "char", "exec"),
-    n_inputs=1,
     constants=(4, 5, Char(" "), RandomChar("abcdefghijklmnopqrstuvwxy"), words(0)),
 )

@@ -1,7 +1,6 @@
 """Square Digits: the squares of the digits, one after the other."""
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb2._suite import Inputs, Rng, fixed, suite_problem
+from flexicase.problems.psb2._suite import ErrorMeasure, Inputs, RandomCases, Rng, fixed, suite_problem
 from flexicase.problems.random_inputs import integer
 from flexicase.push import RandomInteger
 
@@ -23,6 +22,5 @@ PROBLEM = suite_problem(
     sources=(CHOSEN, RandomCases(other, train=170, test=2000)),
     measures=(ErrorMeasure("string", "levenshtein", penalty=1_000_000),),
     stacks=("string", "char", "integer", "boolean", "exec"),
-    n_inputs=1,
     constants=(0, 1, 2, "", RandomInteger(-100, 100)),
 )

@@ -2,8 +2,7 @@
 
 import string as letters
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb2._suite import Inputs, Rng, fixed, suite_problem
+from flexicase.problems.psb2._suite import ErrorMeasure, Inputs, RandomCases, Rng, fixed, suite_problem
 from flexicase.problems.random_inputs import integer, shuffled, text
 
 
@@ -28,6 +27,5 @@ PROBLEM = suite_problem(
     sources=(fixed("substitution-cipher"), RandomCases(cipher, train=190, test=2000)),
     measures=(ErrorMeasure("string", "levenshtein", penalty=10_000),),
     stacks=("integer", "boolean", "exec", "char", "string"),
-    n_inputs=3,
     constants=("", 0),
 )

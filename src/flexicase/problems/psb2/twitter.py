@@ -1,8 +1,6 @@
 """Twitter: is a tweet empty, too long, or how long is it?"""
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb2._suite import fixed, suite_problem
-from flexicase.problems.random_inputs import string
+from flexicase.problems.psb2._suite import ErrorMeasure, fixed, string_cases, suite_problem
 from flexicase.push import RandomString
 
 TWEETS = RandomString(0, 200, ((1.0, "".join(map(chr, range(33, 127)))),))
@@ -21,9 +19,8 @@ PROBLEM = suite_problem(
     description='Given a string, return "You didn\'t type anything" if it is empty, "Too many characters" if it has '
     'more than 140, else "Your tweet has X characters".',
     answer=answer,
-    sources=(fixed("twitter"), RandomCases(lambda rng: (string(rng, TWEETS),), train=194, test=2000)),
+    sources=(fixed("twitter"), string_cases(TWEETS, train=194, test=2000)),
     measures=(ErrorMeasure("string", "levenshtein", penalty=10_000),),
     stacks=("integer", "boolean", "exec", "string", "char"),
-    n_inputs=1,
     constants=(0, 140, LONG, EMPTY, "Your tweet has ", " characters"),
 )

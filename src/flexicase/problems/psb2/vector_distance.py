@@ -2,8 +2,7 @@
 
 from math import sqrt
 
-from flexicase.problems import ErrorMeasure, RandomCases
-from flexicase.problems.psb2._suite import Inputs, Rng, fixed, suite_problem
+from flexicase.problems.psb2._suite import ErrorMeasure, Inputs, RandomCases, Rng, fixed, suite_problem
 from flexicase.problems.random_inputs import floats, integer
 
 #: Smallest and largest length of each source, and its numbers of training and test cases.
@@ -35,6 +34,5 @@ PROBLEM = suite_problem(
     sources=(fixed("vector-distance"), *(source(*lengths) for lengths in LENGTHS)),
     measures=(ErrorMeasure("float", "rounded", penalty=1_000_000, decimals=3),),
     stacks=("integer", "boolean", "exec", "float", "vector_float"),
-    n_inputs=2,
     constants=([], 0),
 )
