@@ -56,23 +56,23 @@ class SuccessRate:
 
 def success_table(results: StudyResults) -> list[SuccessRate]:
     """One cell for each problem and method of a study, the paper's methods first."""
-    comparable = not paper.differences("gp", results.spec.settings, ())
+    published = {} if paper.differences("gp", results.spec.settings, ()) else paper.SUCCESSES
     cells = []
     for problem in results.problems:
         baseline = results.runs_of(problem, BASELINE)
-        found = [_cell(p, m, runs, [] if m == BASELINE else baseline) for p, m, runs in each(results) if p == problem]
-        if comparable:
-            found = [replace(cell, published=paper.SUCCESSES.get((problem, cell.method))) for cell in found]
+        found = [_cell(p, m, runs, baseline, published.get((p, m))) for p, m, runs in each(results) if p == problem]
         fisher, paired = holm_of_known([c.p_value for c in found]), holm_of_known([c.paired for c in found])
         adjusted = zip(found, fisher, paired, strict=True)
         cells += [replace(cell, adjusted=p, paired_adjusted=q) for cell, p, q in adjusted]
     return cells
 
 
-def _cell(problem: str, method: str, runs: list[FinishedRun], baseline: list[FinishedRun]) -> SuccessRate:
+def _cell(
+    problem: str, method: str, runs: list[FinishedRun], baseline: list[FinishedRun], published: int | None
+) -> SuccessRate:
     solved = sum(run.success for run in runs)
-    cell = SuccessRate(problem, method, solved, len(runs), wilson(solved, len(runs)))
-    if not baseline:
+    cell = SuccessRate(problem, method, solved, len(runs), wilson(solved, len(runs)), published=published)
+    if method == BASELINE or not baseline:
         return cell
     p = fisher_exact(solved, len(runs), sum(run.success for run in baseline), len(baseline))
     theirs = {run.seed: run.success for run in baseline}
