@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,7 @@ MIN_RUNS_FOR_INTERVAL = 3
 WINDOW, LAST = 20, 50
 
 
-@dataclass(frozen=True)
-class Curve:
+class Curve(NamedTuple):
     """Means over the runs still active in a generation, with 95 % intervals and the number of these runs."""
 
     generation: NDArray[np.int64]
