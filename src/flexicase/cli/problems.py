@@ -85,14 +85,13 @@ def _load(name: str) -> Problem:
 
 
 def _read(source: str, n_inputs: int) -> Program:
-    where = "standard input" if source == "-" else source
     try:
         with open_input(source) as file:
             return problems.read_program(file.read().decode("utf-8-sig"), n_inputs)
-    except OSError as error:
-        raise BadParameter(f"{where}: {error.strerror}", param_hint="--program") from None
-    except (ValueError, TypeError) as error:
-        raise BadParameter(f"{where}: {error}", param_hint="--program") from None
+    except (OSError, TypeError, ValueError) as error:
+        name = "standard input" if source == "-" else source
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise BadParameter(f"{name}: {reason}", param_hint="--program") from None
 
 
 def _row(problem: Problem) -> dict[str, Any]:

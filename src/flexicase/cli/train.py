@@ -128,9 +128,9 @@ def train(
         device=device,
         distributed="auto",
     )
-    settings = {"save": save, "save_every": save_every, "resume": resume, "allow_changed": allow_changed or ()}
+    saving = {"save_every": save_every, "resume": resume, "allow_changed": allow_changed or ()}
     is_rank_zero = search.rank == 0
-    _fit(search, generations, quiet=as_json or not is_rank_zero, **settings)  # type: ignore[arg-type]
+    _fit(search, generations, quiet=as_json or not is_rank_zero, save=save, **saving)
     if is_rank_zero:
         _finish(search, plot, {**chosen, "seed": seed}, as_json=as_json)
 
