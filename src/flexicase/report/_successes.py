@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from flexicase.experiments.results import FinishedRun, StudyResults
 from flexicase.report import _paper as paper
+from flexicase.report._curves import pairs_by_seed
 from flexicase.report._paper import BASELINE
 from flexicase.report._sections import Section, Table, each
 from flexicase.report.statistics import Interval, fisher_exact, fisher_power, holm_of_known, paired_outcomes, wilson
@@ -75,8 +76,7 @@ def _cell(
     if method == BASELINE or not baseline:
         return cell
     p = fisher_exact(solved, len(runs), sum(run.success for run in baseline), len(baseline))
-    theirs = {run.seed: run.success for run in baseline}
-    pairs = [(run.success, theirs[run.seed]) for run in runs if run.seed in theirs]
+    pairs = [(mine.success, theirs.success) for mine, theirs in pairs_by_seed(runs, baseline)]
     if not pairs:
         return replace(cell, p_value=p)
     found = paired_outcomes(pairs)
