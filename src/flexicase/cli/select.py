@@ -76,7 +76,8 @@ def select(
     options: Any = {"nan": nan, "maximize": maximize, "solved": solved, "replace": replace}
     outcome = flexicase.select(matrix, n, chosen, seed=seed, threads=threads, **options)
     if as_json:
-        emit_json(_as_dict(outcome, method, seed))
+        found = {"indices": outcome.indices.tolist(), "counts": _counts(outcome)}
+        emit_json(found | {"method": method, "seed": seed, "version": flexicase.__version__})
     elif counts:
         write_stdout(_count_table(outcome, method))
     else:
@@ -112,16 +113,6 @@ def _counts(outcome: Selection) -> dict[str, list[Any]] | None:
     columns = {name: getattr(outcome, name).tolist() for name in COUNTS}
     columns["ended"] = [Ended(code).label for code in columns["ended"]]
     return columns
-
-
-def _as_dict(outcome: Selection, method: str, seed: int) -> dict[str, Any]:
-    return {
-        "indices": outcome.indices.tolist(),
-        "counts": _counts(outcome),
-        "method": method,
-        "seed": seed,
-        "version": flexicase.__version__,
-    }
 
 
 def _count_table(outcome: Selection, method: str) -> str:
