@@ -228,7 +228,7 @@ def _evaluation_claims(results: StudyResults, problem: str) -> list[Claim]:
     pairs += [(weighted, other) for other in (BASELINE, paper.EASY_FIRST[0]) if {weighted, other} <= {*methods}]
     counts = [c for c in COUNTS if all(runs_with(results.runs_of(problem, m), c) for m in methods)]
     ratios = {count: evaluation_ratios(results, problem, pairs, count) for count in counts}
-    if cheapest not in methods or not others or not all(ratios.values()):
+    if cheapest not in methods or not others or not ratios or not all(ratios.values()):
         return []
     where, test = paper.title(problem), "paired ratio of evaluations per generation, Wilcoxon, Holm-adjusted"
     found = [_consistently(results, problem, methods, ratios)]
