@@ -69,7 +69,6 @@ def by_selections(results: StudyResults, problem: str, method: str) -> list[Shar
 
 
 def variant_sections(results: StudyResults) -> list[Section]:
-    """All sections of the page."""
     return [_summary(results), _selections(results), _generations(results), _time(results)]
 
 
@@ -89,7 +88,7 @@ def variant_verdict(results: StudyResults) -> str:
     if not ratios:
         return "Partial evaluation with different numbers of selections."
     solved = "; ".join(
-        f"{paper.title(problem)} {', '.join(_solved(results, problem, variant) for variant in (*full, *few))}"
+        f"{paper.title(problem)} {', '.join(f'{solved_of(results, problem, v)} ({v})' for v in (*full, *few))}"
         for problem in results.problems
     )
     return (
@@ -99,9 +98,10 @@ def variant_verdict(results: StudyResults) -> str:
     )
 
 
-def _solved(results: StudyResults, problem: str, variant: str) -> str:
+def solved_of(results: StudyResults, problem: str, variant: str) -> str:
+    """Successes and runs of a variant on a problem."""
     runs = [run for run in results.runs if (run.problem, run.variant) == (problem, variant)]
-    return f"{sum(run.success for run in runs)}/{len(runs)} ({variant})"
+    return f"{sum(run.success for run in runs)}/{len(runs)}"
 
 
 def _summary(results: StudyResults) -> Section:
