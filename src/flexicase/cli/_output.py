@@ -83,7 +83,6 @@ def replace_closed_streams() -> None:
 
 
 def emit_json(value: Any) -> None:
-    """Write one JSON value."""
     write_stdout(json.dumps(value) + "\n")
 
 

@@ -148,7 +148,6 @@ def _seed(folder: Path | None) -> int | None:
 
 
 def _fit(search: GradientLexicase, generations: int, *, quiet: bool, save: Path | None, **rest: Any) -> None:
-    """Train, and show the progress."""
     from flexicase.torch._distributed import under_torchrun
 
     # torchrun ends its processes by SIGTERM when one exits, and there a checkpoint is written after every generation
@@ -165,7 +164,6 @@ def _fit(search: GradientLexicase, generations: int, *, quiet: bool, save: Path 
 
 
 def _finish(search: GradientLexicase, plot: Path | None, settings: dict[str, Any], *, as_json: bool) -> None:
-    """Draw the picture and print the result."""
     picture = ""
     try:
         if plot is not None:

@@ -81,7 +81,6 @@ def compare(
 
 
 def image_sections(results: StudyResults) -> list[Section]:
-    """All sections of the page that have something to show."""
     parts = [_evaluations(results)]
     if is_tail(results):
         parts = [_pretraining(results), *parts, _ratios(results, "tail", last_total)]

@@ -78,7 +78,6 @@ def sign_test(found: list[Saving]) -> SignTest:
 
 
 def same_population_sections(results: StudyResults) -> list[Section]:
-    """All sections of the page that have something to show."""
     parts = [_over_problems(results), _by_problem(results), _over_generations(results)]
     return [part for part in parts if part.charts or (part.table and part.table.rows)]
 

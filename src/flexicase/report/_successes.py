@@ -47,11 +47,9 @@ class SuccessRate:
 
     @property
     def title(self) -> str:
-        """The method and the problem."""
         return f"{paper.title(self.method)} on {paper.title(self.problem)}"
 
     def describe_difference(self) -> str:
-        """The difference in percentage points, with its interval."""
         return format_points(self.difference, self.bounds) if self.paired is not None else ""
 
 

@@ -50,7 +50,6 @@ class PublishedCounts:
     counts: dict[str, list[float | None]]
 
     def count(self, problem: str, measure: str) -> float | None:
-        """A published count, or None."""
         return dict(zip(self.columns, self.counts.get(problem, ()), strict=False)).get(measure)
 
 
@@ -122,7 +121,6 @@ def suite_cells(results: StudyResults) -> list[SuiteCell]:
 
 
 def suite_sections(results: StudyResults) -> list[Section]:
-    """All sections of the page that have something to show."""
     parts = [_problems(results), _methods(results), _settings(results), _executions(results)]
     return [part for part in parts if part]
 
