@@ -23,6 +23,7 @@ from flexicase._files import arrow_reader
 
 HEADERS = ("auto", "yes", "no")
 Row: TypeAlias = tuple[int, str]  # number and text of a line
+Reader: TypeAlias = Callable[[IO[bytes]], NDArray[Any]]
 MISSING = ("na", "n/a", "null", "none")
 INDEX_COLUMN = re.compile(r"__index_level_\d+__")  # how pandas stores row labels
 MAX_STREAM_BYTES = 2**30
@@ -97,7 +98,7 @@ def _read(file: IO[bytes], header: str) -> NDArray[Any]:
     return values
 
 
-def _binary_format(start: bytes) -> tuple[str, Callable[[IO[bytes]], NDArray[Any]]] | None:
+def _binary_format(start: bytes) -> tuple[str, Reader] | None:
     """The name and the reader of a binary format, from the first bytes of a file; None for text."""
     for magic, found in BINARY_FORMATS.items():
         if start.startswith(magic):
@@ -116,7 +117,7 @@ def _check_text(start: bytes, *, whole: bool = False) -> None:
         raise _RefusedError("not a text, NumPy or Parquet file (it holds a zero byte)")
 
 
-def _read_binary(file: IO[bytes], kind: str, reader: Callable[[IO[bytes]], NDArray[Any]]) -> NDArray[Any]:
+def _read_binary(file: IO[bytes], kind: str, reader: Reader) -> NDArray[Any]:
     try:
         return reader(file)
     except (_RefusedError, ImportError, MemoryError):
@@ -208,7 +209,7 @@ def _check_floats(column: str, values: NDArray[Any]) -> None:
 
 
 #: The first bytes of a file, the name of its format and the reader.
-BINARY_FORMATS: dict[bytes, tuple[str, Callable[[IO[bytes]], NDArray[Any]]]] = {
+BINARY_FORMATS: dict[bytes, tuple[str, Reader]] = {
     b"\x93NUMPY": ("NumPy", _read_npy),
     b"PK": ("NumPy", _read_npz),
     b"PAR1": ("Parquet", _read_parquet),
