@@ -16,7 +16,7 @@ from flexicase.report._images import compare
 from flexicase.report._paper import BASELINE
 from flexicase.report._programs import evaluation_ratios
 from flexicase.report._same_populations import savings
-from flexicase.report._variants import by_selections, each, variant_verdict
+from flexicase.report._variants import by_selections, each, solved_of, variant_verdict
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path += [str(ROOT / "benchmarks"), str(ROOT / "docs")]
@@ -82,10 +82,9 @@ def _selections(results: StudyResults, path: Path) -> str:
     for variant in results.variants:
         settings = results.spec.settings_of(variant)
         if "default_weight" not in settings:
-            runs = [run for run in results.runs if (run.problem, run.variant) == (problem, variant)]
             parents = settings.get("n_selections") or "all"
             name = f"{parents} parents" if settings.get("partial") else "full evaluation"
-            solved[name] = f"{sum(run.success for run in runs)}/{len(runs)}"
+            solved[name] = solved_of(results, problem, variant)
     draw_selections(shares, path)
     listed = ", ".join(f"{count} with {name}" for name, count in solved.items()).replace(" 1 parents", " 1 parent")
     first = variant_verdict(results).partition(" Successes")[0]

@@ -20,7 +20,7 @@ DOCS = Path(__file__).resolve().parent
 RESULTS = DOCS.parent / "results"
 sys.path.append(str(DOCS))
 
-from make_results import standing, table_text  # noqa: E402
+from make_results import section_text, standing, table_text  # noqa: E402
 
 #: What stands above a study whose section is left out until it has results.
 TAIL = """## The end of training, on CIFAR-10
@@ -47,8 +47,8 @@ def section(name: str) -> str:
     if not has_results(name):
         return ""
     results = read_results(RESULTS / name)
-    titles = [f"**{part.title}.** {table(results, part.id)}" for part in sections_of(results) if part.table]
-    return "\n".join([f"{TAIL}\n", f"{standing(results)}\n", *titles])
+    parts = [section_text(part) for part in sections_of(results) if part.table]
+    return "\n\n".join([TAIL, standing(results), *parts]) + "\n"
 
 
 def table(results: StudyResults, name: str) -> str:

@@ -3,6 +3,7 @@
 import io
 import os
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,12 @@ from flexicase.cli._error_files import read_errors
 
 
 def text(content, **options):
-    return read_errors(io.BytesIO(content.encode() if isinstance(content, str) else content), name="x.csv", **options)
+    return read_errors(io.BytesIO(content.encode() if isinstance(content, str) else content), "x.csv", **options)
+
+
+def read(path):
+    with path.open("rb") as file:
+        return read_errors(file, str(path))
 
 
 @pytest.mark.parametrize(
@@ -85,8 +91,6 @@ def test_a_first_line_of_column_numbers_is_not_guessed_at():
         text("0,1,2\n5,5,5\n")
     assert text("0,1,2\n5,5,5\n", header="yes").tolist() == [[5, 5, 5]]
     assert text("0,1,2\n5,5,5\n", header="no").tolist() == [[0, 1, 2], [5, 5, 5]]
-    with pytest.raises(ValueError, match="header must be one of"):
-        text("0,1\n", header="maybe")
 
 
 def test_numpy_files_are_recognised_by_content(tmp_path):
@@ -96,7 +100,7 @@ def test_numpy_files_are_recognised_by_content(tmp_path):
     np.savez_compressed(tmp_path / "c.npz", whatever=errors)
     (tmp_path / "a.npy").rename(tmp_path / "a.csv")
     for name in ("a.csv", "b.npz", "c.npz"):
-        loaded = read_errors(tmp_path / name)
+        loaded = read(tmp_path / name)
         np.testing.assert_array_equal(loaded, errors)
         assert loaded.dtype == np.uint8
 
@@ -123,7 +127,7 @@ def test_faults_in_numpy_files(tmp_path):
     }
     for name, message in expected.items():
         with pytest.raises(ValueError, match=message):
-            read_errors(tmp_path / name)
+            read(tmp_path / name)
 
 
 def test_parquet(tmp_path):
@@ -131,26 +135,19 @@ def test_parquet(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     columns = {"a": [0, 1], "b": [0.5, None], "__index_level_0__": [7, 8]}
     parquet.write_table(pa.table(columns), tmp_path / "e.parquet")
-    np.testing.assert_array_equal(read_errors(tmp_path / "e.parquet"), [[0, 0.5], [1, np.nan]])
+    np.testing.assert_array_equal(read(tmp_path / "e.parquet"), [[0, 0.5], [1, np.nan]])
     parquet.write_table(pa.table({"a": [0, 1], "who": ["x", "y"]}), tmp_path / "words.parquet")
     with pytest.raises(ValueError, match="column 'who': expected numbers, got string"):
-        read_errors(tmp_path / "words.parquet")
+        read(tmp_path / "words.parquet")
     os.truncate(tmp_path / "e.parquet", 40)
     with pytest.raises(ValueError, match="not a readable Parquet file"):
-        read_errors(tmp_path / "e.parquet")
+        read(tmp_path / "e.parquet")
 
 
 def test_parquet_without_pyarrow_says_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"pip install 'flexicase\[report\]'"):
-        read_errors(io.BytesIO(b"PAR1...."))
-
-
-def test_missing_file_and_directory_raise_os_errors(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        read_errors(tmp_path / "nothing.csv")
-    with pytest.raises(IsADirectoryError):
-        read_errors(tmp_path)
+        read_errors(io.BytesIO(b"PAR1...."), "x.parquet")
 
 
 def test_a_table_of_usual_size_is_read_as_written():
@@ -203,9 +200,9 @@ def parquet_file(tmp_path, **columns):
 def test_parquet_keeps_integers_of_64_bits_apart(tmp_path):
     """Columns of int64 and uint64 side by side would become floats."""
     path = parquet_file(tmp_path, a=("int64", [0, 5]), b=("uint64", [2**64 - 1, 2**64 - 2]))
-    assert read_errors(path).tolist() == [[0, 2**64 - 1], [5, 2**64 - 2]]
+    assert read(path).tolist() == [[0, 2**64 - 1], [5, 2**64 - 2]]
     path = parquet_file(tmp_path, a=("int64", [-1, 2**63 - 1]), b=("uint64", [2**63 - 1, 2**63 - 2]))
-    assert read_errors(path).tolist() == [[-1, 2**63 - 1], [2**63 - 1, 2**63 - 2]]
+    assert read(path).tolist() == [[-1, 2**63 - 1], [2**63 - 1, 2**63 - 2]]
 
 
 @pytest.mark.parametrize(
@@ -218,7 +215,7 @@ def test_parquet_keeps_integers_of_64_bits_apart(tmp_path):
 )
 def test_parquet_integers_that_would_be_rounded_are_refused(tmp_path, columns, message):
     with pytest.raises(ValueError, match=r"e\.parquet: ") as caught:
-        read_errors(parquet_file(tmp_path, **columns))
+        read(parquet_file(tmp_path, **columns))
     assert message in str(caught.value)
 
 
@@ -281,7 +278,7 @@ BROKEN = {
 def test_broken_files_are_refused_at_once(kind):
     """Nothing is unpickled, and nothing is allocated on the word of a header."""
     with pytest.raises(ValueError, match=r"^x: not a readable (NumPy|Parquet) file: ."):
-        read_errors(io.BytesIO(BROKEN[kind]), name="x")
+        read_errors(io.BytesIO(BROKEN[kind]), "x")
 
 
 def test_a_cell_that_is_too_long_is_refused():
@@ -312,17 +309,11 @@ def test_an_endless_stream_is_refused(piece, monkeypatch):
     monkeypatch.setattr("flexicase.cli._error_files.MAX_STREAM_BYTES", 2**20, raising=False)
     source = Endless(piece)
     with pytest.raises(ValueError, match=r"^x: (not a text|must have at most 1,048,576 bytes)"):
-        read_errors(source, name="x")
+        read_errors(source, "x")
     assert source.n_bytes < 2**22
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no such device")
 def test_a_device_is_not_read_without_end():
     with pytest.raises(ValueError, match="/dev/zero: not a text, NumPy or Parquet file"):
-        read_errors("/dev/zero")
-
-
-@pytest.mark.parametrize("source", [None, 7, b"errors.csv", io.StringIO("1,2\n"), "a\0b"])
-def test_what_is_no_file_is_refused(source):
-    with pytest.raises((TypeError, ValueError), match="source must be "):
-        read_errors(source)
+        read(Path("/dev/zero"))

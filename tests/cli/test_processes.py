@@ -23,6 +23,15 @@ def test_empty_standard_input():
     assert (done.returncode, done.stderr) == (1, b"flexicase: error: standard input: the file is empty\n")
 
 
+@pytest.mark.parametrize(("command", "code"), [("methods", 0), ("doctor", 0), ("status", 1), ("report x", 1)])
+def test_the_core_works_without_the_report_extra(command, code):
+    script = "import sys; sys.modules |= dict.fromkeys(['jinja2', 'matplotlib', 'pyarrow', 'scipy'])\n"
+    script += f"sys.argv = ['flexicase', *{command.split()}]\nfrom flexicase.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    message = "flexicase: error: studies need pyarrow: pip install 'flexicase[report]'\n"
+    assert (done.returncode, done.stderr) == (code, message if code else "")
+
+
 def heed_ctrl_c():
     """Background jobs of a shell ignore it, and so would what they start."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from types import SimpleNamespace
@@ -13,7 +12,6 @@ import numpy as np
 import flexicase as fx
 from flexicase import data, evaluation, plot, push
 from flexicase.adapters import deap, geneticengine, gepa, leap_ec, pygad, pymoo
-from flexicase.cli import _error_files as files
 from flexicase.evaluation import _lookahead as lookahead
 from flexicase.selection import methods as registry
 from flexicase.selection.matrix import ErrorMatrix
@@ -313,7 +311,6 @@ def _pictures() -> Iterator[Call]:
 
 
 def _readers() -> Iterator[Call]:
-    yield Call("read_errors", files.read_errors, {"source": io.BytesIO(b"1,2\n"), "header": "auto", "name": "x"})
     yield Call("ErrorMatrix.from_array", ErrorMatrix.from_array, {"errors": ERRORS, "nan": "worst"})
 
 

@@ -58,6 +58,12 @@ def test_a_worse_hard_first_method_contradicts_the_paper(results):
     assert verdict(worse, "Ranked – Num-Nonzeros on Mirror Image has a success rate").verdict == "not reproduced"
 
 
+def test_runs_without_counts_have_no_claims_on_evaluations(results):
+    columns = {"events", "seconds_select"}
+    runs = [replace(run, columns={name: run.columns[name] for name in columns}) for run in results.runs]
+    assert {claim.about for claim in claims(replace(results, runs=tuple(runs)))} == {"success", "time"}
+
+
 def test_comparable_needs_an_interval_inside_the_margin_not_a_large_p(results):
     equal = with_success(results, lambda run: run.seed % 2 == 0)
     assert verdict(equal, "Ranked – Num-Nonzeros on Mirror Image has a success rate").verdict == "reproduced"

@@ -9,23 +9,21 @@ import itertools
 import math
 import os
 import re
-import stat
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
-from typing import IO, Any, Literal, TypeAlias
+from contextlib import suppress
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from flexicase._checks import EXACT_INTEGERS, check_choice, check_text, is_float, require_package, shown
+from flexicase._checks import EXACT_INTEGERS, is_float, require_package
 from flexicase._files import arrow_reader
 
-Header: TypeAlias = Literal["auto", "yes", "no"]
 HEADERS = ("auto", "yes", "no")
 Row: TypeAlias = tuple[int, str]  # number and text of a line
+Reader: TypeAlias = Callable[[IO[bytes]], NDArray[Any]]
 MISSING = ("na", "n/a", "null", "none")
 INDEX_COLUMN = re.compile(r"__index_level_\d+__")  # how pandas stores row labels
 MAX_STREAM_BYTES = 2**30
@@ -42,48 +40,19 @@ HEADER_READERS: dict[tuple[int, int], Callable[..., Any]] = {
 }
 
 
-def read_errors(source: str | Path | IO[bytes], *, header: Header = "auto", name: str | None = None) -> NDArray[Any]:
-    r"""Read an error matrix: one individual per row, one case per column.
+def read_errors(file: IO[bytes], name: str, header: str = "auto") -> NDArray[Any]:
+    r"""Read an error matrix from an open file: one individual per row, one case per column.
 
-    Text may be separated by commas, semicolons, tabs or blanks. NumPy archives (npz) must hold one array, or one called
+    Text may be separated by commas, semicolons, tabs or blanks; ``header`` says whether its first line names the
+    columns, ``"auto"`` if all of its cells look like names. NumPy archives (npz) must hold one array, or one called
     ``errors``. Parquet needs pyarrow. 64-bit integers are read exactly; one that would have to be rounded is refused.
-    Nothing is unpickled. Of streams and devices, at most 1 GiB is read. A ValueError says what is wrong where.
+    Nothing is unpickled. Of streams, at most 1 GiB is read. A ValueError says what is wrong where in the file ``name``.
 
-    Args:
-        source: A path, or an open binary file.
-        header: Whether the first line of a text file names the columns; ``"auto"`` if all of its cells look like names.
-        name: What to call the source in messages; the path by default.
-
-    Example:
-        >>> import io
-        >>> from flexicase.cli._error_files import read_errors
-        >>> read_errors(io.BytesIO(b"case 1,case 2\n0,3\n1,0\n")).tolist()
-        [[0, 3], [1, 0]]
+    >>> read_errors(io.BytesIO(b"case 1,case 2\n0,3\n1,0\n"), "errors.csv").tolist()
+    [[0, 3], [1, 0]]
     """
-    check_choice(header, "header", HEADERS)
-    if name is not None:
-        check_text(name, "name")
-    if isinstance(source, str | Path):
-        if "\0" in str(source):
-            raise ValueError(f"source must be a path, got {shown(source)} with a zero character")
-        with open(source, "rb") as file, _named(name or str(source)):
-            regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            return _read(file if regular else _bounded(file), header)
-    if isinstance(source, type) or not (hasattr(source, "read") and hasattr(source, "seekable")):
-        raise TypeError(f"source must be a path or an open binary file, got {shown(source)}")
-    with _named(name or "errors"):
-        return _read(source if source.seekable() else _bounded(source), header)
-
-
-class _RefusedError(ValueError):
-    """What is wrong with a file, without its name."""
-
-
-@contextmanager
-def _named(name: str) -> Iterator[None]:
-    """Name the source in messages."""
     try:
-        yield
+        return _read(file if file.seekable() else _bounded(file), header)
     except _RefusedError as refusal:
         raise ValueError(f"{name}: {refusal}") from refusal.__cause__
     except ImportError as error:
@@ -92,12 +61,20 @@ def _named(name: str) -> Iterator[None]:
         raise MemoryError(f"{name}: the errors do not fit into memory") from None
 
 
+class _RefusedError(Exception):
+    """What is wrong with a file, without its name."""
+
+
+def _fault(line: int, column: int, message: str) -> _RefusedError:
+    return _RefusedError(f"line {line}, column {column}: {message}")
+
+
 def _bounded(stream: IO[bytes]) -> IO[bytes]:
     """What a stream holds, which may have no end."""
     buffer = io.BytesIO()
-    while piece := _piece(stream):  # piece by piece, so that Ctrl-C is noticed in between
+    while piece := stream.read(PIECE_BYTES):  # piece by piece, so that Ctrl-C is noticed in between
         if not buffer.tell():
-            _kind(piece)
+            _binary_format(piece)
         buffer.write(piece)
         if buffer.tell() > MAX_STREAM_BYTES:
             raise _RefusedError(f"must have at most {MAX_STREAM_BYTES:,} bytes; save it to a file and read that")
@@ -105,20 +82,13 @@ def _bounded(stream: IO[bytes]) -> IO[bytes]:
     return buffer
 
 
-def _piece(stream: IO[bytes]) -> bytes:
-    piece = stream.read(PIECE_BYTES)
-    if not isinstance(piece, bytes):
-        raise TypeError(f"source must be opened in binary mode, but reading it gives {shown(piece)}")
-    return piece
-
-
-def _read(file: IO[bytes], header: Header) -> NDArray[Any]:
-    start = _piece(file)
+def _read(file: IO[bytes], header: str) -> NDArray[Any]:
+    start = file.read(PIECE_BYTES)
     file.seek(0)
     if not start:
         raise _RefusedError("the file is empty")
-    kind = _kind(start)
-    values = _read_text(file.read(), header) if kind == "text" else _read_binary(file, kind)
+    binary = _binary_format(start)
+    values = _read_text(file.read(), header) if binary is None else _read_binary(file, *binary)
     if values.dtype.kind not in "biuf":
         raise _RefusedError(f"expected real numbers, got an array of {values.dtype}")
     if values.ndim != 2:
@@ -128,13 +98,13 @@ def _read(file: IO[bytes], header: Header) -> NDArray[Any]:
     return values
 
 
-def _kind(start: bytes) -> str:
-    """What a file is, from its first bytes."""
-    for magic, kind in ((b"\x93NUMPY", "npy"), (b"PK", "npz"), (b"PAR1", "Parquet")):
+def _binary_format(start: bytes) -> tuple[str, Reader] | None:
+    """The name and the reader of a binary format, from the first bytes of a file; None for text."""
+    for magic, found in BINARY_FORMATS.items():
         if start.startswith(magic):
-            return kind
+            return found
     _check_text(start)
-    return "text"
+    return None
 
 
 def _check_text(start: bytes, *, whole: bool = False) -> None:
@@ -147,25 +117,20 @@ def _check_text(start: bytes, *, whole: bool = False) -> None:
         raise _RefusedError("not a text, NumPy or Parquet file (it holds a zero byte)")
 
 
-def _read_binary(file: IO[bytes], kind: str) -> NDArray[Any]:
-    if kind == "Parquet":
-        require_package("reading Parquet needs", "pyarrow")
-    readers = {"npy": _read_npy, "npz": _read_npz, "Parquet": _read_parquet}
+def _read_binary(file: IO[bytes], kind: str, reader: Reader) -> NDArray[Any]:
     try:
-        return readers[kind](file)
-    except (_RefusedError, MemoryError):
+        return reader(file)
+    except (_RefusedError, ImportError, MemoryError):
         raise
     except Exception as error:  # a damaged file can make the readers raise anything
-        sort = "Parquet" if kind == "Parquet" else "NumPy"
-        raise _RefusedError(f"not a readable {sort} file: {str(error) or type(error).__name__}") from error
+        raise _RefusedError(f"not a readable {kind} file: {str(error) or type(error).__name__}") from error
 
 
 def _read_npy(file: IO[bytes], available: int | None = None) -> NDArray[Any]:
     """Read an array, checking its header first: nothing is unpickled, or allocated for entries that are not there."""
-    start = file.tell()
     if available is None:
-        available = file.seek(0, os.SEEK_END) - start
-        file.seek(start)
+        available = file.seek(0, os.SEEK_END)
+        file.seek(0)
     version = npy.read_magic(file)
     if version not in HEADER_READERS:
         raise ValueError(f"version {version} of the format is not supported")
@@ -177,7 +142,7 @@ def _read_npy(file: IO[bytes], available: int | None = None) -> NDArray[Any]:
         raise ValueError("it holds Python objects, which are not unpickled")
     if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize > available:
         raise ValueError(f"the header says {dtype}, shape {shape}, but the file has {available} bytes")
-    file.seek(start)
+    file.seek(0)
     return npy.read_array(file, allow_pickle=False)
 
 
@@ -193,22 +158,22 @@ def _read_npz(file: IO[bytes]) -> NDArray[Any]:
 
 
 def _read_parquet(file: IO[bytes]) -> NDArray[Any]:
+    require_package("reading Parquet needs", "pyarrow")
     import pyarrow as pa
     from pyarrow import parquet
 
     table = parquet.read_table(arrow_reader(file.read()))
     columns: dict[str, NDArray[Any]] = {}
-    for column, found in zip(table.column_names, table.columns, strict=True):
-        if INDEX_COLUMN.fullmatch(column):
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        kind, values = column.type, column
+        if INDEX_COLUMN.fullmatch(name):
             continue
-        kind, values = found.type, found
         if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
-            raise _RefusedError(f"column {column!r}: expected numbers, got {kind}")
-        if values.null_count and not pa.types.is_floating(kind):
-            known = values.drop_null().cast(pa.int8() if pa.types.is_boolean(kind) else kind).to_numpy()
-            _check_floats(column, known)
-            values = values.cast(pa.float64(), safe=False)
-        columns[column] = values.to_numpy()
+            raise _RefusedError(f"column {name!r}: expected numbers, got {kind}")
+        if column.null_count and not pa.types.is_floating(kind):
+            _check_floats(name, column.drop_null().to_numpy())
+            values = column.cast(pa.float64(), safe=False)
+        columns[name] = values.to_numpy()
     return _side_by_side(columns)
 
 
@@ -243,7 +208,15 @@ def _check_floats(column: str, values: NDArray[Any]) -> None:
             raise _RefusedError(f"column {column!r}: {TO_BE_ROUNDED.format(value)}")
 
 
-def _read_text(raw: bytes, header: Header) -> NDArray[Any]:
+#: The first bytes of a file, the name of its format and the reader.
+BINARY_FORMATS: dict[bytes, tuple[str, Reader]] = {
+    b"\x93NUMPY": ("NumPy", _read_npy),
+    b"PK": ("NumPy", _read_npz),
+    b"PAR1": ("Parquet", _read_parquet),
+}
+
+
+def _read_text(raw: bytes, header: str) -> NDArray[Any]:
     _check_text(raw, whole=True)
     first = list(itertools.islice(_lines(raw), 2))
     if not first:
@@ -257,8 +230,6 @@ def _read_text(raw: bytes, header: Header) -> NDArray[Any]:
         skipped = first[0][0]
     try:
         return _parse(raw, skipped, delimiter)
-    except _RefusedError:
-        raise
     except ValueError as error:
         _explain(_lines(raw, skipped), delimiter)
         raise _RefusedError(str(error)) from error
@@ -289,19 +260,17 @@ def _cells(row: Row, delimiter: str | None) -> list[str]:
             cells = [cell.strip() for cell in line.split(delimiter)]
     longest = max(cells, key=len, default="")
     if len(longest) > MAX_CELL:
-        where = f"line {number}, column {cells.index(longest) + 1}"
-        raise _RefusedError(f"{where}: the cell has {len(longest)} characters, at most {MAX_CELL} are read")
+        place = number, cells.index(longest) + 1
+        raise _fault(*place, f"the cell has {len(longest)} characters, at most {MAX_CELL} are read")
     return cells
 
 
-def _has_header(first: Row, delimiter: str | None, header: Header) -> bool:
+def _has_header(first: Row, delimiter: str | None, header: str) -> bool:
     number, cells = first[0], _cells(first, delimiter)
     is_header = header == "yes" or (header == "auto" and any(cells) and all(map(_may_be_name, cells)))
     if is_header and not cells[0] and len(cells) > 1:
-        raise _RefusedError(
-            f"line {number}, column 1: the header has no name here, so the column seems to hold row labels; "
-            "leave them out (pandas: index=False)"
-        )
+        labels = "the column seems to hold row labels; leave them out (pandas: index=False)"
+        raise _fault(number, 1, f"the header has no name here, so {labels}")
     if header == "auto" and len(cells) > 2 and cells == [str(i) for i in range(len(cells))]:
         numbers = f"line {number} is 0, 1, … {len(cells) - 1}"
         raise _RefusedError(f"{numbers}: say whether these are column names or errors (header yes or no)")
@@ -349,7 +318,7 @@ def _refuse_wide(lines: Iterator[Row], delimiter: str | None, fits: Callable[[in
             for column, cell in enumerate(_cells(row, delimiter), 1):
                 if INTEGER.fullmatch(cell) and (len(cell) > 400 or not fits(int(cell))):
                     found = cell if len(cell) <= 40 else f"{cell[:37]}..."
-                    raise _RefusedError(f"line {row[0]}, column {column}: {reason.format(found)}")
+                    raise _fault(row[0], column, reason.format(found))
 
 
 def _explain(lines: Iterator[Row], delimiter: str | None) -> None:
@@ -360,12 +329,12 @@ def _explain(lines: Iterator[Row], delimiter: str | None) -> None:
         for column, cell in enumerate(_cells(row, delimiter), 1):
             if not _is_number(cell):
                 found = f"got {cell[:40]!r}" if cell else "the cell is empty"
-                raise _RefusedError(f"line {row[0]}, column {column}: expected a number, {found}")
+                raise _fault(row[0], column, f"expected a number, {found}")
         _check_width(row, model, delimiter)
 
 
 def _check_width(row: Row, model: Row, delimiter: str | None) -> None:
     found, expected = len(_cells(row, delimiter)), len(_cells(model, delimiter))
     if found != expected:
-        where = f"line {row[0]}, column {min(found, expected) + 1}"
-        raise _RefusedError(f"{where}: expected {expected} columns as in line {model[0]}, got {found}")
+        column = min(found, expected) + 1
+        raise _fault(row[0], column, f"expected {expected} columns as in line {model[0]}, got {found}")

@@ -59,11 +59,13 @@ def abandon_output() -> None:
         os.close(null)
 
 
-def standard_input() -> BinaryIO:
-    """Standard input, as bytes."""
+def open_input(source: str) -> contextlib.AbstractContextManager[BinaryIO]:
+    """Open a file as bytes; - is standard input."""
+    if source != "-":
+        return open(source, "rb")
     if sys.stdin is None:
         raise OSError(errno.EBADF, "closed", "standard input")
-    return sys.stdin.buffer
+    return contextlib.nullcontext(sys.stdin.buffer)
 
 
 def replace_closed_streams() -> None:
@@ -81,7 +83,6 @@ def replace_closed_streams() -> None:
 
 
 def emit_json(value: Any) -> None:
-    """Write one JSON value."""
     write_stdout(json.dumps(value) + "\n")
 
 

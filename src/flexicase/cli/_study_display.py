@@ -41,10 +41,8 @@ def monitor_for(workers: int, stream: IO[str] | None = None, *, quiet: bool = Fa
 def format_duration(seconds: float | None) -> str:
     """A duration in words.
 
-    Example:
-        >>> from flexicase.cli._study_display import format_duration
-        >>> format_duration(42), format_duration(3723), format_duration(None)
-        ('42 s', '1 h 02 min', '?')
+    >>> format_duration(42), format_duration(3723), format_duration(None)
+    ('42 s', '1 h 02 min', '?')
     """
     if seconds is None:
         return "?"

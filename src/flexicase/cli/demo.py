@@ -188,14 +188,9 @@ def evolve_program(seed: int, quiet: bool) -> tuple[dict[str, Any], str]:
 
 
 def simulate(gains: NDArray[np.float64], starts: NDArray[np.float64]) -> NDArray[np.int64]:
-    """How long controllers take to bring an inverted pendulum up.
+    """How long controllers of (m, 2) gains take to bring a pendulum up from (b, 2) starts, both on angle and speed.
 
-    Args:
-        gains: (m, 2) gains on angle and speed, one row per controller.
-        starts: (b, 2) angles and speeds to start from, one row per case.
-
-    Returns:
-        (m, b) errors: the steps of 0.02 seconds in which the pendulum is more than 0.05 radians off.
+    The (m, b) errors are the steps of 0.02 seconds in which the pendulum is more than 0.05 radians off.
     """
     angle, speed = (np.repeat(column[None, :], len(gains), axis=0) for column in starts.T)
     off = np.zeros(angle.shape, dtype=np.int64)

@@ -58,7 +58,6 @@ class Progress(StatusLine):
         self.show(self.line(record), always=record.solved)
 
     def line(self, record: GenerationRecord) -> str:
-        """A generation in a line."""
         evaluations = "" if record.evaluations is None else f", {record.evaluations:,} evaluations"
         sample = "" if self._settings.sampling is None else f" on a sample of {record.sample_size}"
         text = (

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Annotated, Any
 
 from typer import Argument, BadParameter, Context, Exit, Option, Typer
 
 from flexicase import problems
-from flexicase.cli._output import FAILED, AsJson, aligned, emit, misuse_of, standard_input
+from flexicase.cli._output import FAILED, AsJson, aligned, emit, misuse_of, open_input
 from flexicase.problems import Cases, ErrorMeasure, Problem, ProgramScore
 from flexicase.push import Program, Symbol, to_text
 from flexicase.push.draws import Generator
@@ -86,14 +85,13 @@ def _load(name: str) -> Problem:
 
 
 def _read(source: str, n_inputs: int) -> Program:
-    where = "standard input" if source == "-" else source
     try:
-        data = standard_input().read() if source == "-" else Path(source).read_bytes()
-        return problems.read_program(data.decode("utf-8-sig"), n_inputs)
-    except OSError as error:
-        raise BadParameter(f"{where}: {error.strerror}", param_hint="--program") from None
-    except (ValueError, TypeError) as error:
-        raise BadParameter(f"{where}: {error}", param_hint="--program") from None
+        with open_input(source) as file:
+            return problems.read_program(file.read().decode("utf-8-sig"), n_inputs)
+    except (OSError, TypeError, ValueError) as error:
+        name = "standard input" if source == "-" else source
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise BadParameter(f"{name}: {reason}", param_hint="--program") from None
 
 
 def _row(problem: Problem) -> dict[str, Any]:

@@ -9,13 +9,12 @@ import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from numpy.typing import NDArray
 from typer import Argument, BadParameter, Exit, Option
 
 import flexicase
 from flexicase._checks import check_choice, first_invalid
 from flexicase.cli._error_files import HEADERS, read_errors
-from flexicase.cli._output import FAILED, AsJson, aligned, emit, emit_json, misuse_of, standard_input, write_stdout
+from flexicase.cli._output import FAILED, AsJson, aligned, emit, emit_json, misuse_of, open_input, write_stdout
 from flexicase.selection.epsilon import MAD_MODES, Epsilon
 from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.methods import PAPER_METHODS, resolve_method
@@ -67,13 +66,18 @@ def select(
     with misuse_of("--header"):
         check_choice(header, "the value", HEADERS)
     seed = secrets.randbits(48) if seed is None else seed
-    matrix = _read(errors, header)
-    if nan == "raise":
-        _refuse_nan(matrix, errors)
+    name = "standard input" if errors == "-" else errors
+    with open_input(errors) as file:
+        matrix = read_errors(file, name, header)
+    invalid = first_invalid(matrix) if nan == "raise" else None
+    if invalid is not None:
+        place = "individual {}, case {} (counted from 0)".format(*invalid)
+        raise ValueError(f"{name}: {place} is NaN; --nan worst counts it as the worst error")
     options: Any = {"nan": nan, "maximize": maximize, "solved": solved, "replace": replace}
     outcome = flexicase.select(matrix, n, chosen, seed=seed, threads=threads, **options)
     if as_json:
-        emit_json(_as_dict(outcome, method, seed))
+        found = {"indices": outcome.indices.tolist(), "counts": _counts(outcome)}
+        emit_json(found | {"method": method, "seed": seed, "version": flexicase.__version__})
     elif counts:
         write_stdout(_count_table(outcome, method))
     else:
@@ -103,38 +107,12 @@ def _number_or_name(text: str) -> Epsilon:
         return text
 
 
-def _read(errors: str, header: str) -> NDArray[Any]:
-    source, name = (standard_input(), "standard input") if errors == "-" else (errors, None)
-    return read_errors(source, header=header, name=name)  # type: ignore[arg-type]
-
-
-def _refuse_nan(matrix: NDArray[Any], name: str) -> None:
-    found = first_invalid(matrix)
-    if found is not None:
-        where = "standard input" if name == "-" else name
-        individual, case = found
-        raise ValueError(
-            f"{where}: individual {individual}, case {case} (counted from 0) is NaN; "
-            "--nan worst counts it as the worst error"
-        )
-
-
 def _counts(outcome: Selection) -> dict[str, list[Any]] | None:
     if not outcome.counted:
         return None
     columns = {name: getattr(outcome, name).tolist() for name in COUNTS}
     columns["ended"] = [Ended(code).label for code in columns["ended"]]
     return columns
-
-
-def _as_dict(outcome: Selection, method: str, seed: int) -> dict[str, Any]:
-    return {
-        "indices": outcome.indices.tolist(),
-        "counts": _counts(outcome),
-        "method": method,
-        "seed": seed,
-        "version": flexicase.__version__,
-    }
 
 
 def _count_table(outcome: Selection, method: str) -> str:
@@ -184,17 +162,11 @@ def verify(
         raise BadParameter("the file with recorded draws is missing", param_hint="DRAWS")
     chosen = _method(method, None)
     try:
-        found = verify_draws(json.loads(_read_bytes(draws)), chosen)
+        with open_input(draws) as file:
+            found = verify_draws(json.loads(file.read(MAX_DRAWS_BYTES)), chosen)
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"{draws}: {error}") from None
     failures = [{"matrix": f.matrix, "p_value": f.p_value, "cause": f.cause} for f in found.failures]
     values = {"passed": found.passed, "p_value": found.p_value, "method": method, "failures": failures}
     emit(as_json, values, f"{found}\n")
     raise Exit(0 if found.passed else FAILED)
-
-
-def _read_bytes(source: str) -> bytes:
-    if source == "-":
-        return standard_input().read(MAX_DRAWS_BYTES)
-    with open(source, "rb") as file:
-        return file.read(MAX_DRAWS_BYTES)

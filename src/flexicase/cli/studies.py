@@ -26,7 +26,6 @@ from flexicase.cli._output import (
     terminations_as_interrupts,
     write_stdout,
 )
-from flexicase.experiments._tables import MANIFEST, locate
 
 if TYPE_CHECKING:
     from flexicase.experiments import Progress, Study, StudyOptions, StudySpec
@@ -274,6 +273,7 @@ def report(
 
     The report covers the finished runs; the study may be running.
     """
+    from flexicase.experiments._tables import MANIFEST, locate
     from flexicase.report.write import check_folder, write_report
 
     export = Path(source)
@@ -315,7 +315,6 @@ def _status(study: Study) -> StudyStatus:
 
 
 def _message(entry: LedgerEntry) -> str:
-    """The latest news of an unfinished run."""
     from flexicase.cli._study_display import format_duration
     from flexicase.experiments._outcomes import one_line
 

@@ -128,9 +128,9 @@ def train(
         device=device,
         distributed="auto",
     )
-    settings = {"save": save, "save_every": save_every, "resume": resume, "allow_changed": allow_changed or ()}
+    saving = {"save_every": save_every, "resume": resume, "allow_changed": allow_changed or ()}
     is_rank_zero = search.rank == 0
-    _fit(search, generations, quiet=as_json or not is_rank_zero, **settings)  # type: ignore[arg-type]
+    _fit(search, generations, quiet=as_json or not is_rank_zero, save=save, **saving)
     if is_rank_zero:
         _finish(search, plot, {**chosen, "seed": seed}, as_json=as_json)
 
@@ -148,7 +148,6 @@ def _seed(folder: Path | None) -> int | None:
 
 
 def _fit(search: GradientLexicase, generations: int, *, quiet: bool, save: Path | None, **rest: Any) -> None:
-    """Train, and show the progress."""
     from flexicase.torch._distributed import under_torchrun
 
     # torchrun ends its processes by SIGTERM when one exits, and there a checkpoint is written after every generation
@@ -165,7 +164,6 @@ def _fit(search: GradientLexicase, generations: int, *, quiet: bool, save: Path 
 
 
 def _finish(search: GradientLexicase, plot: Path | None, settings: dict[str, Any], *, as_json: bool) -> None:
-    """Draw the picture and print the result."""
     picture = ""
     try:
         if plot is not None:

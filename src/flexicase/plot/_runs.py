@@ -53,7 +53,7 @@ def run_picture(run: EvolutionResult) -> Figure:
     >>> len(figure.axes)
     6
     """
-    figure, axes = _panels(2, 3, (11.0, 6.0))
+    figure, axes = _panels(3, 11.0)
     sampled = run.settings["sampling"] is not None
     cases = "the sample" if sampled else len(run.train_errors)
     for number, (ax, (label, scale, lines)) in enumerate(zip(axes, EVOLUTION, strict=True)):
@@ -79,7 +79,7 @@ def training_picture(records: Sequence[TrainingRecord]) -> Figure:
     >>> len(training_picture([record]).axes)
     4
     """
-    figure, axes = _panels(2, 2, (9.0, 6.0))
+    figure, axes = _panels(2, 9.0)
     for ax, (label, scale, lines) in zip(axes, TRAINING, strict=True):
         _draw(ax, records, lines, scale, first=1)
         ax.set_ylabel(label)
@@ -91,12 +91,12 @@ def training_picture(records: Sequence[TrainingRecord]) -> Figure:
     return figure
 
 
-def _panels(rows: int, columns: int, size: tuple[float, float]) -> tuple[Figure, list[Axes]]:
+def _panels(columns: int, width: float) -> tuple[Figure, list[Axes]]:
     require_package("pictures need", "matplotlib")
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=size, layout="constrained")
-    axes = figure.subplots(rows, columns, sharex=True)
+    figure = Figure(figsize=(width, 6.0), layout="constrained")
+    axes = figure.subplots(2, columns, sharex=True)
     for ax in axes[-1]:
         ax.set_xlabel("generation")
         ax.xaxis.get_major_locator().set_params(integer=True)

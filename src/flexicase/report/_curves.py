@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,7 @@ MIN_RUNS_FOR_INTERVAL = 3
 WINDOW, LAST = 20, 50
 
 
-@dataclass(frozen=True)
-class Curve:
+class Curve(NamedTuple):
     """Means over the runs still active in a generation, with 95 % intervals and the number of these runs."""
 
     generation: NDArray[np.int64]
@@ -83,6 +82,12 @@ def runs_with(runs: list[FinishedRun], column: str) -> list[FinishedRun]:
     return [run for run in runs if column in run.columns]
 
 
+def pairs_by_seed(mine: list[FinishedRun], theirs: list[FinishedRun]) -> list[tuple[FinishedRun, FinishedRun]]:
+    """The runs of two methods side by side, for each seed that both have."""
+    others = {run.seed: run for run in theirs}
+    return [(run, others[run.seed]) for run in mine if run.seed in others]
+
+
 def totals(runs: list[FinishedRun], column: str) -> NDArray[np.float64]:
     """The sum of a column over the generations of each run that has it."""
     return np.array([np.asarray(run.columns[column], np.float64).sum() for run in runs_with(runs, column)])
@@ -100,12 +105,9 @@ def log_ratios(mine: list[FinishedRun], theirs: list[FinishedRun], column: str) 
     Means are over the generations in which both runs of a seed select parents and have a finite count above 0.
     Generation 0 is the same population for all methods of a seed, and is left out.
     """
-    others = {run.seed: run for run in runs_with(theirs, column)}
     logs = []
-    for run in runs_with(mine, column):
-        if run.seed not in others:
-            continue
-        pair = [_while_selecting(each, column)[1:] for each in (run, others[run.seed])]
+    for runs in pairs_by_seed(runs_with(mine, column), runs_with(theirs, column)):
+        pair = [_while_selecting(run, column)[1:] for run in runs]
         both = np.stack([values[: min(map(len, pair))] for values in pair])
         both = both[:, (np.isfinite(both) & (both > 0)).all(axis=0)]
         if both.size:

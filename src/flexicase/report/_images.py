@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from flexicase.experiments.results import FinishedRun, StudyResults
 from flexicase.report import _paper as paper
-from flexicase.report._curves import LAST, WINDOW, last_curve, mean_curve, totals
+from flexicase.report._curves import LAST, WINDOW, last_curve, mean_curve, pairs_by_seed, totals
 from flexicase.report._paper import BASELINE
 from flexicase.report._sections import Section, Table, charts_of, curve_lines, quartiles, table_of
 from flexicase.report._successes import format_p, is_complete, until_complete
@@ -57,8 +57,7 @@ def tail_shares(runs: list[FinishedRun]) -> NDArray[np.float64]:
 
 def accuracy_differences(results: StudyResults, problem: str, method: str) -> NDArray[np.float64]:
     """The accuracy of a method minus that of plain gradient lexicase with the same seed, in points: (seeds,)."""
-    mine, theirs = _by_seed(results, problem, method, BASELINE)
-    pairs = zip(mine, theirs, strict=True)
+    pairs = pairs_by_seed(results.runs_of(problem, method), results.runs_of(problem, BASELINE))
     return np.array([100 * (float(a.summary["accuracy"]) - float(b.summary["accuracy"])) for a, b in pairs])
 
 
@@ -76,19 +75,12 @@ def compare(
     measure: Callable[[list[FinishedRun]], NDArray[np.float64]] = total,
 ) -> PairedRatio | None:
     """Compare the evaluations of two methods, seed by seed; None if they share fewer than 3 seeds."""
-    mine, theirs = (measure(runs) for runs in _by_seed(results, problem, method, baseline))
+    pairs = pairs_by_seed(results.runs_of(problem, method), results.runs_of(problem, baseline))
+    mine, theirs = (measure([pair[i] for pair in pairs]) for i in (0, 1))
     return paired_ratio(np.log(mine / theirs)) if method != baseline else None
 
 
-def _by_seed(results: StudyResults, problem: str, *methods: str) -> list[list[FinishedRun]]:
-    """The runs of methods, those of a seed that all of them have side by side."""
-    found = [{run.seed: run for run in results.runs_of(problem, method)} for method in methods]
-    seeds = sorted(set[int].intersection(*(set(runs) for runs in found)))
-    return [[runs[seed] for seed in seeds] for runs in found]
-
-
 def image_sections(results: StudyResults) -> list[Section]:
-    """All sections of the page that have something to show."""
     parts = [_evaluations(results)]
     if is_tail(results):
         parts = [_pretraining(results), *parts, _ratios(results, "tail", last_total)]

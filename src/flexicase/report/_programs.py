@@ -23,7 +23,6 @@ SUCCESS = "A success solves every held-out test case."
 
 
 def program_sections(results: StudyResults) -> list[Section]:
-    """All sections of the page that have something to show."""
     parts = [success_section(results, SUCCESS), agreement_section(results), _evaluations(results), _ratios(results)]
     parts += [_totals(results), _time_to_success(results), _diversity(results), _time(results)]
     return [part for part in parts if part and (part.charts or part.table)]

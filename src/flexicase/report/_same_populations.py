@@ -51,8 +51,9 @@ def savings(results: StudyResults, method: str, count: str) -> list[Saving]:
     """The ratio on each problem that has a comparison from generation 5 on."""
     found = []
     for problem in results.problems:
-        each = [_mean_log_ratio(run, method, count) for run in results.runs if run.problem == problem]
-        logs = np.array([value for value in each if value is not None])
+        runs = [_log_ratios(run, method, count) for run in results.runs if run.problem == problem]
+        late = [ratios[generations >= FIRST_GENERATION] for generations, ratios in runs]
+        logs = np.array([ratios.mean() for ratios in late if ratios.size])
         if logs.size:
             interval = Interval(*np.exp(mean_interval(logs)).tolist()) if logs.size >= MIN_PAIRS else None
             found.append(Saving(problem, float(np.exp(logs.mean())), interval, logs.size))
@@ -77,7 +78,6 @@ def sign_test(found: list[Saving]) -> SignTest:
 
 
 def same_population_sections(results: StudyResults) -> list[Section]:
-    """All sections of the page that have something to show."""
     parts = [_over_problems(results), _by_problem(results), _over_generations(results)]
     return [part for part in parts if part.charts or (part.table and part.table.rows)]
 
@@ -103,12 +103,6 @@ def _log_ratios(run: FinishedRun, method: str, count: str) -> tuple[NDArray[np.i
     mine, theirs = (np.asarray(values, np.float64) for values in columns)
     selecting = (mine > 0) & (theirs > 0)
     return np.asarray(run.columns["generation"])[selecting], np.log(mine[selecting] / theirs[selecting])
-
-
-def _mean_log_ratio(run: FinishedRun, method: str, count: str) -> float | None:
-    generations, logs = _log_ratios(run, method, count)
-    late = logs[generations >= FIRST_GENERATION]
-    return float(late.mean()) if late.size else None
 
 
 def _over_problems(results: StudyResults) -> Section:
@@ -152,9 +146,8 @@ def _by_problem(results: StudyResults) -> Section:
         f"before generation {FIRST_GENERATION} has no comparison, so some problems have fewer seeds; with fewer than "
         f"{MIN_PAIRS} there is no interval."
     )
-    return Section(
-        "ratios", "Evaluations by problem", text, table=Table(["order", "problem", *columns_of, "seeds"], rows)
-    )
+    table = Table(["order", "problem", *columns_of, "seeds"], rows)
+    return Section("ratios", "Evaluations by problem", text, table=table)
 
 
 def _over_generations(results: StudyResults) -> Section:

@@ -31,7 +31,6 @@ class Chart:
         kind: The first part of its id: what charts of its kind show.
         views: Alternatives that the reader chooses from; each has a label and lines.
         log: Whether a logarithmic scale is offered.
-        log_x: Whether the horizontal axis is logarithmic.
         steps: Whether a value holds until the next one.
         caption: A note below the chart: how many runs its means rest on.
     """
@@ -59,7 +58,6 @@ class Table:
     prose: bool = False
 
     def groups(self) -> list[list[list[str]]]:
-        """The rows, by their first cell."""
         return [list(rows) for _, rows in groupby(self.rows, key=lambda row: row[0])]
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from flexicase.experiments.results import FinishedRun, StudyResults
 from flexicase.report import _paper as paper
+from flexicase.report._curves import pairs_by_seed
 from flexicase.report._paper import BASELINE
 from flexicase.report._sections import Section, Table, each
 from flexicase.report.statistics import Interval, fisher_exact, fisher_power, holm_of_known, paired_outcomes, wilson
@@ -46,37 +47,34 @@ class SuccessRate:
 
     @property
     def title(self) -> str:
-        """The method and the problem."""
         return f"{paper.title(self.method)} on {paper.title(self.problem)}"
 
     def describe_difference(self) -> str:
-        """The difference in percentage points, with its interval."""
         return format_points(self.difference, self.bounds) if self.paired is not None else ""
 
 
 def success_table(results: StudyResults) -> list[SuccessRate]:
     """One cell for each problem and method of a study, the paper's methods first."""
-    comparable = not paper.differences("gp", results.spec.settings, ())
+    published = {} if paper.differences("gp", results.spec.settings, ()) else paper.SUCCESSES
     cells = []
     for problem in results.problems:
         baseline = results.runs_of(problem, BASELINE)
-        found = [_cell(p, m, runs, [] if m == BASELINE else baseline) for p, m, runs in each(results) if p == problem]
-        if comparable:
-            found = [replace(cell, published=paper.SUCCESSES.get((problem, cell.method))) for cell in found]
+        found = [_cell(p, m, runs, baseline, published.get((p, m))) for p, m, runs in each(results) if p == problem]
         fisher, paired = holm_of_known([c.p_value for c in found]), holm_of_known([c.paired for c in found])
         adjusted = zip(found, fisher, paired, strict=True)
         cells += [replace(cell, adjusted=p, paired_adjusted=q) for cell, p, q in adjusted]
     return cells
 
 
-def _cell(problem: str, method: str, runs: list[FinishedRun], baseline: list[FinishedRun]) -> SuccessRate:
+def _cell(
+    problem: str, method: str, runs: list[FinishedRun], baseline: list[FinishedRun], published: int | None
+) -> SuccessRate:
     solved = sum(run.success for run in runs)
-    cell = SuccessRate(problem, method, solved, len(runs), wilson(solved, len(runs)))
-    if not baseline:
+    cell = SuccessRate(problem, method, solved, len(runs), wilson(solved, len(runs)), published=published)
+    if method == BASELINE or not baseline:
         return cell
     p = fisher_exact(solved, len(runs), sum(run.success for run in baseline), len(baseline))
-    theirs = {run.seed: run.success for run in baseline}
-    pairs = [(run.success, theirs[run.seed]) for run in runs if run.seed in theirs]
+    pairs = [(mine.success, theirs.success) for mine, theirs in pairs_by_seed(runs, baseline)]
     if not pairs:
         return replace(cell, p_value=p)
     found = paired_outcomes(pairs)

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,6 @@ class PublishedCounts:
     counts: dict[str, list[float | None]]
 
     def count(self, problem: str, measure: str) -> float | None:
-        """A published count, or None."""
         return dict(zip(self.columns, self.counts.get(problem, ()), strict=False)).get(measure)
 
 
@@ -121,7 +121,6 @@ def suite_cells(results: StudyResults) -> list[SuiteCell]:
 
 
 def suite_sections(results: StudyResults) -> list[Section]:
-    """All sections of the page that have something to show."""
     parts = [_problems(results), _methods(results), _settings(results), _executions(results)]
     return [part for part in parts if part]
 
@@ -156,18 +155,17 @@ def _mean_differences(cells: list[SuiteCell]) -> str:
 
 def _problems(results: StudyResults) -> Section:
     cells = {(cell.method, cell.problem, cell.measure): cell for cell in suite_cells(results)}
-    compared = {measure for (_, _, measure), cell in cells.items() if cell.published is not None}
-    tested = {measure for (_, _, measure), cell in cells.items() if cell.adjusted is not None}
-    header = ["method", "problem"]
+    compared = {cell.measure for cell in cells.values() if cell.published is not None}
+    tested = {cell.measure for cell in cells.values() if cell.adjusted is not None}
+    columns = {}
     for measure, name in MEASURES.items():
-        header += [name, *(["published"] if measure in compared else []), *(["p (Holm)"] if measure in tested else [])]
+        columns[measure] = [name, "published", "p (Holm)"][: 1 + (measure in compared) + (measure in tested)]
     methods = _methods_of(results)
     rows = []
-    width = {measure: 1 + (measure in compared) + (measure in tested) for measure in MEASURES}
     for problem, method, runs in sorted(each(results), key=lambda found: methods.index(found[1])):
         row = [paper.title(method), paper.title(problem)]
         for measure in MEASURES:
-            row += _formatted(cells[method, problem, measure])[: width[measure]]
+            row += _formatted(cells[method, problem, measure])[: len(columns[measure])]
         rows.append([*row, format_si(median_executions(runs))])
     tests = (
         " Published counts are out of 100 runs. Where no setting differs, they are compared with those here when all "
@@ -180,7 +178,8 @@ def _problems(results: StudyResults) -> Section:
         "executions of programs on cases until a run ends with a simplified program that generalises; – if fewer than "
         "half of the runs do."
     )
-    return Section("problems", "Problem by problem", text, table=Table([*header, "executions to success"], rows))
+    header = ["method", "problem", *chain(*columns.values()), "executions to success"]
+    return Section("problems", "Problem by problem", text, table=Table(header, rows))
 
 
 def _formatted(cell: SuiteCell) -> list[str]:
@@ -279,17 +278,16 @@ def _differences(problem: str, *arguments: dict[str, Any]) -> Iterator[tuple[str
     from flexicase.gp.evolve import evolve_settings
 
     try:
-        here, there = (_as_text(evolve_settings(problem, BASELINE, seed=0, **given).as_dict()) for given in arguments)
+        settings = [evolve_settings(problem, BASELINE, seed=0, **given).as_dict() for given in arguments]
     except TypeError as error:  # the export of another version
         raise ValueError(f"settings of the study cannot be read: {error}") from error
+    here, there = (found.pop("variation") | found for found in settings)
     for name, value in here.items():
-        if name not in NOT_COMPARED and value != there.get(name, "none"):
-            yield name.replace("_", " "), value, there.get(name, "none")
-
-
-def _as_text(settings: dict[str, Any]) -> dict[str, str]:
-    flat = {**settings, **settings["variation"]}
-    return {name: _format(value) for name, value in flat.items() if name != "variation"}
+        if name in NOT_COMPARED:
+            continue
+        mine, theirs = _format(value), _format(there.get(name))
+        if mine != theirs:
+            yield name.replace("_", " "), mine, theirs
 
 
 def _format(value: Any) -> str:

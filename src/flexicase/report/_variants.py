@@ -32,14 +32,13 @@ class Share(NamedTuple):
 
 def of_variant(results: StudyResults, variant: str) -> StudyResults:
     """The runs of one variant without their last generation, in which no parents are selected."""
-    runs = [_without_last_generation(run) for run in results.runs if run.variant == variant]
+    runs = []
+    for run in results.runs:
+        if run.variant == variant:
+            columns = {name: values[:-1] for name, values in run.columns.items()}
+            columns["seconds_work"] = np.sum([columns[name] for name in WORK], axis=0)
+            runs.append(replace(run, columns=columns))
     return replace(results, runs=tuple(runs))
-
-
-def _without_last_generation(run: FinishedRun) -> FinishedRun:
-    columns = {name: values[:-1] for name, values in run.columns.items()}
-    columns["seconds_work"] = np.sum([columns[name] for name in WORK], axis=0)
-    return replace(run, columns=columns)
 
 
 def full_matrix(results: StudyResults, problem: str) -> int:
@@ -70,7 +69,6 @@ def by_selections(results: StudyResults, problem: str, method: str) -> list[Shar
 
 
 def variant_sections(results: StudyResults) -> list[Section]:
-    """All sections of the page."""
     return [_summary(results), _selections(results), _generations(results), _time(results)]
 
 
@@ -90,7 +88,7 @@ def variant_verdict(results: StudyResults) -> str:
     if not ratios:
         return "Partial evaluation with different numbers of selections."
     solved = "; ".join(
-        f"{paper.title(problem)} {', '.join(_solved(results, problem, variant) for variant in (*full, *few))}"
+        f"{paper.title(problem)} {', '.join(f'{solved_of(results, problem, v)} ({v})' for v in (*full, *few))}"
         for problem in results.problems
     )
     return (
@@ -100,9 +98,10 @@ def variant_verdict(results: StudyResults) -> str:
     )
 
 
-def _solved(results: StudyResults, problem: str, variant: str) -> str:
+def solved_of(results: StudyResults, problem: str, variant: str) -> str:
+    """Successes and runs of a variant on a problem."""
     runs = [run for run in results.runs if (run.problem, run.variant) == (problem, variant)]
-    return f"{sum(run.success for run in runs)}/{len(runs)} ({variant})"
+    return f"{sum(run.success for run in runs)}/{len(runs)}"
 
 
 def _summary(results: StudyResults) -> Section:
@@ -156,10 +155,7 @@ def _points(found: list[Share]) -> Line:
 
 
 def _generations(results: StudyResults) -> Section:
-    def lines(part: StudyResults, problem: str) -> list[Line]:
-        return curve_lines(part, problem, "pairs", median_curve, PERCENT / full_matrix(results, problem))
-
-    views = _views(results, lines)
+    views = _views(results, "pairs", lambda problem: PERCENT / full_matrix(results, problem))
     charts = charts_of(results, "pairs", "pairs computed in each generation", "% of the full matrix", views)
     text = (
         "The same over the generations, medians over the runs still active with quartiles. When the individuals of a "
@@ -168,18 +164,20 @@ def _generations(results: StudyResults) -> Section:
     return Section("pairs", "Pairs computed, by generation", text, charts)
 
 
-def _views(results: StudyResults, lines: Callable[[StudyResults, str], list[Line]]) -> dict[str, View]:
-    """A view for each variant, those without partial evaluation last; ``lines`` takes its runs and a problem."""
+def _views(results: StudyResults, column: str, scale: Callable[[str], float]) -> dict[str, View]:
+    """A view of a column for each variant, those without partial evaluation last; a problem has its own ``scale``."""
+
+    def lines(part: StudyResults, problem: str) -> list[Line]:
+        return curve_lines(part, problem, column, median_curve, scale(problem))
+
     ordered = sorted(results.variants, key=lambda name: not results.spec.settings_of(name).get("partial"))
     return {name: View(name, partial(lines, of_variant(results, name))) for name in ordered}
 
 
 def _time(results: StudyResults) -> Section:
-    def lines(part: StudyResults, problem: str) -> list[Line]:
-        return curve_lines(part, problem, "seconds_work", median_curve, MILLISECONDS)
-
     title = "median milliseconds of evaluation and selection per generation, with quartiles"
-    charts = charts_of(results, "time", title, "milliseconds", _views(results, lines))
+    views = _views(results, "seconds_work", lambda _: MILLISECONDS)
+    charts = charts_of(results, "time", title, "milliseconds", views)
     text = (
         "On the machine that made the runs, several at a time and beside other work. Programs that run in "
         "microseconds are cheapest to run on all cases at once. Computing fewer pairs saves time where a pair costs "

@@ -116,16 +116,15 @@ def claims(results: StudyResults) -> list[Claim]:
 
 
 def _success_claims(cells: list[SuccessRate]) -> list[Claim]:
+    if not cells:
+        return []
     tested = [c for c in cells if c.paired is not None]
     hard = [c for c in tested if c.method in paper.HARD_FIRST]
     found = []
     if tested:
-        better, worse = ([c for c in tested if c.differs and sign * c.difference > 0] for sign in (1, -1))
-        statement = "No method solves significantly more runs than lexicase."
-        found.append(_absence(statement, "Table 2, §4.2", tested, better, 1))
-        if hard:
-            statement = "No hard-first method solves significantly fewer runs than lexicase."
-            found.append(_absence(statement, "§4.2", hard, [c for c in worse if c in hard], -1))
+        found.append(_absence("No method solves significantly more runs than lexicase.", "Table 2, §4.2", tested, 1))
+    if hard:
+        found.append(_absence("No hard-first method solves significantly fewer runs than lexicase.", "§4.2", hard, -1))
     for c in tested:
         place, test = "Table 2", SUCCESS_TEST
         verdict: Verdict = "not testable here"
@@ -142,23 +141,29 @@ def _success_claims(cells: list[SuccessRate]) -> list[Claim]:
             verdict = _within(100 * c.bounds.low, 100 * c.bounds.high, COMPARABLE_SUCCESS)
             note = "The interval is wider than the margin." if verdict == "not testable here" else ""
         found.append(Claim("success", f"{c.title} {statement}.", place, test, _points(c), "", verdict, note))
-    return [*found, *_counts_claim(cells)]
+    return [*found, _counts_claim(cells)]
 
 
 def _points(cell: SuccessRate) -> str:
     return f"{cell.describe_difference()} points"
 
 
-def _absence(statement: str, place: str, tested: list[SuccessRate], against: list[SuccessRate], sign: int) -> Claim:
+def _absence(statement: str, place: str, tested: list[SuccessRate], sign: int) -> Claim:
     """The claim that no difference of this sign is significant."""
-    few = min(c.runs for c in tested) < MIN_RUNS_FOR_ABSENCE
+    against = [f"{c.title}: {_points(c)}" for c in tested if c.differs and sign * c.difference > 0]
     extreme = max(tested, key=lambda c: sign * c.difference)
     effect = f"{'highest' if sign > 0 else 'lowest'}: {extreme.title} {_points(extreme)}"
-    note = "; ".join(f"{c.title}: {_points(c)}" for c in against)
-    if few and not against:
-        note = f"Fewer than {MIN_RUNS_FOR_ABSENCE} runs a method."
-    verdict: Verdict = "not reproduced" if against else "not testable here" if few else "reproduced"
+    verdict = _none_of(against, tested)
+    few = f"Fewer than {MIN_RUNS_FOR_ABSENCE} runs a method."
+    note = few if verdict == "not testable here" else "; ".join(against)
     return Claim("success", statement, place, SUCCESS_TEST, effect, "", verdict, note)
+
+
+def _none_of(against: list[str], tested: list[SuccessRate]) -> Verdict:
+    """The verdict on the absence of significant differences, which few runs cannot show."""
+    if against:
+        return "not reproduced"
+    return "not testable here" if min(c.runs for c in tested) < MIN_RUNS_FOR_ABSENCE else "reproduced"
 
 
 def _agreement(cell: SuccessRate, cells: list[SuccessRate]) -> str:
@@ -174,23 +179,19 @@ def _agreement(cell: SuccessRate, cells: list[SuccessRate]) -> str:
     )
 
 
-def _counts_claim(cells: list[SuccessRate]) -> list[Claim]:
-    if not cells:
-        return []
+def _counts_claim(cells: list[SuccessRate]) -> Claim:
     published = [c for c in cells if c.published is not None]
     statement, test = "The success counts of Table 2.", "Fisher's exact test of each count, Holm-adjusted"
     if not published:
-        return [Claim("success", statement, "Table 2", note="The study has another size than the paper's.")]
+        return Claim("success", statement, "Table 2", note="The study has another size than the paper's.")
     adjusted = holm([count_agreement(c) for c in published])
     other = [
         f"{c.title} {c.successes}/{c.runs}, paper {c.published}/{paper.RUNS}"
         for c, p in zip(published, adjusted, strict=True)
         if p < LEVEL
     ]
-    few = min(c.runs for c in published) < MIN_RUNS_FOR_ABSENCE
-    verdict: Verdict = "not reproduced" if other else "not testable here" if few else "reproduced"
     effect = f"smallest adjusted p of {len(published)}: {format_p(min(adjusted))}"
-    return [Claim("success", statement, "Table 2", test, effect, "", verdict, "; ".join(other))]
+    return Claim("success", statement, "Table 2", test, effect, "", _none_of(other, published), "; ".join(other))
 
 
 def _within(low: float, high: float, margin: float) -> Verdict:
@@ -227,7 +228,7 @@ def _evaluation_claims(results: StudyResults, problem: str) -> list[Claim]:
     pairs += [(weighted, other) for other in (BASELINE, paper.EASY_FIRST[0]) if {weighted, other} <= {*methods}]
     counts = [c for c in COUNTS if all(runs_with(results.runs_of(problem, m), c) for m in methods)]
     ratios = {count: evaluation_ratios(results, problem, pairs, count) for count in counts}
-    if cheapest not in methods or not others or not all(ratios.values()):
+    if cheapest not in methods or not others or not ratios or not all(ratios.values()):
         return []
     where, test = paper.title(problem), "paired ratio of evaluations per generation, Wilcoxon, Holm-adjusted"
     found = [_consistently(results, problem, methods, ratios)]
@@ -353,19 +354,12 @@ def _tail_claim(results: StudyResults, problem: str) -> list[Claim]:
     low, high = mean_interval(plain)
     medians = [float(np.median(tail_shares(results.runs_of(problem, m)))) for m in results.methods(problem)]
     verdict: Verdict = "reproduced" if low > 0.5 else "not reproduced" if high < 0.5 else "not testable here"
-    return [
-        Claim(
-            "evaluations",
-            f"Most evaluations happen in the last few generations ({paper.title(problem)}).",
-            "§5.3, Fig. 3",
-            "share of a plain run's evaluations in its last tenth, above one half",
-            f"{100 * plain.mean():.0f} % ({100 * low:.0f} to {100 * high:.0f})",
-            "",
-            verdict,
-            f"Medians of all methods: {100 * min(medians):.0f}–{100 * max(medians):.0f} %. The paper does not say how "
-            "many generations are few.",
-        )
-    ]
+    statement = f"Most evaluations happen in the last few generations ({paper.title(problem)})."
+    test = "share of a plain run's evaluations in its last tenth, above one half"
+    effect = f"{100 * plain.mean():.0f} % ({100 * low:.0f} to {100 * high:.0f})"
+    note = f"Medians of all methods: {100 * min(medians):.0f}–{100 * max(medians):.0f} %."
+    note += " The paper does not say how many generations are few."
+    return [Claim("evaluations", statement, "§5.3, Fig. 3", test, effect, "", verdict, note)]
 
 
 def _accuracy_claims(results: StudyResults, problem: str) -> list[Claim]:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from flexicase._checks import require_package
 from flexicase._files import write_atomically
 from flexicase.experiments._tables import is_timing
-from flexicase.experiments.results import FinishedRun, StudyResults, read_results
+from flexicase.experiments.results import StudyResults, read_results
 from flexicase.report import _paper as paper
 from flexicase.report._curves import COUNTS, MAX_DRAWN, mean_curve
 from flexicase.report._images import image_sections, image_verdict, is_tail
@@ -104,17 +104,13 @@ def layout_of(results: StudyResults) -> Layout:
     programs = VARIANTS if len(results.variants) > 1 else SUITE if of_suite else PROGRAMS
     layout = {"image": IMAGES, "gp": programs, "same-populations": SAME_POPULATIONS}.get(results.spec.kind, GENERIC)
     for run in results.runs:
-        _check(run, layout)
+        for name in layout.columns:
+            if name not in run.columns:
+                raise ValueError(f"run {run.id!r}: its rows must have a column {name!r}")
+        for name, kind in layout.summary.items():
+            if not isinstance(run.summary.get(name), kind):
+                raise ValueError(f"run {run.id!r}: expected a value for {name!r}, got {run.summary.get(name)!r}")
     return layout
-
-
-def _check(run: FinishedRun, layout: Layout) -> None:
-    for name in layout.columns:
-        if name not in run.columns:
-            raise ValueError(f"run {run.id!r}: its rows must have a column {name!r}")
-    for name, kind in layout.summary.items():
-        if not isinstance(run.summary.get(name), kind):
-            raise ValueError(f"run {run.id!r}: expected a value for {name!r}, got {run.summary.get(name)!r}")
 
 
 def sections_of(results: StudyResults) -> list[Section]:
@@ -246,14 +242,14 @@ def write_tables(results: StudyResults, sections: list[Section], folder: Path) -
     if "successes" in tables:
         tables["successes"] = _success_lines(results)  # numbers instead of text
         tables |= {"runs": _run_lines(results), "evaluations": _evaluation_lines(results)}
-    return [_write_csv(folder / f"{name}.csv", lines) for name, lines in tables.items() if len(lines) > 1]
-
-
-def _write_csv(path: Path, lines: list[list[Any]]) -> Path:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(lines)
-    write_atomically(path, text.getvalue().encode())
-    return path
+    files = []
+    for name, lines in tables.items():
+        if len(lines) > 1:
+            text = io.StringIO()
+            csv.writer(text, lineterminator="\n").writerows(lines)
+            files.append(folder / f"{name}.csv")
+            write_atomically(files[-1], text.getvalue().encode())
+    return files
 
 
 def _success_lines(results: StudyResults) -> list[list[Any]]:
@@ -274,9 +270,7 @@ def _evaluation_lines(results: StudyResults) -> list[list[Any]]:
     lines: list[list[Any]] = [["problem", "method", "count", "generation", "mean", "low", "high", "active"]]
     for problem, method, runs in each(results):
         for count in COUNTS:
-            curve = mean_curve(runs, count)
-            columns = (curve.generation, curve.mean, curve.low, curve.high, curve.active)
-            points = zip(*(column.tolist() for column in columns), strict=True)
+            points = zip(*(column.tolist() for column in mean_curve(runs, count)), strict=True)
             lines += [[problem, method, count, *point] for point in points]
     return lines
 
