@@ -19,6 +19,7 @@ from flexicase.selection.orders import OrderKind, first_case_probabilities, rank
 from flexicase.selection.trace import trace
 
 mpl = pytest.importorskip("matplotlib")
+pytest.importorskip("matplotlib.figure")
 mpl.use("Agg")
 
 
