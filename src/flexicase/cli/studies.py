@@ -241,7 +241,7 @@ def rerun(
     """
     from flexicase.experiments import find_run
     from flexicase.experiments import rerun as repeat
-    from flexicase.experiments._outcomes import one_line
+    from flexicase.experiments.jobs import one_line
 
     with misuse_of("RUN_ID"):
         found = [find_run(studies, run_id) for run_id in ids]
@@ -300,7 +300,7 @@ def find_study(studies: Path, name: str) -> Study:
 
 def success_table(study: Study) -> str:
     """A table of successes by problem, method and variant."""
-    from flexicase.experiments._outcomes import one_line
+    from flexicase.experiments.jobs import one_line
     from flexicase.experiments.study import CellStatus
 
     header = [field.name for field in fields(CellStatus)]
@@ -317,7 +317,7 @@ def _status(study: Study) -> StudyStatus:
 def _message(entry: LedgerEntry) -> str:
     """The latest news of an unfinished run."""
     from flexicase.cli._study_display import format_duration
-    from flexicase.experiments._outcomes import one_line
+    from flexicase.experiments.jobs import one_line
 
     if entry.state != "running" or entry.heartbeat is None:
         return one_line(f"{entry.attempts} attempts; {entry.failure}")

@@ -19,9 +19,8 @@ from typing import IO, Any, NoReturn
 
 from flexicase._files import FileLock, is_full_disk, write_quickly
 from flexicase._provenance import machine, version
-from flexicase.experiments._outcomes import check_outcome, check_progress, one_line
 from flexicase.experiments._tables import rows_digest, write_rows
-from flexicase.experiments.jobs import Progress, RunSpec, load_job
+from flexicase.experiments.jobs import Progress, RunSpec, check_outcome, check_progress, load_job, one_line
 from flexicase.experiments.ledger import RunResult
 from flexicase.experiments.study import Study
 

@@ -11,15 +11,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from flexicase._checks import require_package
 from flexicase._provenance import usable_cores
 from flexicase._ray import RaySession
-from flexicase.experiments._outcomes import one_line
-from flexicase.experiments.jobs import Progress, RunSpec, module_path
+from flexicase.experiments.jobs import Progress, RunSpec, module_path, one_line
 from flexicase.experiments.ledger import RunResult
 from flexicase.experiments.study import Study
 
@@ -156,11 +155,10 @@ class LocalExecutor:
 
     def _exit_reason(self, run_id: str, code: int) -> str:
         reason = f"killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
-        try:
-            tail = self.study.log(run_id).read_bytes()[-LOG_TAIL:].decode(errors="replace").strip()
-        except OSError:
-            tail = ""
-        return f"worker {reason}" + (f": {one_line(tail.splitlines()[-1])}" if tail else "")
+        with suppress(OSError, IndexError):  # no log, or an empty one
+            tail = self.study.log(run_id).read_bytes()[-LOG_TAIL:].decode(errors="replace")
+            reason += f": {one_line(tail.strip().splitlines()[-1])}"
+        return f"worker {reason}"
 
 
 def run_to_end(
@@ -208,17 +206,14 @@ def _lines(process: subprocess.Popen[bytes]) -> Iterator[bytes]:
     with process.stdout as pipe, selectors.DefaultSelector() as selector:
         os.set_blocking(pipe.fileno(), False)
         selector.register(pipe, selectors.EVENT_READ)
-        while True:
+        ended = False
+        while not ended:
             ended = process.poll() is not None  # asked before reading, so that nothing is written after the last read
-            if not selector.select(0 if ended else POLL_SECONDS):
-                if ended:
-                    return
-                continue
-            chunk = os.read(pipe.fileno(), PIPE_BYTES)
-            *lines, rest = (rest + chunk).split(b"\n")
-            yield from lines
-            if ended or not chunk:
-                return
+            if selector.select(0 if ended else POLL_SECONDS):
+                chunk = os.read(pipe.fileno(), PIPE_BYTES)
+                *lines, rest = (rest + chunk).split(b"\n")
+                yield from lines
+                ended = ended or not chunk
 
 
 def _event(run_id: str, line: bytes) -> Event | None:
@@ -275,7 +270,7 @@ def open_cluster(cluster: str | None = None, options: dict[str, Any] | None = No
     if engine == "ray":
         from flexicase.experiments._ray import RayExecutor
 
-        with RaySession("runs on Ray need", address or None) as session:
+        with closing(RaySession("runs on Ray need", address or None)) as session:
             yield ExecutorFactory(session.workers(), lambda study, nice: RayExecutor(study, nice, options))
     elif engine == "slurm":
         from flexicase.experiments._slurm import SlurmExecutor

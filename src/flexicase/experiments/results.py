@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 
 from flexicase._provenance import Provenance
 from flexicase.experiments._tables import Rows, check_rows, locate, n_rows, read_tables, to_rows, types_of
+from flexicase.experiments.jobs import RESERVED_KEYS
 from flexicase.experiments.spec import StudySpec, read_spec, split_variant
 
 SPEC = "study.toml"
 #: Columns with their types; all other columns of the runs are the keys of their summaries.
-RUN_COLUMNS = dict.fromkeys(("id", "problem", "method", "variant", "seed", "state", "digest"), "string") | {
-    "seed": "int64"
-}
+RUN_COLUMNS = dict.fromkeys(RESERVED_KEYS, "string") | {"seed": "int64"}
 PROVENANCE_FIELDS = tuple(field.name for field in fields(Provenance))
 PROVENANCE_COLUMNS = {
     "id": "string",
