@@ -31,8 +31,8 @@ from flexicase.experiments._tables import MANIFEST, locate
 if TYPE_CHECKING:
     from flexicase.experiments import Progress, Study, StudyOptions, StudySpec
     from flexicase.experiments.executors import ExecutorFactory
-    from flexicase.experiments.export import ExportSummary
     from flexicase.experiments.ledger import LedgerEntry
+    from flexicase.experiments.results import ExportSummary
     from flexicase.experiments.study import StudyStatus
 
 
