@@ -58,11 +58,7 @@ def write_tables(
 ) -> list[Path]:
     """Replace the tables of a folder, all at once, and return the files; the same tables give the same bytes.
 
-    Args:
-        folder: The folder; made if it does not exist.
-        tables: pyarrow tables by name.
-        format: The format.
-        others: Contents of further files, by file name.
+    The folder is made if it does not exist. ``others`` holds the contents of further files, by file name.
 
     Raises:
         ValueError: A file that would be replaced was not written by this function.
@@ -83,12 +79,7 @@ def write_tables(
 
 
 def read_tables(folder: Path, *needed: str) -> dict[str, Any]:
-    """Read the tables that `write_tables` wrote; those in ``needed`` must exist.
-
-    Raises:
-        FileNotFoundError: A table or the manifest is missing.
-        ValueError: A file is damaged or unexpected.
-    """
+    """Read the tables that `write_tables` wrote; raise ValueError if one in ``needed`` is missing or one is damaged."""
     types = _manifest(locate(folder, MANIFEST))
     for name in needed:
         if name not in types:

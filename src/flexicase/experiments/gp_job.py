@@ -37,9 +37,6 @@ class GpSettings(BaseModel):
         steps: Largest number of steps of one execution.
         simplification_steps: Attempts to make the program of a solution smaller.
         instruction_set: The set of instructions that genes are drawn from.
-
-    >>> GpSettings(population=500).model_dump(exclude_none=True)
-    {'population': 500}
     """
 
     model_config = ConfigDict(extra="forbid")

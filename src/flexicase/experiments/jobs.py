@@ -40,11 +40,7 @@ class RunSpec:
 
     Attributes:
         id: Hash of kind, problem, method, seed and settings; see `run_id`.
-        kind: The kind of job.
-        problem: Name of the problem.
-        method: Name of the method.
         variant: Name of the study's variant.
-        seed: The seed.
         settings: All settings of the job.
     """
 
