@@ -334,14 +334,6 @@ def open_cluster(cluster: str | None = None, options: dict[str, Any] | None = No
         ValueError: The cluster is unknown, or this machine was given options.
         ImportError: A package is missing.
         ConnectionError: There is no Ray at that address.
-
-    Example:
-        >>> from flexicase.experiments import open_cluster
-        >>> with open_cluster("cloud") as factory:
-        ...     pass
-        Traceback (most recent call last):
-        ...
-        ValueError: cluster must be ray, ray://HOST:PORT or slurm, got 'cloud'
     """
     engine, _, address = (cluster or "").partition("://")
     if engine not in ("", "ray", "slurm") or (address and engine != "ray"):

@@ -73,17 +73,7 @@ class GpSettings(BaseModel):
 
 
 class GpJob:
-    """Genetic programming on one problem with one selection method, in one thread.
-
-    Rows are generations.
-
-    Example:
-        >>> from flexicase.experiments.gp_job import GpJob
-        >>> GpJob().check("mirror-image", "lexicas")
-        Traceback (most recent call last):
-        ...
-        ValueError: unknown method 'lexicas'; did you mean 'lexicase'?
-    """
+    """Genetic programming on one problem with one selection method, in one thread. Rows are generations."""
 
     settings: type[BaseModel] = GpSettings
 
@@ -92,7 +82,6 @@ class GpJob:
         resolve_method(method)
 
     def run(self, task: RunSpec, save: Path, report: Callable[[Progress], None]) -> JobResult:
-        """Evolve from the checkpoint in ``save``; start over if it cannot be read."""
         return run_with_checkpoint(lambda folder: self._evolve(task, folder, report), save / "evolution")
 
     def _evolve(self, task: RunSpec, save: Path, report: Callable[[Progress], None]) -> JobResult:

@@ -41,14 +41,6 @@ def find_run(studies: Path, run_id: str) -> tuple[Study, LedgerEntry]:
 
     Raises:
         ValueError: There is none, more than one, or one that is not done.
-
-    Example:
-        >>> from pathlib import Path
-        >>> from flexicase.experiments import find_run
-        >>> find_run(Path("no-such-folder"), "0123")
-        Traceback (most recent call last):
-        ...
-        ValueError: there are no studies in no-such-folder; "flexicase import FOLDER" brings in those of an export
     """
     found, unreadable = [], []
     known = studies_in(studies)

@@ -204,18 +204,14 @@ def _import_run(study: Study, ledger: Ledger, run: dict[str, Any], provenance: d
             raise ValueError(f"run {run['id']} is done here with other rows than in the export")
         return False
     summary = {key: value for key, value in run.items() if key not in RUN_COLUMNS}
-    ledger.import_run(
-        LedgerEntry(
-            task=here.task,
-            state="done",
-            heartbeat=None,
-            progress=Progress(n_rows(rows), n_rows(rows)),
-            provenance=Provenance(*(provenance[name] or "" for name in PROVENANCE_FIELDS)),
-            failure=None,
-            result=RunResult(write_rows(study.rows(run["id"]), rows), found, summary),
-            **{name: provenance[name] for name in TIME_FIELDS},
-        )
+    entry = replace(
+        here,
+        progress=Progress(n_rows(rows), n_rows(rows)),
+        provenance=Provenance(*(provenance[name] or "" for name in PROVENANCE_FIELDS)),
+        result=RunResult(write_rows(study.rows(run["id"]), rows), found, summary),
+        **{name: provenance[name] for name in TIME_FIELDS},
     )
+    ledger.import_run(entry)
     return True
 
 
