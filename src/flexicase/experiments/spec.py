@@ -215,8 +215,8 @@ def read_spec(text: str, name: str = "study") -> StudySpec:
 
 def _checked_settings(model: type[BaseModel], given: Mapping[str, Any], where: str) -> dict[str, Any]:
     try:
-        settings = model.model_validate(given, strict=True).model_dump(exclude_none=True)
-        settings = json.loads(json.dumps(settings, allow_nan=False))  # as the ledger returns them
+        complete = model.model_validate(given, strict=True).model_dump(exclude_none=True)
+        settings: dict[str, Any] = json.loads(json.dumps(complete, allow_nan=False))  # as the ledger returns them
     except ValidationError as error:
         raise SpecError(f"{where}: {'; '.join(_messages(error, model))}") from error
     except (ValueError, TypeError, RecursionError) as error:
