@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -88,23 +88,14 @@ class GpJob:
         from flexicase.gp import GenerationRecord, evolve
         from flexicase.gp.evolve import evolve_settings
 
-        settings = evolve_settings(task.problem, task.method, seed=task.seed, **task.settings)
+        arguments: dict[str, Any] = {"problem": task.problem, "method": task.method, "seed": task.seed, **task.settings}
+        settings = evolve_settings(**arguments)
 
         def tell(record: GenerationRecord) -> None:
             last = record.generation + settings.generations_left(record)
             report(Progress(record.generation, last, f"best error {record.best_error:g}"))
 
-        run = evolve(
-            task.problem,
-            task.method,
-            seed=task.seed,
-            threads=1,
-            callback=tell,
-            save=save,
-            save_every=SAVE_SECONDS,
-            resume=True,
-            **task.settings,
-        )
+        run = evolve(**arguments, threads=1, callback=tell, save=save, save_every=SAVE_SECONDS, resume=True)
         return JobResult(GenerationRecord.to_columns(run.records), summary_of(run))
 
 
