@@ -20,7 +20,6 @@ from typing import IO, Any, NoReturn, Protocol, TypeAlias, TypeVar
 from flexicase._checks import require_package
 from flexicase._files import FileLock, is_full_disk, write_quickly
 from flexicase._provenance import machine, usable_cores, version
-from flexicase._ray import RaySession
 from flexicase.experiments._tables import rows_digest, write_rows
 from flexicase.experiments.jobs import (
     Progress,
@@ -339,6 +338,7 @@ def open_cluster(cluster: str | None = None, options: dict[str, Any] | None = No
     if engine not in ("", "ray", "slurm") or (address and engine != "ray"):
         raise ValueError(f"cluster must be ray, ray://HOST:PORT or slurm, got {cluster!r}")
     if engine == "ray":
+        from flexicase._ray import RaySession
         from flexicase.experiments._ray import RayExecutor
 
         with closing(RaySession("runs on Ray need", address or None)) as session:
