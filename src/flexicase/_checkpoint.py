@@ -11,6 +11,7 @@ import json
 import math
 import os
 import struct
+import tempfile
 import time
 import warnings
 from collections.abc import Callable
@@ -36,20 +37,20 @@ class CheckpointError(ValueError):
     """A checkpoint is damaged."""
 
 
-def as_folder(value: Any, name: str = "save") -> Path:
-    """Convert an argument to the path of a folder, or raise TypeError or ValueError."""
+def as_folder(save: Any) -> Path:
+    """Convert the argument ``save`` to the path of a folder, or raise TypeError or ValueError."""
     try:
-        text = os.fspath(value)
+        text = os.fspath(save)
     except Exception:
-        raise TypeError(f"{name} must be the path of a folder, got {shown(value)}") from None
+        raise TypeError(f"save must be the path of a folder, got {shown(save)}") from None
     if not isinstance(text, str):
-        raise TypeError(f"{name} must be the path of a folder as text, got {shown(value)}")
+        raise TypeError(f"save must be the path of a folder as text, got {shown(save)}")
     try:
         encoded = os.fsencode(text)
     except UnicodeError:
         encoded = b""
     if not encoded or b"\0" in encoded:
-        raise ValueError(f"{name} must be the path of a folder, got {shown(value)}")
+        raise ValueError(f"save must be the path of a folder, got {shown(save)}")
     return Path(text)
 
 
@@ -76,14 +77,11 @@ def require_free(folder: Path, *, remedy: str = "pass resume=True to continue it
 
 def prepare_folder(folder: Path) -> None:
     """Make the folder for checkpoints, remove partly written ones, and raise OSError if it cannot be written to."""
-    probe = folder / f"probe.{os.getpid()}{TEMPORARY}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         remove_partial_files(folder, f"*{SUFFIX}.")
-        try:
-            probe.write_bytes(bytes(1))
-        finally:
-            probe.unlink(missing_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as probe:
+            probe.write(bytes(1))
     except OSError as error:
         reason = error.strerror or str(error)
         raise OSError(error.errno, f"save must be a folder that can be written to ({reason})", str(folder)) from error

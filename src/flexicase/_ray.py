@@ -61,12 +61,6 @@ class RaySession:
             self._made_here = False
             ray.shutdown()
 
-    def __enter__(self) -> RaySession:
-        return self
-
-    def __exit__(self, *reason: object) -> None:
-        self.close()
-
 
 def _check_port_open(address: str) -> None:
     """Raise OSError at once if the port is closed; Ray would try for a minute or two."""

@@ -91,9 +91,8 @@ def _types(cls: Any) -> dict[str, tuple[Any, bool]]:
     found = {}
     for field in fields(cls):
         hint = hints[field.name]
-        kinds = [
-            kind for kind in (get_args(hint) if isinstance(hint, UnionType) else (hint,)) if kind is not type(None)
-        ]
-        if isinstance(kinds[0], type):
-            found[field.name] = kinds[0], isinstance(hint, UnionType)
+        optional = isinstance(hint, UnionType)  # a type | None
+        kind = get_args(hint)[0] if optional else hint
+        if isinstance(kind, type):
+            found[field.name] = kind, optional
     return found

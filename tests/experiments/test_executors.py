@@ -14,7 +14,7 @@ import pytest
 
 from flexicase._provenance import usable_cores
 from flexicase.experiments import Study, StudyOptions, parse_spec, run_study
-from flexicase.experiments._ray import PREFIX, RayExecutor, RemoteRun, ScratchFolder, read_files
+from flexicase.experiments._ray import PREFIX, RayExecutor, RemoteRun, ScratchFolder, read_files, write_files
 from flexicase.experiments._slurm import SlurmExecutor
 from flexicase.experiments.executors import Progressed, open_cluster
 from flexicase.experiments.spec import plan
@@ -114,7 +114,7 @@ def test_a_hung_run_on_ray_is_ended(run_on, undisturbed, monkeypatch):
 def test_what_a_run_saves_travels_both_ways(tmp_path):
     """Contents, names of folders and the lock that must stay behind."""
     task = plan(parse_spec(study_text(length=3), allow_code=True))[0]
-    run, events, saves = RemoteRun(task, {"deep/down": b"kept"}, save_seconds=0.0), [], []
+    run, events, saves = RemoteRun(task, {"deep/down": b"kept"}, 0, {}, 0.0), [], []
     while not events or isinstance(events[-1], Progressed):
         update = run.update()
         events += update.events
@@ -125,16 +125,13 @@ def test_what_a_run_saves_travels_both_ways(tmp_path):
 
 def test_what_came_back_is_kept_file_by_file(tmp_path, monkeypatch):
     """A coordinator that dies or finds the disk full while it keeps a save must leave whole files, old or new."""
-    study = Study(tmp_path)
-    study.make_folders()
-    executor = RayExecutor(study)
-    executor._store("0", {"deep/new": b"1", "deep/old": b"0"})
-    executor._store("0", {"deep/new": b"2"})
-    assert read_files(study.save("0")) == {"deep/new": b"2"}
+    write_files(tmp_path, {"deep/new": b"1", "deep/old": b"0"})
+    write_files(tmp_path, {"deep/new": b"2"})
+    assert read_files(tmp_path) == {"deep/new": b"2"}
     monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError("no space left")))
     with pytest.raises(OSError, match="no space left"):
-        executor._store("0", {"deep/new": b"3"})
-    assert read_files(study.save("0")) == {"deep/new": b"2"}
+        write_files(tmp_path, {"deep/new": b"3"})
+    assert read_files(tmp_path) == {"deep/new": b"2"}
 
 
 def test_a_study_through_submitit_gives_what_it_gives_here(run_on, undisturbed):

@@ -14,8 +14,7 @@ import pytest
 
 from flexicase._provenance import Provenance
 from flexicase.experiments import Progress, parse_spec
-from flexicase.experiments._database import DamagedLedgerError, connect, transaction
-from flexicase.experiments.ledger import ChangedSpecError, Ledger, RunResult
+from flexicase.experiments.ledger import ChangedSpecError, DamagedLedgerError, Ledger, RunResult, _transaction, connect
 from tests.processes import mounted
 
 from ._helpers import study_text
@@ -306,13 +305,13 @@ def test_a_transaction_that_fails_leaves_nothing(tmp_path):
     connection.execute("CREATE TABLE t (x)")
 
     def half_done():
-        with transaction(connection):
+        with _transaction(connection):
             connection.execute("INSERT INTO t VALUES (1)")
             connection.execute("INSERT INTO missing VALUES (1)")
 
     with pytest.raises(sqlite3.OperationalError, match="no such table"):
         half_done()
-    with transaction(connection):
+    with _transaction(connection):
         connection.execute("INSERT INTO t VALUES (2)")
     assert [tuple(row) for row in connection.execute("SELECT x FROM t")] == [(2,)]
     connection.close()

@@ -14,9 +14,8 @@ from pathlib import Path
 import pytest
 
 from flexicase.experiments import Study, StudyOptions, export_study, parse_spec
-from flexicase.experiments._database import DamagedLedgerError
 from flexicase.experiments._tables import DamagedTableError
-from flexicase.experiments.ledger import ChangedSpecError, Ledger
+from flexicase.experiments.ledger import ChangedSpecError, DamagedLedgerError, Ledger
 from flexicase.experiments.runner import FullDiskError, run_study
 from tests.processes import is_alive, small_file_system, wait_until
 

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from flexicase.experiments import Monitor
-from flexicase.experiments._outcomes import one_line
+from flexicase.experiments.jobs import one_line
 from flexicase.experiments.study import StudyStatus, study_status
 
 if TYPE_CHECKING:

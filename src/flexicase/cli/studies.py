@@ -30,8 +30,8 @@ from flexicase.cli._output import (
 if TYPE_CHECKING:
     from flexicase.experiments import Progress, Study, StudyOptions, StudySpec
     from flexicase.experiments.executors import ExecutorFactory
-    from flexicase.experiments.export import ExportSummary
     from flexicase.experiments.ledger import LedgerEntry
+    from flexicase.experiments.results import ExportSummary
     from flexicase.experiments.study import StudyStatus
 
 
@@ -240,7 +240,7 @@ def rerun(
     """
     from flexicase.experiments import find_run
     from flexicase.experiments import rerun as repeat
-    from flexicase.experiments._outcomes import one_line
+    from flexicase.experiments.jobs import one_line
 
     with misuse_of("RUN_ID"):
         found = [find_run(studies, run_id) for run_id in ids]
@@ -300,7 +300,7 @@ def find_study(studies: Path, name: str) -> Study:
 
 def success_table(study: Study) -> str:
     """A table of successes by problem, method and variant."""
-    from flexicase.experiments._outcomes import one_line
+    from flexicase.experiments.jobs import one_line
     from flexicase.experiments.study import CellStatus
 
     header = [field.name for field in fields(CellStatus)]
@@ -316,7 +316,7 @@ def _status(study: Study) -> StudyStatus:
 
 def _message(entry: LedgerEntry) -> str:
     from flexicase.cli._study_display import format_duration
-    from flexicase.experiments._outcomes import one_line
+    from flexicase.experiments.jobs import one_line
 
     if entry.state != "running" or entry.heartbeat is None:
         return one_line(f"{entry.attempts} attempts; {entry.failure}")

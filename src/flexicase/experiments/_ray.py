@@ -44,18 +44,13 @@ class RemoteRun:
     """
 
     def __init__(
-        self,
-        task: RunSpec,
-        save: dict[str, bytes] | None = None,
-        nice: int = 0,
-        environment: dict[str, str] | None = None,
-        save_seconds: float = 5.0,
+        self, task: RunSpec, save: dict[str, bytes], nice: int, environment: dict[str, str], save_seconds: float
     ) -> None:
-        os.environ.update(environment or {})
+        os.environ.update(environment)
         self._scratch = ScratchFolder()
         self._study, self._id = Study(self._scratch.path), task.id
         self._study.make_folders()
-        write_files(self._study.save(task.id), save or {})
+        write_files(self._study.save(task.id), save)
         self._saved = file_versions(self._study.save(task.id))
         self._pause, self._next_save = save_seconds, time.monotonic() + save_seconds
         self._executor = LocalExecutor(self._study, nice)
@@ -119,10 +114,12 @@ def read_files(folder: Path) -> dict[str, bytes]:
 
 
 def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write a run's saved files one by one, so that a whole checkpoint is there at any time."""
+    """Replace a run's saved files one by one, so that a whole checkpoint is there at any time."""
     for path, content in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         write_atomically(folder / path, content)
+    for path in file_versions(folder).keys() - files.keys():
+        (folder / path).unlink()
 
 
 class RayExecutor:
@@ -186,7 +183,7 @@ class RayExecutor:
             return [Failed(run_id, f"its process or its machine was lost; Ray says: {lines[0]}")]
         update: RemoteUpdate = answer.result()
         if update.save is not None:
-            self._store(run_id, update.save)
+            write_files(self.study.save(run_id), update.save)
         if update.rows is not None:
             write_atomically(self.study.rows(run_id), update.rows)
         if all(isinstance(event, Progressed) for event in update.events):
@@ -194,12 +191,6 @@ class RayExecutor:
         else:
             self._end([self._actors.pop(run_id)])
         return update.events
-
-    def _store(self, run_id: str, files: dict[str, bytes]) -> None:
-        save = self.study.save(run_id)
-        write_files(save, files)
-        for path in file_versions(save).keys() - files.keys():
-            (save / path).unlink()
 
     def _end(self, actors: list[Any]) -> None:
         """Let actors remove their folders; kill those that do not answer."""

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from flexicase._files import is_full_disk, write_atomically, write_quickly
-from flexicase.experiments._outcomes import one_line
 from flexicase.experiments.executors import Event, Failed, Progressed, queued_events, run_to_end
-from flexicase.experiments.jobs import Progress, RunSpec
+from flexicase.experiments.jobs import Progress, RunSpec, one_line
 from flexicase.experiments.study import Study
 
 POLL_SECONDS = 0.2

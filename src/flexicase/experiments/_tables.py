@@ -58,11 +58,7 @@ def write_tables(
 ) -> list[Path]:
     """Replace the tables of a folder, all at once, and return the files; the same tables give the same bytes.
 
-    Args:
-        folder: The folder; made if it does not exist.
-        tables: pyarrow tables by name.
-        format: The format.
-        others: Contents of further files, by file name.
+    The folder is made if it does not exist. ``others`` holds the contents of further files, by file name.
 
     Raises:
         ValueError: A file that would be replaced was not written by this function.
@@ -83,12 +79,7 @@ def write_tables(
 
 
 def read_tables(folder: Path, *needed: str) -> dict[str, Any]:
-    """Read the tables that `write_tables` wrote; those in ``needed`` must exist.
-
-    Raises:
-        FileNotFoundError: A table or the manifest is missing.
-        ValueError: A file is damaged or unexpected.
-    """
+    """Read the tables that `write_tables` wrote; raise ValueError if one in ``needed`` is missing or one is damaged."""
     types = _manifest(locate(folder, MANIFEST))
     for name in needed:
         if name not in types:
@@ -133,15 +124,15 @@ def _locked(folder: Path) -> Iterator[None]:
 
 def _refuse_foreign(folder: Path, contents: Mapping[str, bytes]) -> None:
     """Raise ValueError if a file that would be replaced or removed was not written by `write_tables`."""
-    known = _manifest(folder / MANIFEST) if os.path.lexists(folder / MANIFEST) else None
-    own = {MANIFEST, *(name for name in contents if _table_of(name) is None)} if known is not None else set()
-    for table in known or ():
-        found = [name for name in _file_names(table) if os.path.lexists(folder / name)]
-        if len(found) > 1:
-            raise ValueError(
-                f"{folder} holds both {' and '.join(found)}: remove the one that does not belong to the export"
-            )
-        own.update(found)
+    own: set[str] = set()
+    if os.path.lexists(folder / MANIFEST):
+        own.update(name for name in contents if _table_of(name) is None)  # the manifest is one of them
+        for table in _manifest(folder / MANIFEST):
+            found = [name for name in _file_names(table) if os.path.lexists(folder / name)]
+            if len(found) > 1:
+                both = " and ".join(found)
+                raise ValueError(f"{folder} holds both {both}: remove the one that does not belong to the export")
+            own.update(found)
     for name, content in contents.items():
         path = folder / name
         if name not in own and os.path.lexists(path) and not (path.is_file() and path.read_bytes() == content):
@@ -311,7 +302,7 @@ def write_rows(path: Path, rows: Rows) -> str:
     """Write rows to a Parquet file atomically. Returns the file's checksum."""
     import pyarrow as pa
 
-    content = _encode(pa.table(check_rows(rows)), "parquet")
+    content = _encode(pa.table(rows), "parquet")
     write_atomically(path, content)
     return hashlib.sha256(content).hexdigest()
 

@@ -10,16 +10,26 @@ import signal
 import subprocess
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol, TypeAlias, TypeVar
+from pathlib import Path
+from typing import IO, Any, NoReturn, Protocol, TypeAlias, TypeVar
 
 from flexicase._checks import require_package
-from flexicase._provenance import usable_cores
-from flexicase._ray import RaySession
-from flexicase.experiments._outcomes import one_line
-from flexicase.experiments.jobs import Progress, RunSpec, module_path
+from flexicase._files import FileLock, is_full_disk, write_quickly
+from flexicase._provenance import machine, usable_cores, version
+from flexicase.experiments._tables import rows_digest, write_rows
+from flexicase.experiments.jobs import (
+    Progress,
+    RunSpec,
+    check_outcome,
+    check_progress,
+    load_job,
+    module_path,
+    one_line,
+)
 from flexicase.experiments.ledger import RunResult
 from flexicase.experiments.study import Study
 
@@ -30,7 +40,10 @@ PIPE_BYTES = 2**20  # more than a pipe holds
 POLL_SECONDS = 0.2
 SLURM_WORKERS = 100
 # The path is set before anything is imported; otherwise modules in the current folder would come first.
-WORKER = "import sys; sys.path[:] = sys.argv[1:]; from flexicase.experiments import _worker; _worker.main()"
+WORKER = "import sys; sys.path[:] = sys.argv[1:]; from flexicase.experiments import executors; executors.run_worker()"
+EXIT_ORPHANED = 3
+PREDECESSOR_SECONDS = 60.0
+PROCESSOR_TIME = "processor_seconds"
 
 
 @dataclass(frozen=True)
@@ -43,10 +56,7 @@ class Progressed:
 
 @dataclass(frozen=True)
 class Finished:
-    """A run is finished and its rows are written.
-
-    The ``version`` of flexicase may have changed since the study was started. The processor time is over all attempts.
-    """
+    """A run is finished and its rows are written; the processor time is over all attempts."""
 
     run_id: str
     result: RunResult
@@ -156,11 +166,10 @@ class LocalExecutor:
 
     def _exit_reason(self, run_id: str, code: int) -> str:
         reason = f"killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
-        try:
-            tail = self.study.log(run_id).read_bytes()[-LOG_TAIL:].decode(errors="replace").strip()
-        except OSError:
-            tail = ""
-        return f"worker {reason}" + (f": {one_line(tail.splitlines()[-1])}" if tail else "")
+        with suppress(OSError, IndexError):  # no log, or an empty one
+            tail = self.study.log(run_id).read_bytes()[-LOG_TAIL:].decode(errors="replace")
+            reason += f": {one_line(tail.strip().splitlines()[-1])}"
+        return f"worker {reason}"
 
 
 def run_to_end(
@@ -184,7 +193,7 @@ def drain(items: queue.SimpleQueue[Item], timeout: float) -> list[Item]:
     """Empty a queue; waits up to ``timeout`` seconds for the first item."""
     found = []
     with suppress(queue.Empty):
-        found.append(items.get(timeout=timeout) if timeout > 0 else items.get_nowait())
+        found.append(items.get(timeout=timeout))
         while True:
             found.append(items.get_nowait())
     return found
@@ -208,17 +217,14 @@ def _lines(process: subprocess.Popen[bytes]) -> Iterator[bytes]:
     with process.stdout as pipe, selectors.DefaultSelector() as selector:
         os.set_blocking(pipe.fileno(), False)
         selector.register(pipe, selectors.EVENT_READ)
-        while True:
+        ended = False
+        while not ended:
             ended = process.poll() is not None  # asked before reading, so that nothing is written after the last read
-            if not selector.select(0 if ended else POLL_SECONDS):
-                if ended:
-                    return
-                continue
-            chunk = os.read(pipe.fileno(), PIPE_BYTES)
-            *lines, rest = (rest + chunk).split(b"\n")
-            yield from lines
-            if ended or not chunk:
-                return
+            if selector.select(0 if ended else POLL_SECONDS):
+                chunk = os.read(pipe.fileno(), PIPE_BYTES)
+                *lines, rest = (rest + chunk).split(b"\n")
+                yield from lines
+                ended = ended or not chunk
 
 
 def _event(run_id: str, line: bytes) -> Event | None:
@@ -232,6 +238,73 @@ def _event(run_id: str, line: bytes) -> Event | None:
         return Failed(run_id, **message)
     except (ValueError, TypeError, RecursionError):
         return None
+
+
+def _make_run(study: Study, task: RunSpec, messages: IO[str]) -> None:
+    """Make a run, write its rows, and send its progress and its result."""
+    save = study.save(task.id)
+    save.mkdir(parents=True, exist_ok=True)
+    with FileLock(save / "lock", f"run {task.id}", PREDECESSOR_SECONDS):  # a predecessor may be about to end
+        earlier = 0.0  # processor time of earlier attempts
+        with suppress(OSError, ValueError):
+            earlier = float((save / PROCESSOR_TIME).read_text())
+
+        def processor_seconds() -> float:
+            return round(earlier + sum(os.times()[:4]), 2)
+
+        def report(progress: Progress) -> None:
+            _send(messages, {"progress": check_progress(progress)._asdict()})
+            write_quickly(save / PROCESSOR_TIME, str(processor_seconds()))
+
+        outcome = load_job(task.kind, allow_code=True).run(task, save, report)
+        rows, summary = check_outcome(outcome)
+        result = asdict(RunResult(write_rows(study.rows(task.id), rows), rows_digest(rows), summary))
+    made_by = {"version": version(), "machine": machine(), "processor_seconds": processor_seconds()}
+    _send(messages, {"result": result, **made_by})
+
+
+def _send(messages: IO[str], message: dict[str, Any]) -> None:
+    print(json.dumps(message), file=messages, flush=True)
+
+
+def _exit_with(lifeline: IO[bytes]) -> None:
+    lifeline.read()
+    _exit_group()
+
+
+def _exit_group() -> NoReturn:
+    """End this process and those that it started."""
+    if os.getpgrp() == os.getpid():  # as `LocalExecutor` starts it
+        os.killpg(0, signal.SIGKILL)
+    os._exit(EXIT_ORPHANED)
+
+
+def run_worker() -> NoReturn:
+    """Be the process of one run: read it from standard input, write messages, lines of JSON, to standard output.
+
+    Standard input stays open while the coordinator lives. When it closes, the worker kills itself and every process
+    that it started. All files are written atomically, so it can end at any time.
+    """
+    messages = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what a job prints goes to its log
+    request = json.loads(sys.stdin.buffer.readline())
+    threading.Thread(target=_exit_with, args=(sys.stdin.buffer,), daemon=True).start()
+    if request["nice"]:
+        os.nice(request["nice"])
+    code = 0
+    try:
+        _make_run(Study(Path(request["folder"])), RunSpec(**request["task"]), messages)
+    except BaseException as error:  # a job may also exit
+        traceback.print_exc()
+        reason = f"{type(error).__name__}: {one_line(error)}"
+        try:
+            _send(messages, {"reason": reason, "full_disk": is_full_disk(error)})
+        except BrokenPipeError:  # the coordinator has ended
+            _exit_group()
+        code = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)  # without waiting for the thread that watches standard input
 
 
 @dataclass(frozen=True)
@@ -260,22 +333,15 @@ def open_cluster(cluster: str | None = None, options: dict[str, Any] | None = No
         ValueError: The cluster is unknown, or this machine was given options.
         ImportError: A package is missing.
         ConnectionError: There is no Ray at that address.
-
-    Example:
-        >>> from flexicase.experiments import open_cluster
-        >>> with open_cluster("cloud") as factory:
-        ...     pass
-        Traceback (most recent call last):
-        ...
-        ValueError: cluster must be ray, ray://HOST:PORT or slurm, got 'cloud'
     """
     engine, _, address = (cluster or "").partition("://")
     if engine not in ("", "ray", "slurm") or (address and engine != "ray"):
         raise ValueError(f"cluster must be ray, ray://HOST:PORT or slurm, got {cluster!r}")
     if engine == "ray":
+        from flexicase._ray import RaySession
         from flexicase.experiments._ray import RayExecutor
 
-        with RaySession("runs on Ray need", address or None) as session:
+        with closing(RaySession("runs on Ray need", address or None)) as session:
             yield ExecutorFactory(session.workers(), lambda study, nice: RayExecutor(study, nice, options))
     elif engine == "slurm":
         from flexicase.experiments._slurm import SlurmExecutor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -37,9 +37,6 @@ class GpSettings(BaseModel):
         steps: Largest number of steps of one execution.
         simplification_steps: Attempts to make the program of a solution smaller.
         instruction_set: The set of instructions that genes are drawn from.
-
-    >>> GpSettings(population=500).model_dump(exclude_none=True)
-    {'population': 500}
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -76,17 +73,7 @@ class GpSettings(BaseModel):
 
 
 class GpJob:
-    """Genetic programming on one problem with one selection method, in one thread.
-
-    Rows are generations.
-
-    Example:
-        >>> from flexicase.experiments.gp_job import GpJob
-        >>> GpJob().check("mirror-image", "lexicas")
-        Traceback (most recent call last):
-        ...
-        ValueError: unknown method 'lexicas'; did you mean 'lexicase'?
-    """
+    """Genetic programming on one problem with one selection method, in one thread. Rows are generations."""
 
     settings: type[BaseModel] = GpSettings
 
@@ -95,30 +82,20 @@ class GpJob:
         resolve_method(method)
 
     def run(self, task: RunSpec, save: Path, report: Callable[[Progress], None]) -> JobResult:
-        """Evolve from the checkpoint in ``save``; start over if it cannot be read."""
         return run_with_checkpoint(lambda folder: self._evolve(task, folder, report), save / "evolution")
 
     def _evolve(self, task: RunSpec, save: Path, report: Callable[[Progress], None]) -> JobResult:
         from flexicase.gp import GenerationRecord, evolve
         from flexicase.gp.evolve import evolve_settings
 
-        settings = evolve_settings(task.problem, task.method, seed=task.seed, **task.settings)
+        arguments: dict[str, Any] = {"problem": task.problem, "method": task.method, "seed": task.seed, **task.settings}
+        settings = evolve_settings(**arguments)
 
         def tell(record: GenerationRecord) -> None:
             last = record.generation + settings.generations_left(record)
             report(Progress(record.generation, last, f"best error {record.best_error:g}"))
 
-        run = evolve(
-            task.problem,
-            task.method,
-            seed=task.seed,
-            threads=1,
-            callback=tell,
-            save=save,
-            save_every=SAVE_SECONDS,
-            resume=True,
-            **task.settings,
-        )
+        run = evolve(**arguments, threads=1, callback=tell, save=save, save_every=SAVE_SECONDS, resume=True)
         return JobResult(GenerationRecord.to_columns(run.records), summary_of(run))
 
 

@@ -1,26 +1,22 @@
-"""The ledger: one SQLite file with the state of every run of a study."""
+"""The ledger: one SQLite file with the state of every run. Commits are durable, damage is detected and reported."""
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
+import os
+import shutil
 import sqlite3
+import tempfile
 import time
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from flexicase._provenance import Provenance
-from flexicase.experiments._database import (
-    DamagedLedgerError,
-    close_on_error,
-    connect,
-    report_damage,
-    seal,
-    transaction,
-)
 from flexicase.experiments.jobs import Progress, RunSpec, Scalar
 from flexicase.experiments.spec import StudySpec, diff_specs, plan
 
@@ -30,6 +26,9 @@ ROWS = "rows"  # folder of the rows, beside the ledger
 FORMAT = 4
 RUN_FIELDS = ("id", "kind", "problem", "method", "variant", "seed")
 TIME_FIELDS = ("attempts", "started", "finished", "seconds", "processor_seconds")
+MAX_COPIES = 20
+#: Operational errors that SQLite raises for a damaged file; all others have a cause outside the file.
+DAMAGE_MESSAGES = ("no such ", "unsupported file format", "malformed ", "near ")
 
 SCHEMA = """
 CREATE TABLE study (
@@ -53,6 +52,16 @@ CREATE TABLE runs (
 """
 
 
+class DamagedLedgerError(ValueError):
+    """The ledger is damaged; the message names the file and says how to continue."""
+
+    def __init__(self, path: Path, reason: object) -> None:
+        super().__init__(
+            f"{path} is damaged ({reason}); to continue, move the folder {path.parent} away, import the study's last "
+            "export and run the study again"
+        )
+
+
 class ChangedSpecError(ValueError):
     """A different study of this name exists; the message lists the differences."""
 
@@ -73,10 +82,7 @@ class LedgerEntry:
     Attributes:
         attempts: Attempts that finished or failed; interrupted ones are not counted.
         started: Start of the last attempt, in seconds since 1970.
-        heartbeat: Time of the last message from the run.
         seconds: Elapsed time over all attempts.
-        provenance: What made the last attempt.
-        failure: Why the last attempt failed.
         processor_seconds: Processor time over all attempts; None if it was not recorded.
     """
 
@@ -98,8 +104,8 @@ class LedgerEntry:
         return self.seconds + (now - self.started if now and self.started else 0.0)
 
 
-class Ledger:
-    r"""A study's ledger. Any process may read it; only the holder of the study's lock may write.
+class Ledger(AbstractContextManager["Ledger"]):
+    r"""A study's ledger, with its TOML ``text``. Any process may read it; only the holder of its lock may write.
 
     Raises:
         FileNotFoundError: There is none; `Ledger.create` makes one.
@@ -121,14 +127,14 @@ class Ledger:
             raise FileNotFoundError(errno.ENOENT, "No such ledger", str(path))
         self.path = path
         self._connection = connect(path, read_only=read_only)
-        with close_on_error(self), report_damage(path):
+        with _close_on_error(self), _report_damage(path):
             self._check()
 
     @classmethod
     def create(cls, path: Path, spec: StudySpec) -> Ledger:
         """Make a ledger in which every run of the study is planned, all or nothing."""
         tasks = plan(spec)
-        with closing(connect(path)) as connection, transaction(connection):
+        with closing(connect(path)) as connection, _transaction(connection):
             for statement in SCHEMA.split(";\n"):
                 connection.execute(statement)
             study = (FORMAT, spec.name, json.dumps(spec.content()), spec.text)
@@ -145,50 +151,34 @@ class Ledger:
 
     @classmethod
     def open_or_create(cls, path: Path, spec: StudySpec) -> Ledger:
-        """Open the study's ledger, or make it.
-
-        Raises:
-            ChangedSpecError: It belongs to another study.
-            DamagedLedgerError: It is damaged, or it is missing although there are rows of finished runs.
-        """
+        """Open the study's ledger, or make it unless there are rows of finished runs; refuse that of another study."""
         try:
             ledger = cls(path)
         except FileNotFoundError:
             rows = path.parent / ROWS
-            if next(rows.glob("*.parquet"), None) is not None:
+            if any(rows.glob("*.parquet")):
                 reason = f"missing or empty, although {rows} has rows of finished runs"
                 raise DamagedLedgerError(path, reason) from None
             return cls.create(path, spec)
-        with close_on_error(ledger):
+        with _close_on_error(ledger):
             ledger.check_same(spec)
         return ledger
 
     def close(self) -> None:
         self._connection.close()
 
-    def __enter__(self) -> Ledger:
-        return self
-
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    @property
-    def text(self) -> str:
-        """The TOML text of the study."""
-        (text,) = self._connection.execute("SELECT text FROM study").fetchone()
-        return str(text)
-
     def check_same(self, spec: StudySpec) -> None:
         """Raise `ChangedSpecError` if this is the ledger of another study."""
-        (content,) = self._connection.execute("SELECT content FROM study").fetchone()
-        changes = diff_specs(json.loads(content), json.loads(json.dumps(spec.content())))
+        changes = diff_specs(json.loads(self._content), spec.content())
         if changes:
             raise ChangedSpecError(
                 f"study {spec.name!r} was started with different contents: {'; '.join(changes)} "
                 "(give the changed study another name)"
             )
-        planned = [replace(task, settings=json.loads(json.dumps(task.settings))) for task in plan(spec)]
-        if [entry.task for entry in self.entries()] != planned:
+        if [entry.task for entry in self.entries()] != plan(spec):
             raise DamagedLedgerError(self.path, "its runs are not those of the study")
 
     def entries(self, *states: State) -> list[LedgerEntry]:
@@ -218,13 +208,13 @@ class Ledger:
     def start(self, run_id: str, provenance: Provenance) -> None:
         """Record the start of an attempt."""
         now = time.time()
-        with transaction(self._connection):
+        with _transaction(self._connection):
             self._update(run_id, state="running", started=now, heartbeat=now, **asdict(provenance))
 
     def record_heartbeats(self, progress: Mapping[str, Progress]) -> None:
         """Record the progress of running runs, by id."""
         now = time.time()
-        with transaction(self._connection):
+        with _transaction(self._connection):
             for run_id, latest in progress.items():
                 self._update(run_id, heartbeat=now, **latest._asdict())
 
@@ -237,32 +227,38 @@ class Ledger:
         processor_seconds: float | None = None,
     ) -> None:
         """Record a finished run; it is on disk when this returns."""
-        now = time.time()
-        with transaction(self._connection):
-            entry = self.entry(run_id)
-            self._finish(
-                replace(
-                    entry,
-                    attempts=entry.attempts + 1,
-                    finished=now,
-                    seconds=entry.seconds_until(now),
-                    processor_seconds=processor_seconds,
-                    progress=progress,
-                    provenance=provenance,
-                    result=result,
-                )
+        entry, now = self.entry(run_id), time.time()
+        self.import_run(
+            replace(
+                entry,
+                attempts=entry.attempts + 1,
+                finished=now,
+                seconds=entry.seconds_until(now),
+                processor_seconds=processor_seconds,
+                progress=progress,
+                provenance=provenance,
+                result=result,
             )
+        )
 
     def import_run(self, entry: LedgerEntry) -> None:
-        """Record a run that was finished in another ledger."""
+        """Record a finished run, which may be of another ledger."""
         if entry.result is None:
             raise ValueError(f"run {entry.task.id} has no result to import")
-        with transaction(self._connection):
-            self._finish(entry)
+        with _transaction(self._connection):
+            self._update(
+                entry.task.id,
+                state="done",
+                failure=None,
+                **{name: getattr(entry, name) for name in TIME_FIELDS},
+                **entry.progress._replace(note="")._asdict(),
+                **asdict(entry.provenance or Provenance("", "", "")),
+                **{**asdict(entry.result), "summary": json.dumps(entry.result.summary)},
+            )
 
     def fail(self, run_id: str, failure: str, limit: int) -> State:
         """Record a failed attempt; after ``limit`` of them the run is quarantined. Returns the new state."""
-        with transaction(self._connection):
+        with _transaction(self._connection):
             entry = self.entry(run_id)
             attempts = entry.attempts + 1
             state: State = "quarantined" if attempts >= limit else "failed"
@@ -272,7 +268,7 @@ class Ledger:
 
     def requeue(self, *states: State) -> int:
         """Plan the runs in certain states again, without counting an attempt. Returns their number."""
-        with transaction(self._connection):
+        with _transaction(self._connection):
             found = self.entries(*states)
             for entry in found:
                 seconds = entry.seconds_until(entry.heartbeat) if entry.state == "running" else entry.seconds
@@ -283,30 +279,16 @@ class Ledger:
     def reset_run(self, run_id: str, reason: str) -> None:
         """Plan a finished run again because its rows are lost."""
         lost = dict.fromkeys(("finished", "processor_seconds", "checksum", "digest", "summary"))
-        with transaction(self._connection):
+        with _transaction(self._connection):
             self._update(run_id, state="planned", attempts=0, seconds=0, step=0, failure=reason, **lost)
-
-    def _finish(self, entry: LedgerEntry) -> None:
-        assert entry.result is not None
-        self._update(
-            entry.task.id,
-            state="done",
-            failure=None,
-            **{name: getattr(entry, name) for name in TIME_FIELDS},
-            **entry.progress._replace(note="")._asdict(),
-            **asdict(entry.provenance or Provenance("", "", "")),
-            **{**asdict(entry.result), "summary": json.dumps(entry.result.summary)},
-        )
 
     def _check(self) -> None:
         (found,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
         if found != "ok":
             raise sqlite3.DatabaseError(found)
-        tables = {name for (name,) in self._connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+        (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_schema WHERE type = 'table'").fetchone()
         if not tables:  # its creator was killed before the commit
             raise FileNotFoundError(errno.ENOENT, "No such ledger", str(self.path))
-        if not {"study", "runs"} <= tables:
-            raise DamagedLedgerError(self.path, "a table is missing")
         studies = self._connection.execute("SELECT * FROM study").fetchall()
         if len(studies) != 1:
             raise DamagedLedgerError(self.path, f"expected one study, got {len(studies)}")
@@ -315,6 +297,7 @@ class Ledger:
             raise ValueError(f"{self.path}: expected ledger format {FORMAT}, got {study[0]}: made by another version")
         if seal([*study, *(entry.task.id for entry in self.entries())]) != sealed:
             raise DamagedLedgerError(self.path, "the entry of the study was changed, or runs were removed")
+        self._content, self.text = study[2:]
 
     def _select(self, condition: str, *values: str) -> list[LedgerEntry]:
         entries = []
@@ -346,3 +329,72 @@ def _entry(row: sqlite3.Row) -> LedgerEntry:
 def _seal_run(connection: sqlite3.Connection, run_id: str) -> None:
     *content, _ = connection.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchone()
     connection.execute("UPDATE runs SET seal = ? WHERE id = ?", (seal(content), run_id))
+
+
+def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """Open or make a file whose commits are on disk when they return, and which can be read while it is written."""
+    if read_only and not os.access(path.parent, os.W_OK):
+        connection = _connect_to_copy(path)  # SQLite writes beside the file even to read it
+    else:
+        connection = sqlite3.connect(path, timeout=30.0, isolation_level=None)
+    connection.row_factory = sqlite3.Row
+    connection.text_factory = lambda content: content.decode(errors="surrogateescape")  # no seal fits damaged text
+    with _close_on_error(connection), _report_damage(path):
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA query_only = {int(read_only)}")
+    return connection
+
+
+def _connect_to_copy(path: Path) -> sqlite3.Connection:
+    """Copy a file and its write-ahead log to memory."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / path.name
+        for _ in range(MAX_COPIES):
+            before = _file_versions(path)
+            for source in before:
+                shutil.copyfile(source, copy.with_name(source.name))
+            if _file_versions(path) == before:
+                break
+            time.sleep(0.01)  # a process that may write there has changed it meanwhile
+        memory = sqlite3.connect(":memory:", isolation_level=None)
+        with _close_on_error(memory), closing(sqlite3.connect(copy)) as connection, _report_damage(path):
+            connection.backup(memory)
+    return memory
+
+
+def _file_versions(path: Path) -> dict[Path, tuple[int, int]]:
+    files = [file for file in (path, path.with_name(f"{path.name}-wal")) if file.exists()]
+    return {file: (file.stat().st_size, file.stat().st_mtime_ns) for file in files}
+
+
+def seal(values: Iterable[Any]) -> str:
+    """A checksum of a row's values, because SQLite does not notice a changed byte inside a value."""
+    return hashlib.blake2b(ascii(tuple(values)).encode(), digest_size=8).hexdigest()
+
+
+@contextmanager
+def _close_on_error(resource: Any) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        resource.close()
+        raise
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    with connection:  # commits, or rolls back
+        connection.execute("BEGIN IMMEDIATE")
+        yield
+
+
+@contextmanager
+def _report_damage(path: Path) -> Iterator[None]:
+    """Raise `DamagedLedgerError` for every error of SQLite that only a damaged file explains."""
+    try:
+        yield
+    except (sqlite3.DatabaseError, IndexError, UnicodeDecodeError) as error:  # IndexError: a column was renamed
+        if isinstance(error, sqlite3.OperationalError) and not str(error).startswith(DAMAGE_MESSAGES):
+            raise  # a full disk or a lock
+        raise DamagedLedgerError(path, error) from error

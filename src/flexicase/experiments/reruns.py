@@ -20,7 +20,6 @@ class RerunComparison:
     """A repeated run compared with the stored one.
 
     Attributes:
-        run_id: The run.
         rows: Number of stored rows.
         columns: The columns that were compared: all but times.
         differences: One line for each column or value that is not identical.
@@ -42,14 +41,6 @@ def find_run(studies: Path, run_id: str) -> tuple[Study, LedgerEntry]:
 
     Raises:
         ValueError: There is none, more than one, or one that is not done.
-
-    Example:
-        >>> from pathlib import Path
-        >>> from flexicase.experiments import find_run
-        >>> find_run(Path("no-such-folder"), "0123")
-        Traceback (most recent call last):
-        ...
-        ValueError: there are no studies in no-such-folder; "flexicase import FOLDER" brings in those of an export
     """
     found, unreadable = [], []
     known = studies_in(studies)
@@ -66,7 +57,8 @@ def find_run(studies: Path, run_id: str) -> tuple[Study, LedgerEntry]:
     if len({entry.task.id for _, entry in found}) > 1:
         raise ValueError(f"{len(found)} runs' ids start with {run_id!r} in the studies of {studies}: give more digits")
     study, entry = next((pair for pair in found if pair[1].result is not None), found[0])
-    _check_done(entry)
+    if entry.result is None:
+        raise ValueError(f"run {entry.task.id} is {entry.state}, not done: there is nothing to compare with")
     return study, entry
 
 
@@ -86,7 +78,6 @@ def rerun(
         RuntimeError: The repeated run failed.
         DamagedTableError: The stored rows are damaged.
     """
-    _check_done(entry)
     check_kind(entry.task.kind, allow_code=allow_code)
     stored = study.read_rows(entry)
     with tempfile.TemporaryDirectory() as folder:
@@ -104,11 +95,6 @@ def rerun(
             differences.append(f"summary {key!r}: {before!r:.80} is stored, {after!r:.80} found")
     columns = [name for name in stored if not is_timing(name)]
     return RerunComparison(entry.task.id, n_rows(stored), columns, differences)
-
-
-def _check_done(entry: LedgerEntry) -> None:
-    if entry.result is None:
-        raise ValueError(f"run {entry.task.id} is {entry.state}, not done: there is nothing to compare with")
 
 
 def _same(one: Scalar, other: Scalar) -> bool:

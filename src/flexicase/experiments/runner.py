@@ -18,10 +18,9 @@ from typing import Literal, TypeAlias
 from flexicase._checks import check_count, check_seconds
 from flexicase._files import describe, is_full_disk, remove_partial_files
 from flexicase._provenance import Provenance, version
-from flexicase.experiments._outcomes import Layout
 from flexicase.experiments._tables import DamagedTableError, read_rows, verify_rows
 from flexicase.experiments.executors import Executor, Failed, Finished, LocalExecutor, Progressed
-from flexicase.experiments.jobs import Progress
+from flexicase.experiments.jobs import Layout, Progress
 from flexicase.experiments.ledger import Ledger
 from flexicase.experiments.spec import MAX_RUNS, StudySpec
 from flexicase.experiments.study import Study
@@ -134,27 +133,9 @@ def run_study(
         with study.lock() as lock, Ledger.open_or_create(study.ledger, spec) as ledger:
             if lock.previous is not None:
                 monitor.on_message(f"continuing after {describe(lock.previous)}, which was killed")
-            _recover(study, ledger, options, monitor)
-            return Coordinator(study, ledger, executor(study, options.nice), options, monitor).run()
-
-
-def _recover(study: Study, ledger: Ledger, options: StudyOptions, monitor: Monitor) -> None:
-    """Make ledger and folder agree after the last coordinator ended."""
-    ledger.requeue("running", *(("quarantined",) if options.retry_quarantined else ()))
-    remove_partial_files(study.folder / "rows")
-    versions = set()
-    for entry in ledger.entries("done"):
-        assert entry.result is not None
-        try:
-            verify_rows(study.rows(entry.task.id), entry.result.checksum)
-        except DamagedTableError as error:
-            ledger.reset_run(entry.task.id, str(error))
-            monitor.on_message(f"{error}; run {entry.task.id} will be repeated")
-        else:
-            _remove_temporary(study, entry.task.id)
-            versions |= {entry.provenance.version} if entry.provenance is not None else set()
-    if others := versions - {version()}:
-        monitor.on_message(f"some finished runs were made by version {', '.join(sorted(others))}; this is {version()}")
+            coordinator = Coordinator(study, ledger, executor(study, options.nice), options, monitor)
+            coordinator.recover()
+            return coordinator.run()
 
 
 @dataclass
@@ -170,16 +151,29 @@ class Coordinator:
     stopping: bool = False
     progress: dict[str, Progress] = field(default_factory=dict)
     last_heartbeat: dict[str, float] = field(default_factory=dict)
-    versions: set[str] = field(init=False)
+    new_versions: set[str] = field(default_factory=set)
     layout: Layout = field(default_factory=Layout)
 
-    def __post_init__(self) -> None:
-        self.versions = {self.provenance.version}
+    def recover(self) -> None:
+        """Make ledger and folder agree after the last coordinator ended."""
+        self.ledger.requeue("running", *(("quarantined",) if self.options.retry_quarantined else ()))
+        remove_partial_files(self.study.folder / "rows")
+        versions = set()
         for entry in self.ledger.entries("done"):
             assert entry.result is not None
-            if self.layout.columns is None:
+            try:
+                verify_rows(self.study.rows(entry.task.id), entry.result.checksum)
+            except DamagedTableError as error:
+                self.ledger.reset_run(entry.task.id, str(error))
+                self.monitor.on_message(f"{error}; run {entry.task.id} will be repeated")
+                continue
+            self._remove_temporary(entry.task.id)
+            versions |= {entry.provenance.version} if entry.provenance is not None else set()
+            if not self.layout.columns:
                 rows = self.study.read_rows(entry)
             self.layout.add(rows, entry.result.summary)
+        if others := ", ".join(sorted(versions - {version()})):
+            self.monitor.on_message(f"some finished runs were made by version {others}; this is {version()}")
 
     def run(self) -> Ending:
         """Run until every run is done or quarantined, or a signal arrives."""
@@ -257,11 +251,16 @@ class Coordinator:
             return
         made_by = Provenance(event.version, event.machine, self.provenance.command)
         self.ledger.finish(event.run_id, event.result, progress, made_by, event.processor_seconds)
-        if event.version not in self.versions:
-            self.versions.add(event.version)
-            was = self.provenance.version
+        was = self.provenance.version
+        if event.version not in (was, *self.new_versions):
+            self.new_versions.add(event.version)
             self.monitor.on_message(f"runs are now made by version {event.version}; the study was started by {was}")
-        _remove_temporary(self.study, event.run_id)
+        self._remove_temporary(event.run_id)
+
+    def _remove_temporary(self, run_id: str) -> None:
+        """Remove the checkpoints and the log of a finished run."""
+        shutil.rmtree(self.study.save(run_id), ignore_errors=True)
+        self.study.log(run_id).unlink(missing_ok=True)
 
     def _kill_hung(self) -> None:
         timeout = self.options.hang_timeout
@@ -286,12 +285,6 @@ class Coordinator:
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
-
-
-def _remove_temporary(study: Study, run_id: str) -> None:
-    """Remove the checkpoints and the log of a finished run."""
-    shutil.rmtree(study.save(run_id), ignore_errors=True)
-    study.log(run_id).unlink(missing_ok=True)
 
 
 @contextmanager

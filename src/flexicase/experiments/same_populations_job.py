@@ -33,9 +33,6 @@ class SamePopulationsSettings(BaseModel):
         population: Individuals; what the problem says if left out.
         generations: The last generation; what the problem says if left out.
         instruction_set: The set of instructions that genes are drawn from.
-
-    >>> SamePopulationsSettings(compared=["ranked-num-nonzeros"]).every
-    5
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -54,7 +51,7 @@ class SamePopulationsSettings(BaseModel):
         return names
 
 
-@dataclass(frozen=True)
+@dataclass
 class ComparingMethod:
     """Selects as ``method`` does, and lets other methods select from the same errors, with the same random bits.
 
@@ -65,11 +62,11 @@ class ComparingMethod:
     compared: dict[str, Method]
     every: int
     rows: list[list[int]] = field(default_factory=list, repr=False)
-    _prepared: list[int] = field(default_factory=lambda: [0], repr=False)
+    _generation: int = field(default=0, repr=False)
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> Kernel:
-        kernel, generation = self.method.prepare(matrix, key, backend), self._prepared[0]
-        self._prepared[0] += 1
+        kernel, generation = self.method.prepare(matrix, key, backend), self._generation
+        self._generation += 1
         return kernel if generation % self.every else _ComparingKernel(kernel, self, generation, matrix, backend)
 
     def describe(self) -> str:
@@ -97,10 +94,6 @@ class SamePopulationsJob:
     """Genetic programming on one problem, with other methods selecting from the same errors, in one thread.
 
     Rows are comparisons. An interrupted run starts again from generation 0.
-
-    Example:
-        >>> from flexicase.experiments.same_populations_job import SamePopulationsJob
-        >>> SamePopulationsJob().check("mirror-image", "lexicase")
     """
 
     settings: type[BaseModel] = SamePopulationsSettings

@@ -191,9 +191,7 @@ def parse_spec(text: str, name: str = "study", *, allow_code: bool = False) -> S
                 job.check(problem, method)
             except (ValueError, TypeError) as error:
                 raise SpecError(f"{name}: {error}") from error
-    complete = spec.model_copy(update={"settings": settings, "variants": variants})
-    complete._text = text
-    return complete
+    return spec.model_copy(update={"settings": settings, "variants": variants})
 
 
 def read_spec(text: str, name: str = "study") -> StudySpec:
@@ -217,8 +215,8 @@ def read_spec(text: str, name: str = "study") -> StudySpec:
 
 def _checked_settings(model: type[BaseModel], given: Mapping[str, Any], where: str) -> dict[str, Any]:
     try:
-        settings = model.model_validate(given, strict=True).model_dump(exclude_none=True)
-        json.dumps(settings, allow_nan=False)  # ids and the ledger need JSON
+        complete = model.model_validate(given, strict=True).model_dump(exclude_none=True)
+        settings: dict[str, Any] = json.loads(json.dumps(complete, allow_nan=False))  # as the ledger returns them
     except ValidationError as error:
         raise SpecError(f"{where}: {'; '.join(_messages(error, model))}") from error
     except (ValueError, TypeError, RecursionError) as error:
