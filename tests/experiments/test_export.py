@@ -13,7 +13,7 @@ from flexicase._files import LockedError
 from flexicase.experiments import Study, StudyOptions, export_study, import_study, parse_spec, read_results, run_study
 from flexicase.experiments._tables import FORMATS, write_tables
 from flexicase.experiments.ledger import ChangedSpecError, Ledger
-from flexicase.experiments.results import _stack
+from flexicase.experiments.export import _stack
 
 from ._helpers import KIND, TROUBLE, results, study_text
 
@@ -167,7 +167,7 @@ def test_an_export_beside_the_study_file_itself_and_over_a_damaged_one_is_writte
 KILLED_EXPORTS = """
 import os, sys
 from pathlib import Path
-import flexicase.experiments.results
+import flexicase.experiments.export
 
 def export(kills):
     "In a process that ends before it renames a file for the so manyth time."
@@ -178,7 +178,7 @@ def export(kills):
         real(*paths)
     os.replace = replace
     study, folder = (Path(argument) for argument in sys.argv[1:])
-    flexicase.experiments.results.export_study(flexicase.experiments.Study(study), folder / str(kills))
+    flexicase.experiments.export.export_study(flexicase.experiments.Study(study), folder / str(kills))
     os._exit(0)
 
 for kills in range(1, 12):

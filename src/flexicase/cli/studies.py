@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from flexicase.experiments import Progress, Study, StudyOptions, StudySpec
     from flexicase.experiments.executors import ExecutorFactory
     from flexicase.experiments.ledger import LedgerEntry
-    from flexicase.experiments.results import ExportSummary
+    from flexicase.experiments.export import ExportSummary
     from flexicase.experiments.study import StudyStatus
 
 

@@ -103,7 +103,7 @@ def check_block(found: Any, individuals: NDArray[np.int64], cases: NDArray[np.in
             raise ValueError(f"{ANSWER} {refusal(errors[bad], int(individuals[bad[0]]), int(cases[bad[1]]))}")
         return as_doubles(errors, ANSWER)
     except (TypeError, ValueError, MemoryError) as cause:
-        raise EvaluationError(str(cause), individuals, cases) from cause
+        raise EvaluationError(str(cause), individuals, cases) from None
 
 
 def as_doubles(errors: NDArray[Any], name: str) -> NDArray[np.float64]:

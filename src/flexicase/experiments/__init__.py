@@ -7,13 +7,14 @@ from flexicase._lazy import lazy_names
 
 if TYPE_CHECKING:
     from flexicase.experiments.executors import ExecutorFactory, open_cluster
+    from flexicase.experiments.export import export_study, import_study
     from flexicase.experiments.gp_job import GpJob
     from flexicase.experiments.image_job import ImageJob
     from flexicase.experiments.jobs import Job, JobResult, Progress, RunSpec
     from flexicase.experiments.ledger import Ledger
     from flexicase.experiments.presets import preset_path
     from flexicase.experiments.reruns import find_run, rerun
-    from flexicase.experiments.results import export_study, import_study, read_results
+    from flexicase.experiments.results import read_results
     from flexicase.experiments.runner import Monitor, StudyOptions, run_study
     from flexicase.experiments.same_populations_job import SamePopulationsJob
     from flexicase.experiments.spec import SpecError, StudySpec, load_spec, parse_spec
@@ -50,13 +51,14 @@ __all__ = [
 
 _MODULES = {
     "executors": "ExecutorFactory open_cluster",
+    "export": "export_study import_study",
     "gp_job": "GpJob",
     "image_job": "ImageJob",
     "jobs": "Job JobResult Progress RunSpec",
     "ledger": "Ledger",
     "presets": "preset_path",
     "reruns": "find_run rerun",
-    "results": "export_study import_study read_results",
+    "results": "read_results",
     "runner": "Monitor StudyOptions run_study",
     "same_populations_job": "SamePopulationsJob",
     "spec": "SpecError StudySpec load_spec parse_spec",

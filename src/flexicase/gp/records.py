@@ -93,6 +93,7 @@ class EvolutionResult:
         method: Name of the selection method.
         seed: The seed, with which the run can be repeated.
         settings: All settings, as plain values.
+        records: One `GenerationRecord` per generation.
         best: Program of the best individual of the last generation; call it with inputs to get its answer.
         genome: Its genome.
         simplified: The simplified program; None if the run did not solve the training cases.
