@@ -19,7 +19,7 @@ from flexicase.selection.lexicase import Lexicase, NativeKernel
 from flexicase.selection.matrix import ErrorMatrix, NanPolicy
 from flexicase.selection.methods import resolve_method
 from flexicase.selection.protocol import Method, resolve_backend
-from flexicase.selection.sampling import DownSample, sample_size
+from flexicase.selection.sampling import DownSample, Partition, sample_size
 from flexicase.selection.select import MAX_EVENTS
 
 INSTEAD = "use estimate_probabilities, which draws events"
@@ -223,7 +223,7 @@ def _mean_over_samples(method: Lexicase, matrix: ErrorMatrix, budget: _Budget) -
     total = np.zeros(matrix.n_individuals)
     for subset in itertools.combinations(range(matrix.n_cases), size):
         cases = np.array(subset, dtype=np.int64)
-        total += budget.solve(*method.resolve(matrix.submatrix(None, cases), cases))
+        total += budget.solve(*method.resolve(matrix, Partition(None, cases)))
     return total / subsets
 
 

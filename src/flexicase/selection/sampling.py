@@ -20,8 +20,12 @@ from flexicase.selection.protocol import Backend, Kernel, Selection, Taken
 class Partition:
     """A part of an error matrix: its rows and its columns, each in ascending order; None for all."""
 
-    individuals: NDArray[np.int64] | None
-    cases: NDArray[np.int64] | None
+    individuals: NDArray[np.int64] | None = None
+    cases: NDArray[np.int64] | None = None
+
+    def of_cases(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The values of its cases, from one value per case of the whole matrix."""
+        return values if self.cases is None else values[self.cases]
 
 
 class Sample(Protocol):
