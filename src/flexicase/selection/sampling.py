@@ -232,13 +232,11 @@ class InformedDownSample:
         """One part: every individual, some cases."""
         stream = Stream.of(key, 0, Lane.SAMPLE)
         asked = self.informants(matrix.n_individuals, stream)
-        solved = np.empty((len(asked), matrix.n_cases), dtype=np.bool_)
-        if self.solved_by == "zero":
-            for block in row_blocks(*solved.shape):
-                solved[block] = matrix.above_solved.values[asked[block]] == 0
+        if self.solved_by in ("elite", "median"):  # compared with others, not with what counts as solved
+            solved = self.solved(matrix.values[asked])
         else:
-            compared = self.solved_by in ("elite", "median")  # with others, not with what counts as solved
-            solved[:] = self.solved((matrix if compared else matrix.above_solved).values[asked])
+            errors, blocks = matrix.above_solved.values, row_blocks(len(asked), matrix.n_cases)
+            solved = np.concatenate([self.solved(errors[asked[block]]) for block in blocks])
         return [Partition(None, np.sort(self.choose(solved, stream, backend)))]
 
     def informants(self, n_individuals: int, stream: Stream) -> NDArray[np.int64]:
@@ -251,13 +249,11 @@ class InformedDownSample:
         Args:
             errors: (n_informants, n_cases) their errors.
         """
-        if not len(errors) or not isinstance(self.solved_by, str):
+        if not isinstance(self.solved_by, str):
             return np.asarray(errors <= self.solved_by)
-        if self.solved_by == "zero":
-            return np.asarray(errors == 0)
-        return np.asarray(
-            errors == errors.min(axis=0) if self.solved_by == "elite" else errors < np.median(errors, axis=0)
-        )
+        if self.solved_by == "median":
+            return np.asarray(errors < np.median(errors, axis=0))
+        return np.asarray(errors == (0 if self.solved_by == "zero" else errors.min(axis=0)))
 
     def choose(self, solved: NDArray[np.bool_], stream: Stream, backend: Backend = "native") -> NDArray[np.int64]:
         """Choose cases by what individuals solve, in the order chosen."""
