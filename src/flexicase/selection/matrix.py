@@ -253,11 +253,8 @@ def _as_numeric(errors: Any) -> NDArray[Any]:
     if dtype.kind == "f" and dtype.itemsize not in (4, 8):
         return values.astype(np.float32) if dtype.itemsize == 2 else _as_float64(values)
     flags = values.flags
-    if dtype.isnative and flags.aligned and (flags.c_contiguous or flags.f_contiguous):
-        return values
-    if not dtype.isnative or not flags.aligned or any(stride % dtype.itemsize for stride in values.strides):
-        return values.astype(dtype.newbyteorder("="))
-    return values
+    even = flags.c_contiguous or flags.f_contiguous or not any(stride % dtype.itemsize for stride in values.strides)
+    return values if dtype.isnative and flags.aligned and even else values.astype(dtype.newbyteorder("="))
 
 
 def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
