@@ -179,9 +179,7 @@ class ErrorMatrix:
         if np.isnan(self.solved).any():
             raise ValueError(SOLVED_NEEDED)
         self.check_float64("solved")
-        errors = self.values.astype(np.float64)
-        with np.errstate(invalid="ignore", over="ignore"):
-            errors = np.where(errors <= self.solved, 0.0, errors - self.solved)
+        errors = distance_above(self.solved, self.values.astype(np.float64))
         return ErrorMatrix(errors, _native.Matrix(errors))
 
     @cached_property
@@ -237,6 +235,12 @@ def _lower_is_better(
         raise ValueError(f"errors must not have integers beyond 2**53 if solved is given, got {largest}")
     unsigned = values.view(f"u{values.dtype.itemsize}")  # where the difference of any two values fits
     return np.array(largest, values.dtype).view(unsigned.dtype) - unsigned, largest - limit
+
+
+def distance_above(limit: NDArray[np.float64], errors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far errors are above what counts as solved, 0 if they are not."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.where(errors <= limit, 0.0, errors - limit)
 
 
 def check_solved(solved: Any, n_cases: int) -> NDArray[np.float64]:
