@@ -81,8 +81,8 @@ def advise(
         default_weight: As for `FastLexicase`.
         errors: (n_individuals, n_cases) errors of a typical generation; by default a
             `flexicase.data.SyntheticPopulation` of pass/fail cases and many copies.
-        maximize: Whether ``errors`` are scores.
-        solved: What counts as solved, as for `flexicase.select`.
+        maximize: As for `flexicase.select`.
+        solved: As for `flexicase.select`.
         known: Share, 0 to 1, of the pairs that are known already, spread evenly over the matrix.
         same_as: Whether ``same_as`` names the copies in each call of `FastLexicase.select`.
         seed: Seed of the simulation.

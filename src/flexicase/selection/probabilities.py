@@ -99,14 +99,8 @@ def probabilities(
     Follows all courses of an event at once, as a flow of probability through sets of survivors. Elites are ignored.
     With a `DownSample`, the mean over all samples.
 
-    Args:
-        errors: (n_individuals, n_cases) numbers, lower is better.
-        method: A method's name (`flexicase.methods` lists them) or object.
-        nan: ``"raise"`` refuses NaN, ``"worst"`` counts it as the worst error.
-        maximize: Whether ``errors`` are scores, of which higher is better.
-        solved: What counts as solved, as for `flexicase.select`.
-        max_states: Give up beyond this many states (sets of survivors; with some methods also cases used); by default
-            as many as take a few seconds and less than a gigabyte.
+    Gives up beyond ``max_states`` states (sets of survivors; with some methods also cases used), by default as many as
+    take a few seconds and less than a gigabyte. The other arguments are those of `flexicase.select`.
 
     Raises:
         TooManyStatesError: There are more than ``max_states``; use `estimate_probabilities`.

@@ -109,7 +109,6 @@ class DownSample:
         check_choice(self.per, "per", ("generation", "event"))
 
     def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Partition]:
-        """One part: every individual, some cases."""
         k = sample_size(self.size, matrix.n_cases)
         return [Partition(None, np.sort(random_permutation(matrix.n_cases, Stream.of(key, 0, Lane.SAMPLE))[:k]))]
 
@@ -118,13 +117,12 @@ class DownSample:
 class Cohorts:
     """Cohort lexicase selection (Hernandez, Lalejini, Dolson and Ofria, GECCO 2019 Companion).
 
-    Individuals and cases are each split at random into ``n_cohorts`` cohorts of nearly equal size,
-    once per selector or generation. Cohort k of the individuals uses cohort k of the cases only, and
-    event number e selects from cohort e modulo ``n_cohorts``.
+    Individuals and cases are each split at random into ``n_cohorts`` cohorts of nearly equal size, once per selector or
+    generation. Cohort k of the individuals uses cohort k of the cases only, and event e selects from cohort e modulo
+    ``n_cohorts``.
 
     Attributes:
-        n_cohorts: Number of cohorts, reduced to the number of individuals or of cases if there are fewer
-            (but at least one).
+        n_cohorts: Number of cohorts, reduced to the number of individuals or of cases (but at least one) if smaller.
 
     Example:
         >>> import flexicase as fx
@@ -139,7 +137,6 @@ class Cohorts:
         object.__setattr__(self, "n_cohorts", check_count(self.n_cohorts, "n_cohorts", 1))
 
     def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Partition]:
-        """One part per cohort."""
         return [Partition(*cohort) for cohort in self.split(matrix.n_individuals, matrix.n_cases, key)]
 
     def split(self, n_individuals: int, n_cases: int, key: Key) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
@@ -185,17 +182,15 @@ SolvedBy: TypeAlias = Literal["zero", "elite", "median"] | float
 class InformedDownSample:
     """Informed down-sampling (Boldi et al., "Informed Down-Sampled Lexicase Selection", ECJ 2024).
 
-    Some individuals are drawn at random. The distance of two cases is the number of them that
-    solve exactly one of the two. The sample starts with a random case and grows by
-    farthest-first traversal: always the case whose nearest neighbour in the sample is farthest,
-    ties decided at random. Cases that all individuals treat alike have distance 0, so where no
-    error is ever 0, ``solved_by="zero"`` is random down-sampling.
+    Some individuals are drawn at random. The distance of two cases is the number of them that solve exactly one of the
+    two. The sample starts with a random case and grows by farthest-first traversal: always the case whose nearest
+    neighbour in the sample is farthest, ties decided at random. Cases that all individuals treat alike have distance 0,
+    so where no error is ever 0, ``solved_by="zero"`` is random down-sampling.
 
     Attributes:
-        size: A fraction of the cases (0 < size ≤ 1, a float), or how many (an integer); by default 0.1, or 1.0 with
-            ``radius``.
-        parent_rate: Individuals whose results give the distances: a fraction of all (a float), or how
-            many. The paper's rate ρ; 1.0 is full information.
+        size: As for `DownSample`; by default 0.1, or 1.0 with ``radius``.
+        parent_rate: Individuals whose results give the distances: a fraction of all (a float), or how many. The paper's
+            rate ρ; 1.0 is full information.
         every: Generations between two updates of the distances in `flexicase.gp.evolve`: the paper's k.
         solved_by: A case is solved by an error of 0 (``"zero"``), by an error up to a number, by the smallest error of
             these individuals on the case (``"elite"``), or by one below their median (``"median"``).
@@ -229,7 +224,6 @@ class InformedDownSample:
             object.__setattr__(self, "radius", check_count(self.radius, "radius"))
 
     def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Partition]:
-        """One part: every individual, some cases."""
         stream = Stream.of(key, 0, Lane.SAMPLE)
         asked = self.informants(matrix.n_individuals, stream)
         if self.solved_by in ("elite", "median"):  # compared with others, not with what counts as solved
@@ -244,11 +238,7 @@ class InformedDownSample:
         return random_permutation(n_individuals, stream)[: sample_size(self.parent_rate, n_individuals)]
 
     def solved(self, errors: NDArray[Any]) -> NDArray[np.bool_]:
-        """Whether each of these individuals solves each case.
-
-        Args:
-            errors: (n_informants, n_cases) their errors.
-        """
+        """Whether each of the informants solves each case, from their (n_informants, n_cases) errors."""
         if not isinstance(self.solved_by, str):
             return np.asarray(errors <= self.solved_by)
         if self.solved_by == "median":
@@ -266,13 +256,9 @@ class InformedDownSample:
 
 
 def farthest_first(solved: NDArray[np.bool_], size: int, stream: Stream, radius: int = -1) -> NDArray[np.int64]:
-    """Choose cases by farthest-first traversal, in the Hamming distance of their columns.
+    """Choose up to ``size`` cases by farthest-first traversal, in the Hamming distance of the columns of ``solved``.
 
-    Args:
-        solved: (n_parents, n_cases) whether each solves each case.
-        size: How many cases to choose, at most.
-        stream: Decides ties; the first case is a tie among all.
-        radius: Stop when no case is farther than this from those chosen, which are returned in the order chosen.
+    Stops when no case is farther than ``radius`` from those chosen. The first case is a tie among all.
     """
     chosen = np.empty(size, dtype=np.int64)
     nearest = np.full(solved.shape[1], len(solved))

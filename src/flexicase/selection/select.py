@@ -19,17 +19,13 @@ MAX_EVENTS = 2**40
 
 
 class Selector:
-    """Selection from one error matrix: prepared once, drawn from as often as needed.
+    """Selection from one error matrix: prepared once, drawn from as often as needed. Arguments are as for `select`.
 
     ``draw(3)`` and then ``draw(2)`` give the same five parents as ``draw(5)``. A draw that fails or is interrupted uses
     up no events, unless another one has started meanwhile. Threads may share a selector: each draw gets its own events.
 
     The selector may read ``errors`` at every draw. If the array changes, parents are still valid indices, but their
     distribution and the counts are undefined; make a new selector for new errors.
-
-    Args:
-        errors: (n_individuals, n_cases) numbers, or one number per individual; lower is better.
-        method: A method's name or object; this and all other arguments are as for `select`.
 
     Example:
         >>> import flexicase as fx

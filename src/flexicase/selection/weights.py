@@ -84,7 +84,6 @@ def resolve_weights(bias: Bias, statistics: CaseStatistics) -> Weights:
     """
     n_cases = len(statistics.zeros)
     if isinstance(bias, str):
-        check_bias(bias)
         values, name = BIASES[bias.replace("-", "_")](statistics), bias_name(bias)
         return check_weights(values, n_cases, f"{name} of the errors above what is solved")
     if callable(bias):
