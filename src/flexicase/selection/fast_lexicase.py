@@ -59,7 +59,9 @@ def run_event(
     while batch.cache.n_distinct(pool) > 1:
         found = blocks.next_case(pool)  # evaluate the candidates on the next case
         if found is None:
-            ended = reason_to_stop(blocks, cases_used == len(weights.values))
+            ended = Ended.CASES_EXHAUSTED if cases_used == len(weights.values) else Ended.TRUNCATED
+            if blocks.is_over_budget:
+                ended = Ended.OUT_OF_BUDGET
             break
         case, answers, computed_now = found
         errors = settings.as_errors(answers)
@@ -74,13 +76,6 @@ def run_event(
         pool = pool[survivors(errors, settings.epsilon_for(case, errors))]  # keep the best candidates
     parent = int(pool[Stream.of(batch.key, event, Lane.PICK).bounded(len(pool))])  # one of them at random
     return (parent, evaluations, cases_used, blocks.computed, blocks.computed - pairs_used, len(pool)), ended
-
-
-def reason_to_stop(blocks: Blocks, all_used: bool) -> Ended:
-    """Why an event has no next case."""
-    if blocks.is_over_budget:
-        return Ended.OUT_OF_BUDGET
-    return Ended.CASES_EXHAUSTED if all_used else Ended.TRUNCATED
 
 
 def run_in_python(batch: EventBatch) -> None:

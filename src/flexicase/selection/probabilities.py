@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 import math
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -76,15 +76,6 @@ class ProbabilityEstimate:
     n_draws: int
 
 
-@runtime_checkable
-class HasProbabilities(Protocol):
-    """A method that knows its own selection probabilities."""
-
-    def probabilities(self, matrix: ErrorMatrix) -> NDArray[np.float64]:
-        """(n_individuals,) the exact probability of each to be selected by one event."""
-        ...
-
-
 def probabilities(
     errors: ArrayLike,
     method: str | Method = "lexicase",
@@ -114,7 +105,7 @@ def probabilities(
     chosen = resolve_method(method)
     budget = _Budget(None if max_states is None else check_count(max_states, "max_states", 1))
     matrix = ErrorMatrix.from_array(errors, nan, maximize, solved)
-    if isinstance(chosen, HasProbabilities):
+    if callable(getattr(chosen, "probabilities", None)):
         return _own_probabilities(chosen, matrix)
     if not isinstance(chosen, Lexicase):
         raise TypeError(f"{type(chosen).__name__} has no exact probabilities; {INSTEAD}")
@@ -160,7 +151,8 @@ def estimate_probabilities(
     return ProbabilityEstimate(counts / n_draws, *wilson_interval(counts, n_draws), n_draws)
 
 
-def _own_probabilities(method: HasProbabilities, matrix: ErrorMatrix) -> NDArray[np.float64]:
+def _own_probabilities(method: Any, matrix: ErrorMatrix) -> NDArray[np.float64]:
+    """What a method's ``probabilities(matrix)`` gives, checked."""
     name = f"{type(method).__name__}.probabilities()"
     found = as_number_array(method.probabilities(matrix), name).astype(np.float64)
     if found.shape != (matrix.n_individuals,):
