@@ -18,8 +18,7 @@ from flexicase.selection.methods import resolve_method
 from flexicase.selection.protocol import Ended, Method
 
 MAX_TRACED_EVENTS = 1_000_000
-PoolSizes: TypeAlias = tuple[list[int], list[int]]  # all and distinct
-ELITE_SIZES: PoolSizes = ([1], [1])
+PoolSizes: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]  # all and distinct
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,25 +76,25 @@ def trace(
     n = check_count(n, "n", 0, MAX_TRACED_EVENTS)
     key = key_from_seed(seed)
     matrix = ErrorMatrix.from_array(errors, nan, maximize, solved)
-    sizes: dict[int, PoolSizes] = {}
+    sizes: list[PoolSizes] = [(np.ones(1, np.int64), np.ones(1, np.int64)) for _ in range(n)]  # as of an elite
     kernel = chosen.prepare_with(partial(_RecordingKernel, sizes), matrix, key, "reference")
     indices = kernel.draw(key, range(n), False, 1).indices
-    of_events = [sizes.get(event, ELITE_SIZES) for event in range(n)]
-    pools, distinct = ([np.array(found[i], dtype=np.int64) for found in of_events] for i in (0, 1))
-    return Trace(indices, pools, distinct)
+    return Trace(indices, [pools for pools, _ in sizes], [distinct for _, distinct in sizes])
 
 
 class _RecordingKernel(ReferenceKernel):
     """The reference kernel, which records the pool sizes of every event."""
 
-    def __init__(self, sizes: dict[int, PoolSizes], matrix: ErrorMatrix, method: ResolvedLexicase) -> None:
+    def __init__(self, sizes: list[PoolSizes], matrix: ErrorMatrix, method: ResolvedLexicase) -> None:
         super().__init__(matrix, method)
         self._sizes = sizes
         self._seen = np.zeros(len(self.errors), dtype=bool)
 
     def run_event(self, key: Key, event: int, pool: NDArray[np.int64]) -> tuple[int, int, int, int, Ended]:
-        self._sizes[event] = self._current = ([len(pool)], [self._count_distinct(pool)])
-        return super().run_event(key, event, pool)
+        self._current = all_sizes, distinct = [len(pool)], [self._count_distinct(pool)]
+        outcome = super().run_event(key, event, pool)
+        self._sizes[event] = np.array(all_sizes, np.int64), np.array(distinct, np.int64)
+        return outcome
 
     def filter(self, pool: NDArray[np.int64], batch: list[int]) -> NDArray[np.int64]:
         survivors = super().filter(pool, batch)
