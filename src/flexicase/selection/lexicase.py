@@ -60,8 +60,9 @@ class Lexicase:
     elitism: int = 0
 
     def __post_init__(self) -> None:
+        if not isinstance(self.order, Uniform | Weighted | Ranked):
+            raise TypeError(f"order must be Uniform(), Weighted(bias) or Ranked(bias), got {shown(self.order)}")
         checked = {
-            "order": _check_order(self.order),
             "epsilon": resolve_epsilon(self.epsilon),
             "sampling": check_sampling(self.sampling),
             "batch_size": check_count(self.batch_size, "batch_size", 1),
@@ -175,12 +176,6 @@ def normalize_weights(weights: NDArray[np.float64]) -> NDArray[np.float64] | Non
     if heaviest == 0:
         return None
     return np.where(weights > 0, np.maximum(weights / heaviest, MIN_RELATIVE_WEIGHT), 0.0)
-
-
-def _check_order(order: Any) -> Order:
-    if not isinstance(order, Uniform | Weighted | Ranked):
-        raise TypeError(f"order must be Uniform(), Weighted(bias) or Ranked(bias), got {shown(order)}")
-    return order
 
 
 def _check_max_cases(max_cases: Any) -> int | str | None:

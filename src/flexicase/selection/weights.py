@@ -78,10 +78,7 @@ def check_bias(bias: Bias) -> None:
 
 
 def resolve_weights(bias: Bias, statistics: CaseStatistics) -> Weights:
-    """(n_cases,) finite, non-negative weights from a bias's name, a function, or the weights themselves.
-
-    Explicit weights must not all be 0; a bias may be 0 everywhere.
-    """
+    """(n_cases,) weights from a bias; explicit ones must not all be 0, those of a metric may."""
     n_cases = len(statistics.zeros)
     if isinstance(bias, str):
         values, name = BIASES[bias.replace("-", "_")](statistics), bias_name(bias)
