@@ -283,12 +283,10 @@ def _number(entry: Any) -> int | float | None:
         return int(entry)
     if entry is None or type(entry).__name__ == "NAType":
         return math.nan
-    if isinstance(entry, float | np.floating | Fraction | Decimal):
-        try:
-            return float(entry)
-        except (ValueError, OverflowError):
-            return None
-    return None
+    try:
+        return float(entry) if isinstance(entry, float | np.floating | Fraction | Decimal) else None
+    except (ValueError, OverflowError):
+        return None
 
 
 def is_float(number: int) -> bool:

@@ -9,12 +9,7 @@ from typing import Any
 
 
 def lazy_names(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The ``__getattr__`` and ``__dir__`` of a package.
-
-    Args:
-        package: The name of the package.
-        modules: Modules of the package and the names that each of them defines, separated by spaces.
-    """
+    """The ``__getattr__`` and ``__dir__`` of a package; ``modules`` has the names that each module defines, as text."""
     module_of = {name: f"{package}.{module}" for module, names in modules.items() for name in names.split()}
 
     def import_name(name: str) -> Any:

@@ -165,6 +165,22 @@ def test_down_sampling_is_the_mean_over_all_samples() -> None:
     np.testing.assert_allclose(fx.probabilities(errors, method), np.mean(parts, axis=0), atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"epsilon": [0.1] * 6}, r"epsilon must have one number per case: expected shape \(4,\), got \(6,\)"),
+        ({"epsilon": [0.1] * 2}, r"epsilon must have one number per case: expected shape \(4,\), got \(2,\)"),
+        ({"order": fx.Weighted([1.0] * 6)}, r"bias must have one number per case: expected shape \(4,\), got \(6,\)"),
+        ({"order": fx.Ranked([0.0] * 4)}, "bias must have at least one positive value, but all 4 are 0"),
+    ],
+)
+def test_weights_and_epsilons_of_a_sample_must_fit_the_whole_matrix(options, message):
+    method = fx.Lexicase(sampling=fx.DownSample(2), **options)
+    for call in (fx.probabilities, lambda errors, method: fx.select(errors, 1, method)):
+        with pytest.raises(ValueError, match=message):
+            call(np.zeros((3, 4)), method)
+
+
 def test_too_many_samples_are_refused() -> None:
     with pytest.raises(fx.TooManyStatesError, match="samples of 50 of 100 cases"):
         fx.probabilities(np.zeros((3, 100)), fx.Lexicase(sampling=fx.DownSample(0.5)))

@@ -39,14 +39,9 @@ class ValueSelector:
         solved: ArrayLike | None = None,
         worst: NDArray[np.bool_] | None = None,
     ) -> Selector:
-        """A selector of (n_individuals, n_cases) values.
+        """A selector of (n_individuals, n_cases) values; ``maximize`` is one flag for all cases or one per case.
 
-        Args:
-            values: The fitness values.
-            maximize: Whether higher is better: one flag for all cases or one per case.
-            seed: As for `flexicase.select`.
-            solved: Replaces the value given before.
-            worst: (n_individuals,) which individuals are the worst on every case, whatever their values.
+        ``solved`` replaces the one given before. ``worst`` individuals are so on every case, whatever their values.
         """
         array = as_number_array(values, "fitness values")
         if array.ndim == 1:
@@ -61,11 +56,9 @@ class ValueSelector:
                 raise ValueError(f"fitness values must have one row per individual, {worst.size}, got {len(errors)}")
             errors[worst] = np.inf
         solved = self.solved if solved is None else solved
-        if solved is not None:
-            limit = check_solved(solved, n_cases) * sign
+        limit = None if solved is None else check_solved(solved, n_cases) * sign
+        if limit is not None or (sign > 0).all():
             return Selector(errors, self.method, seed=seed, nan=self.nan, solved=limit)
-        if (sign > 0).all():
-            return Selector(errors, self.method, seed=seed, nan=self.nan)
         return Selector(-errors, self.method, seed=seed, nan=self.nan, maximize=True)
 
     def draw(

@@ -36,16 +36,10 @@ def example_errors() -> NDArray[np.uint16]:
 class SyntheticPopulation:
     """Individuals and cases as in program synthesis: mostly pass or fail, with many near copies.
 
-    Half of the individuals are copies, some originals having many. Six hidden abilities of an original and the demands
-    and difficulty of a case decide how likely it is to pass; on a fifth of the cases the error of a failure is a count.
-    15 % of the individuals differ from their original in about two cases. Every error is a function of the seed, the
-    original and the case, so nothing is stored.
-
-    Args:
-        n_individuals: Number of individuals.
-        n_cases: Number of cases.
-        copies: Share of the individuals that are copies, 0 to 1.
-        seed: Determines every error.
+    A share ``copies`` of the individuals, 0 to 1, are copies, some originals having many. Six hidden abilities of an
+    original and the demands and difficulty of a case decide how likely it is to pass; on a fifth of the cases the error
+    of a failure is a count. 15 % of the individuals differ from their original in about two cases. Every error is a
+    function of the seed, the original and the case, so nothing is stored.
 
     Example:
         >>> import flexicase as fx

@@ -14,12 +14,12 @@ from flexicase._native import FastRun
 from flexicase.evaluation._cache import ErrorCache
 from flexicase.evaluation._lookahead import MAX_CASES, BlockSizer, Growing, LookAhead, PairBudget
 from flexicase.evaluation._pipelined import PipelinedEvaluator
-from flexicase.evaluation._protocol import CaseEvaluator, check_known
+from flexicase.evaluation._protocol import CaseEvaluator
 from flexicase.rng import Key
 from flexicase.selection._reference import MaxCases
 from flexicase.selection.epsilon import MadEpsilon, median_absolute_deviation
 from flexicase.selection.lexicase import Lexicase
-from flexicase.selection.matrix import SOLVED_NEEDED, check_solved
+from flexicase.selection.matrix import SOLVED_NEEDED, check_solved, distance_above
 from flexicase.selection.methods import methods, resolve_method
 from flexicase.selection.orders import OrderKind, Uniform
 from flexicase.selection.protocol import Backend, Method, resolve_backend
@@ -57,11 +57,7 @@ class EventSettings:
 
     def above_solved(self, case: int, errors: NDArray[np.float64]) -> NDArray[np.float64]:
         """(pool,) how far the errors on a case are above what counts as solved."""
-        if self.solved is None:
-            return errors
-        limit = self.solved[case]
-        with np.errstate(invalid="ignore", over="ignore"):
-            return np.where(errors <= limit, 0.0, errors - limit)
+        return errors if self.solved is None else distance_above(self.solved[case], errors)
 
     def epsilon_for(self, case: int, errors: NDArray[np.float64]) -> float | None:
         """How much worse than the best a survivor may be, given the (pool,) errors on a case."""
@@ -77,11 +73,7 @@ class EventSettings:
 
 
 class CallOptions(NamedTuple):
-    """What a call knows and allows.
-
-    ``known`` are (n_individuals, n_cases) errors, NaN where unknown; ``first`` is (n_individuals,) the first individual
-    with the same label.
-    """
+    """What a call knows and allows; ``known`` is NaN where unknown, ``first`` is from `first_of_each`."""
 
     known: NDArray[np.float64] | None
     budget: PairBudget | None
@@ -96,15 +88,6 @@ class CallOptions(NamedTuple):
                     raise ValueError(f"{name} must be None with a {kind}, which computes pairs ahead as time allows")
             return f"a {kind}"
         return "a budget" if self.budget is not None else "same_as" if self.first is not None else None
-
-
-def check_options(known: Any, budget: Any, same_as: Any, shape: tuple[int, int]) -> CallOptions:
-    """The options of a call with (n_individuals, n_cases) pairs."""
-    return CallOptions(
-        None if known is None else check_known(known, shape),
-        None if budget is None else PairBudget(check_count(budget, "budget")),
-        None if same_as is None else first_of_each(same_as, shape[0]),
-    )
 
 
 def first_of_each(same_as: Any, n_individuals: int) -> NDArray[np.int64]:
@@ -203,13 +186,6 @@ def _obstacle(method: Method) -> str | None:
     return None
 
 
-def fixed_epsilon(epsilon: Any, n_cases: int) -> NDArray[np.float64] | None:
-    """(n_cases,) how much worse than the best a survivor may be; None if epsilon is not fixed."""
-    if epsilon is None or isinstance(epsilon, MadEpsilon):
-        return None
-    return per_case(epsilon, n_cases, "epsilon")
-
-
 def largest_solved_error(solved: Any, n_cases: int, maximize: bool) -> NDArray[np.float64] | None:
     """(n_cases,) the largest error that counts as solved, from a number or one per case; None if it is 0 alone."""
     if solved is None:
@@ -218,8 +194,8 @@ def largest_solved_error(solved: Any, n_cases: int, maximize: bool) -> NDArray[n
     return 0.0 - limit if maximize else limit
 
 
-def recorded_settings(settings: EventSettings, weights: CaseWeights, w_max: float | None) -> dict[str, Any]:
-    """What a state records of the selector, as plain values; ``w_max`` is the argument, not the bound in use."""
+def recorded_settings(settings: EventSettings, weights: CaseWeights) -> dict[str, Any]:
+    """What a state records of the selector, as plain values."""
     bias, epsilon = weights.bias, settings.epsilon
     recorded = {
         "n_cases": len(weights.values),
@@ -227,7 +203,7 @@ def recorded_settings(settings: EventSettings, weights: CaseWeights, w_max: floa
         "bias": bias if isinstance(bias, str) else f"callable {getattr(bias, '__qualname__', type(bias).__name__)}",
         "default_weight": weights.default_weight,
         "w_min": weights.w_min,
-        "w_max": w_max,
+        "w_max": None if weights.follows_population else weights.w_max,
         "epsilon": "mad-dynamic" if settings.mad else None if epsilon is None else epsilon.tolist(),
         "stop_on_all_fail": settings.stop_on_all_fail,
     }

@@ -7,9 +7,8 @@ early.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,7 +28,7 @@ MAX_CASES = 1000
 MAX_EVENTS = 200
 MAX_LOOKS = 6_000  # cases used, over all simulated events
 
-Evaluate = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[Any]]
+Looks: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +81,8 @@ def advise(
         default_weight: As for `FastLexicase`.
         errors: (n_individuals, n_cases) errors of a typical generation; by default a
             `flexicase.data.SyntheticPopulation` of pass/fail cases and many copies.
-        maximize: Whether ``errors`` are scores.
-        solved: What counts as solved, as for `flexicase.select`.
+        maximize: As for `flexicase.select`.
+        solved: As for `flexicase.select`.
         known: Share, 0 to 1, of the pairs that are known already, spread evenly over the matrix.
         same_as: Whether ``same_as`` names the copies in each call of `FastLexicase.select`.
         seed: Seed of the simulation.
@@ -105,87 +104,57 @@ def advise(
     known = check_fraction(known, "known")
     check_flag(same_as, "same_as")
     rng = generator_from_seed(seed)
-    sample = (min(n_individuals, MAX_INDIVIDUALS), min(n_cases, MAX_CASES))
+    whole, sample = (n_individuals, n_cases), (min(n_individuals, MAX_INDIVIDUALS), min(n_cases, MAX_CASES))
     if errors is None:
-        evaluate: Evaluate = SyntheticPopulation(*sample, seed=int(rng.integers(2**63)))
+        part = SyntheticPopulation(*sample, seed=int(rng.integers(2**63)))(*map(np.arange, sample))
     else:
-        matrix = ErrorMatrix.from_array(errors, maximize=maximize, solved=solved).above_solved
-        evaluate = _sampled(matrix.values, (n_individuals, n_cases), sample, rng)
+        values = ErrorMatrix.from_array(errors, maximize=maximize, solved=solved).above_solved.values
+        if values.shape != whole:
+            raise ValueError(f"errors must be n_individuals × n_cases: expected shape {whole}, got {values.shape}")
+        rows, columns = (np.sort(rng.choice(whole[i], sample[i], replace=False)) for i in (0, 1))
+        part = values[np.ix_(rows, columns)]
     fast = FastLexicase(sample[1], method, default_weight=default_weight, lookahead=1)
-    labels = _copies(evaluate, sample) if same_as else None
-    looks = _simulate(fast, evaluate, sample[0], rng, labels)
-    share = (1.0 - known) * _share(looks, n, n_cases, fast.method.max_cases)
+    labels = ErrorMatrix.from_array(part).first_identical_row.tolist() if same_as else None
+    share = (1.0 - known) * _share(_simulate(fast, part, rng, labels), n, n_cases, fast.method.max_cases)
     return _advice(share, n_individuals, n_cases, n)
 
 
-def _copies(evaluate: Evaluate, sample: tuple[int, int]) -> list[int]:
-    """One label per individual, equal for those with the same errors."""
-    matrix = ErrorMatrix.from_array(evaluate(np.arange(sample[0]), np.arange(sample[1])))
-    labels: list[int] = matrix.first_identical_row.tolist()
-    return labels
+def _simulate(fast: FastLexicase, errors: NDArray[Any], rng: np.random.Generator, labels: list[int] | None) -> Looks:
+    """The pairs that a mean event uses.
 
-
-def _sampled(
-    values: NDArray[Any], shape: tuple[int, int], sample: tuple[int, int], rng: np.random.Generator
-) -> Evaluate:
-    """An evaluator that looks up a random part of the user's errors."""
-    if values.shape != shape:
-        raise ValueError(f"errors must be n_individuals × n_cases: expected shape {shape}, got {values.shape}")
-    rows, columns = (np.sort(rng.choice(whole, part, replace=False)) for whole, part in zip(shape, sample, strict=True))
-    part = values[np.ix_(rows, columns)]
-    return lambda individuals, cases: part[np.ix_(individuals, cases)]
-
-
-class _Looks:
-    """The pairs that events use, recorded by the evaluator.
-
-    Attributes:
-        filtered: (n_individuals,) cases used while in a pool that still shrank later.
-        stuck: (n_individuals,) events in which they were left in a pool that no case could split.
-        first: (n_cases,) probabilities of each case to come first, summed over the events.
+    Returns:
+        (n_individuals,) cases used while in a pool that still shrank later; (n_individuals,) share of the events in
+        which they were left in a pool that no case could split; (n_cases,) probability of each case to come first.
     """
+    n_individuals, n_cases = errors.shape
+    filtered, stuck, first = np.zeros(n_individuals), np.zeros(n_individuals), np.zeros(n_cases)
+    pools: list[NDArray[np.int64]] = []
 
-    def __init__(self, evaluate: Evaluate, n_individuals: int, n_cases: int) -> None:
-        self.evaluate = evaluate
-        self.filtered = np.zeros(n_individuals)
-        self.stuck = np.zeros(n_individuals)
-        self.first = np.zeros(n_cases)
-        self.events = 0
-        self.looks = 0
-        self._pools: list[NDArray[np.int64]] = []
+    def evaluate(individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[Any]:
+        pools.append(individuals)
+        return errors[np.ix_(individuals, cases)]
 
-    def __call__(self, individuals: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[Any]:
-        self._pools.append(individuals)
-        return self.evaluate(individuals, cases)
-
-    def end_of_event(self, exhausted: bool | np.bool_) -> None:
-        """Take the pools of an event into account."""
-        pools, self._pools = self._pools, []
-        self.events += 1
-        self.looks += len(pools)
-        if exhausted and pools:
-            last = pools[-1]
-            self.stuck[last] += 1
-            pools = [pool for pool in pools if len(pool) > len(last)]
-        for pool in pools:
-            self.filtered[pool] += 1
-
-
-def _simulate(
-    fast: FastLexicase, evaluate: Evaluate, n_individuals: int, rng: np.random.Generator, labels: list[int] | None
-) -> _Looks:
-    looks = _Looks(evaluate, n_individuals, fast.n_cases)
-    while looks.events < MAX_EVENTS and looks.looks < MAX_LOOKS:
+    events = looks = 0
+    while events < MAX_EVENTS and looks < MAX_LOOKS:
+        pools.clear()
         fast.clear_cache()  # every case used is then a call of the evaluator
-        outcome = fast.select(looks, n_individuals, 1, seed=int(rng.integers(2**63)), same_as=labels)
-        looks.first += first_case_probabilities(fast.method.order.kind, fast.weights)
-        looks.end_of_event(outcome.ended[0] == Ended.CASES_EXHAUSTED)
-    return looks
+        outcome = fast.select(evaluate, n_individuals, 1, seed=int(rng.integers(2**63)), same_as=labels)
+        first += first_case_probabilities(fast.method.order.kind, fast.weights)
+        events += 1
+        looks += len(pools)
+        n_stuck = 0
+        if pools and outcome.ended[0] == Ended.CASES_EXHAUSTED:
+            n_stuck = len(pools[-1])
+            stuck[pools[-1]] += 1
+        for pool in pools:
+            if len(pool) > n_stuck:
+                filtered[pool] += 1
+    return filtered / events, stuck / events, first / events
 
 
-def _share(looks: _Looks, n: int, n_cases: int, max_cases: int | str | None) -> float:
+def _share(looks: Looks, n: int, n_cases: int, max_cases: int | str | None) -> float:
     """The mean over all pairs of the probability that one of n events uses it."""
-    filtered, stuck, first = (counts / looks.events for counts in (looks.filtered, looks.stuck, looks.first))
+    filtered, stuck, first = looks
     if isinstance(max_cases, int):  # a pool that no case can split uses so many
         stuck = stuck * min(1.0, max_cases / n_cases)
     stays = filtered * (len(first) / n_cases)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -104,14 +105,11 @@ class BatchTournament:
 
     def probabilities(self, matrix: ErrorMatrix) -> NDArray[np.float64]:
         """(n_individuals,) exact probabilities for a random shuffle and a random batch of it."""
-        full, rest = divmod(matrix.n_cases, self.batch_size)
-        if matrix.n_cases == 0:
-            return np.full(matrix.n_individuals, 1.0 / matrix.n_individuals)
-        result = np.zeros(matrix.n_individuals)
-        for size, times in ((self.batch_size, full), (rest, int(rest > 0))):
-            if times:
-                result += times * self._mean_over_batches(matrix, size)
-        return result / (full + int(rest > 0))
+        sizes = Counter(map(len, self.batches(matrix.n_cases, Key(0, 0))))  # the same for every key
+        total = np.zeros(matrix.n_individuals)
+        for size, times in sizes.items():
+            total += times * self._mean_over_batches(matrix, size)
+        return total / sizes.total()
 
     def _mean_over_batches(self, matrix: ErrorMatrix, size: int) -> NDArray[np.float64]:
         possible = math.comb(matrix.n_cases, size)

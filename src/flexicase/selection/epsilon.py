@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -73,10 +73,10 @@ def resolve_epsilon(epsilon: Epsilon) -> NDArray[np.float64] | MadEpsilon | None
     if given.ndim > 1:
         raise ValueError(f"epsilon must be a number or one number per case, got shape {given.shape}")
     values = given.astype(np.float64)
-    if not (values >= 0).all():
-        found: Any = values if values.ndim == 0 else values[np.argmin(values >= 0)]
-        where = "" if values.ndim == 0 else f" for case {int(np.argmin(values >= 0))}"
-        raise ValueError(f"epsilon must not be negative or NaN, got {float(found)}{where}")
+    bad = np.flatnonzero(~(values >= 0))
+    if len(bad):
+        where = f" for case {bad[0]}" if values.ndim else ""
+        raise ValueError(f"epsilon must not be negative or NaN, got {float(values.flat[bad[0]])}{where}")
     return values
 
 

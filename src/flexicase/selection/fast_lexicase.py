@@ -11,23 +11,22 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase._checks import check_count, check_flag, room_for, shown
+from flexicase._checks import check_count, check_flag, per_case, room_for, shown
 from flexicase._native import FastRun
 from flexicase.evaluation._cache import CacheInfo, ErrorCache, SharedRows
-from flexicase.evaluation._lookahead import Blocks, BlockSizer, LookAhead, SequentialBlocks, check_lookahead
+from flexicase.evaluation._lookahead import Blocks, BlockSizer, LookAhead, PairBudget, SequentialBlocks, check_lookahead
 from flexicase.evaluation._pipelined import PipelinedEvaluator
 from flexicase.evaluation._prefetch import InFlight, PrefetchedBlocks
-from flexicase.evaluation._protocol import CaseEvaluator, check_block, raise_evaluation_error
+from flexicase.evaluation._protocol import CaseEvaluator, check_block, check_known, raise_evaluation_error
 from flexicase.rng import Lane, Seed, Stream, key_from_seed
 from flexicase.selection._fast_events import (
     NATIVE_BIASES,
     CallOptions,
     EventBatch,
     EventSettings,
-    check_options,
     check_state,
     choose_backend,
-    fixed_epsilon,
+    first_of_each,
     largest_solved_error,
     native_runner,
     partial_method,
@@ -60,7 +59,9 @@ def run_event(
     while batch.cache.n_distinct(pool) > 1:
         found = blocks.next_case(pool)  # evaluate the candidates on the next case
         if found is None:
-            ended = reason_to_stop(blocks, cases_used == len(weights.values))
+            ended = Ended.CASES_EXHAUSTED if cases_used == len(weights.values) else Ended.TRUNCATED
+            if blocks.is_over_budget:
+                ended = Ended.OUT_OF_BUDGET
             break
         case, answers, computed_now = found
         errors = settings.as_errors(answers)
@@ -75,13 +76,6 @@ def run_event(
         pool = pool[survivors(errors, settings.epsilon_for(case, errors))]  # keep the best candidates
     parent = int(pool[Stream.of(batch.key, event, Lane.PICK).bounded(len(pool))])  # one of them at random
     return (parent, evaluations, cases_used, blocks.computed, blocks.computed - pairs_used, len(pool)), ended
-
-
-def reason_to_stop(blocks: Blocks, all_used: bool) -> Ended:
-    """Why an event has no next case."""
-    if blocks.is_over_budget:
-        return Ended.OUT_OF_BUDGET
-    return Ended.CASES_EXHAUSTED if all_used else Ended.TRUNCATED
 
 
 def run_in_python(batch: EventBatch) -> None:
@@ -109,7 +103,6 @@ class FastLexicase:
     selector that calls it, on the same thread.
 
     Args:
-        n_cases: Number of cases.
         method: A lexicase method's name or object, of which order, epsilon and max_cases are used. Whenever a case is
             used, its new weight is the bias of the pool's errors on it, plus 1 (see `CaseWeights`). Epsilon is None, a
             number, one number per case, or ``"mad-dynamic"``.
@@ -162,12 +155,12 @@ class FastLexicase:
         self._method = chosen = partial_method(method)
         bias: Any = "num_nonzeros" if isinstance(chosen.order, Uniform) else chosen.order.bias
         self._weights = CaseWeights(self.n_cases, bias, default_weight, w_min, w_max)
-        self._given_w_max = self._weights.w_max
         self._cache_bytes = check_count(cache_bytes, "cache_bytes")
+        epsilon = chosen.epsilon
         self._settings = EventSettings(
             order=chosen.order.kind,
-            epsilon=fixed_epsilon(chosen.epsilon, self.n_cases),
-            mad=isinstance(chosen.epsilon, MadEpsilon),
+            epsilon=per_case(epsilon, self.n_cases, "epsilon") if isinstance(epsilon, np.ndarray) else None,
+            mad=isinstance(epsilon, MadEpsilon),
             lookahead=check_lookahead(lookahead),
             block_bytes=self._cache_bytes // BLOCK_SHARE,
             stop_on_all_fail=check_flag(stop_on_all_fail, "stop_on_all_fail"),
@@ -187,7 +180,7 @@ class FastLexicase:
 
     @property
     def method(self) -> Lexicase:
-        """The method."""
+        """The lexicase method, of which order, epsilon and max_cases are used."""
         return self._method
 
     @property
@@ -287,20 +280,16 @@ class FastLexicase:
 
         Raises:
             EvaluationError: The evaluator raised, or did not return (m, b) numbers.
-
-        Example:
-            >>> import numpy as np
-            >>> import flexicase as fx
-            >>> errors = np.array([[0, 0], [0, 1], [1, 1]])
-            >>> fast = fx.FastLexicase(2, seed=1)
-            >>> fast.select(lambda i, c: errors[np.ix_(i, c)], 3, n=4).indices.tolist()
-            [0, 0, 0, 0]
         """
         n_individuals = check_count(n_individuals, "n_individuals", 1, MAX_LENGTH)
         n = check_count(n, "n", 0, MAX_EVENTS)
         if not callable(evaluate):
             raise TypeError(f"evaluate must be callable, got {shown(evaluate)}")
-        options = check_options(known, budget, same_as, (n_individuals, self.n_cases))
+        options = CallOptions(
+            None if known is None else check_known(known, (n_individuals, self.n_cases)),
+            None if budget is None else PairBudget(check_count(budget, "budget")),
+            None if same_as is None else first_of_each(same_as, n_individuals),
+        )
         with self._lock:
             return self._select(evaluate, n_individuals, n, options, seed=seed, cache_key=cache_key)
 
@@ -315,8 +304,8 @@ class FastLexicase:
         if backend == "reference":
             weights = weights.copy()
         token = ("cache_key", cache_key) if cache_key is not None else ("evaluator", evaluate, generation)
-        is_valid = self._cache_is_valid(token, n_individuals)
-        cache = self._cache if is_valid and self._cache is not None else self._empty_cache(n_individuals)
+        valid = self._valid_cache(token, n_individuals)
+        cache = self._empty_cache(n_individuals) if valid is None else valid
         counts, ended = room_for((6, n), np.int64, "n"), np.empty(n, np.uint8)
         try:
             with cache.transaction():
@@ -338,7 +327,7 @@ class FastLexicase:
             raise MemoryError(
                 f"n_individuals and n_cases must fit into memory, got {n_individuals} and {self.n_cases}"
             ) from None
-        if not is_valid:
+        if valid is None:
             self._recycle_cache()
         self._weights, self._cache, self._cache_key, self._backend = weights, cache, token, backend
         if seed is None:
@@ -359,11 +348,11 @@ class FastLexicase:
         if cache is not None and cache.is_reusable and not cache.n_users:
             self._spare_cache = cache
 
-    def _cache_is_valid(self, token: Any, n_individuals: int) -> bool:
+    def _valid_cache(self, token: Any, n_individuals: int) -> ErrorCache | None:
         if self._cache is None or self._cache.n_individuals != n_individuals:
-            return False
+            return None
         try:
-            return bool(self._cache_key == token)
+            return self._cache if self._cache_key == token else None
         except Exception:
             raise TypeError(
                 f"cache_key must be comparable with ==, as a number or a string is, got {shown(token[1])}"
@@ -380,7 +369,7 @@ class FastLexicase:
             True
         """
         return {
-            "settings": self._recorded_settings(),
+            "settings": recorded_settings(self._settings, self._weights),
             "weights": self._weights.values.copy(),
             "w_max": self._weights.w_max,
             "key": tuple(self._key),
@@ -389,12 +378,10 @@ class FastLexicase:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue where the selector that `state_dict` describes left off; it must have the same settings."""
-        values, w_max, key, next_event = check_state(state, self._recorded_settings(), self._weights)
+        settings = recorded_settings(self._settings, self._weights)
+        values, w_max, key, next_event = check_state(state, settings, self._weights)
         with self._lock:
             self._weights = self._weights.copy()
             self._weights.values, self._weights.w_max = values, w_max
             self._key, self._next_event = key, next_event
             self.clear_cache()
-
-    def _recorded_settings(self) -> dict[str, Any]:
-        return recorded_settings(self._settings, self._weights, self._given_w_max)

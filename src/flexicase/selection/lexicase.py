@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from flexicase import _native
-from flexicase._checks import as_number_array, check_choice, check_count, check_fraction, per_case, room_for, shown
+from flexicase._checks import check_choice, check_count, check_fraction, per_case, room_for, shown
 from flexicase.rng import Key, Lane, Stream, case_keys
 from flexicase.selection._reference import MaxCases, ReferenceKernel, ResolvedLexicase
 from flexicase.selection.epsilon import Epsilon, EpsilonKind, MadEpsilon, median_absolute_deviation, resolve_epsilon
 from flexicase.selection.matrix import ErrorMatrix
 from flexicase.selection.orders import Order, OrderKind, Ranked, Uniform, Weighted
-from flexicase.selection.protocol import Backend, DistinctKernel, Ended, Kernel, Selection, Taken
-from flexicase.selection.sampling import DownSample, PartitionKernel, Sample, check_sampling, sample_size
+from flexicase.selection.protocol import Backend, DistinctKernel, Ended, Selection, Taken
+from flexicase.selection.sampling import DownSample, Partition, PartitionKernel, Sample, check_sampling, sample_size
 from flexicase.selection.weights import check_explicit_weights, is_explicit, resolve_weights
 
+MakeKernel: TypeAlias = Callable[[ErrorMatrix, ResolvedLexicase], DistinctKernel]
+WHOLE = Partition()
 MIN_RELATIVE_WEIGHT = 1e-305  # relative to the largest; exponential clocks of this rate stay finite
 FIRST = {"num_nonzeros": ": hard cases first", "num_zeros": ": easy cases first"}
 
@@ -57,8 +60,9 @@ class Lexicase:
     elitism: int = 0
 
     def __post_init__(self) -> None:
+        if not isinstance(self.order, Uniform | Weighted | Ranked):
+            raise TypeError(f"order must be Uniform(), Weighted(bias) or Ranked(bias), got {shown(self.order)}")
         checked = {
-            "order": _check_order(self.order),
             "epsilon": resolve_epsilon(self.epsilon),
             "sampling": check_sampling(self.sampling),
             "batch_size": check_count(self.batch_size, "batch_size", 1),
@@ -88,26 +92,23 @@ class Lexicase:
         return replace(self, sampling=None, max_cases=limit)
 
     def prepare(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> DistinctKernel:
+        return self.prepare_with(NativeKernel if backend == "native" else ReferenceKernel, matrix, key, backend)
+
+    def prepare_with(self, make: MakeKernel, matrix: ErrorMatrix, key: Key, backend: Backend) -> DistinctKernel:
+        """A kernel of which ``make`` makes the part that filters."""
         if self.samples_each_event:
-            return self.without_event_samples(matrix.n_cases).prepare(matrix, key, backend)
-        self._check_lengths(matrix.n_cases)
-        make = NativeKernel if backend == "native" else ReferenceKernel
+            return self.without_event_samples(matrix.n_cases).prepare_with(make, matrix, key, backend)
         if self.sampling is None:
-            kernel: DistinctKernel = make(*self.resolve(matrix))
+            kernel = make(*self.resolve(matrix))
         else:
             parts = self.sampling.parts(matrix, key, backend)
-            kernels = [make(*self.resolve(matrix.submatrix(p.individuals, p.cases), p.cases)) for p in parts]
-            kernel = PartitionKernel(parts, kernels)
+            kernel = PartitionKernel(parts, [make(*self.resolve(matrix, part)) for part in parts])
         return Elitist(matrix, key, self.elitism, kernel) if self.elitism else kernel
 
-    def resolve(
-        self, matrix: ErrorMatrix, cases: NDArray[np.int64] | None = None
-    ) -> tuple[ErrorMatrix, ResolvedLexicase]:
-        """The matrix to filter (pass/fail for static epsilon), and the filter.
-
-        ``cases`` are the columns of a part in the whole matrix.
-        """
-        weights = self._weights(matrix, cases)
+    def resolve(self, whole: ErrorMatrix, part: Partition = WHOLE) -> tuple[ErrorMatrix, ResolvedLexicase]:
+        """The part of the matrix to filter (pass/fail for static epsilon), and the filter."""
+        matrix = whole.submatrix(part.individuals, part.cases)
+        weights = self._weights(whole, matrix, part)
         kind, fixed = EpsilonKind.NONE, None
         if self.batch_size > 1:
             matrix.check_float64("batch_size")
@@ -118,7 +119,7 @@ class Lexicase:
             else:
                 kind = EpsilonKind.DYNAMIC_MAD if self.epsilon.mode == "dynamic" else EpsilonKind.MAD
         elif self.epsilon is not None:
-            fixed = per_case(_part(self.epsilon, cases), matrix.n_cases, "epsilon")
+            fixed = part.of_cases(per_case(self.epsilon, whole.n_cases, "epsilon"))
             if fixed.any():
                 matrix.check_float64("epsilon")
                 kind = EpsilonKind.FIXED
@@ -158,29 +159,15 @@ class Lexicase:
             parts.append(f"the {self.elitism} best first")
         return "; ".join(parts)
 
-    def _check_lengths(self, n_cases: int) -> None:
-        """Refuse explicit weights and epsilons that do not fit the whole matrix, before a sample takes part of them."""
-        if isinstance(self.epsilon, np.ndarray):
-            per_case(self.epsilon, n_cases, "epsilon")
-        if not isinstance(self.order, Uniform) and is_explicit(self.order.bias):
-            check_explicit_weights(self.order.bias, n_cases)
-
-    def _weights(self, matrix: ErrorMatrix, cases: NDArray[np.int64] | None) -> NDArray[np.float64] | None:
-        if isinstance(self.order, Uniform) or matrix.n_cases == 0:
+    def _weights(self, whole: ErrorMatrix, matrix: ErrorMatrix, part: Partition) -> NDArray[np.float64] | None:
+        if isinstance(self.order, Uniform):
             return None
         bias = self.order.bias
-        if not is_explicit(bias):
-            weights = resolve_weights(bias, matrix.statistics)
-        elif cases is None:
-            weights = check_explicit_weights(bias, matrix.n_cases)
-        else:
-            weights = per_case(_part(bias, cases), len(cases), "bias")
+        explicit = check_explicit_weights(bias, whole.n_cases) if is_explicit(bias) else None
+        if matrix.n_cases == 0:
+            return None
+        weights = resolve_weights(bias, matrix.statistics) if explicit is None else part.of_cases(explicit)
         return weights if isinstance(self.order, Ranked) else normalize_weights(weights)
-
-
-def _part(values: Any, cases: NDArray[np.int64] | None) -> ArrayLike:
-    """The values of some cases; a single number is for all cases."""
-    return values if cases is None or not np.ndim(values) else as_number_array(values, "values")[cases]
 
 
 def normalize_weights(weights: NDArray[np.float64]) -> NDArray[np.float64] | None:
@@ -189,12 +176,6 @@ def normalize_weights(weights: NDArray[np.float64]) -> NDArray[np.float64] | Non
     if heaviest == 0:
         return None
     return np.where(weights > 0, np.maximum(weights / heaviest, MIN_RELATIVE_WEIGHT), 0.0)
-
-
-def _check_order(order: Any) -> Order:
-    if not isinstance(order, Uniform | Weighted | Ranked):
-        raise TypeError(f"order must be Uniform(), Weighted(bias) or Ranked(bias), got {shown(order)}")
-    return order
 
 
 def _check_max_cases(max_cases: Any) -> int | str | None:
@@ -261,13 +242,6 @@ class Elitist:
         out.put(slice(k), Selection(elites, none, none, none, np.full(k, Ended.ELITE, np.uint8)))
         out.put(slice(k, None), self.kernel.draw(key, events[k:], counts, threads, taken))
         return out
-
-
-def without_replacement(method: Any, kernel: Kernel, matrix: ErrorMatrix) -> Kernel:
-    """A kernel of which no two events select the same individual."""
-    if not isinstance(method, Lexicase):
-        raise TypeError(f"method must be a lexicase method if replace=False, got {shown(method)}")
-    return WithoutReplacement(kernel, matrix.n_individuals)  # type: ignore[arg-type]
 
 
 class WithoutReplacement:

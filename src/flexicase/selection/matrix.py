@@ -179,9 +179,7 @@ class ErrorMatrix:
         if np.isnan(self.solved).any():
             raise ValueError(SOLVED_NEEDED)
         self.check_float64("solved")
-        errors = self.values.astype(np.float64)
-        with np.errstate(invalid="ignore", over="ignore"):
-            errors = np.where(errors <= self.solved, 0.0, errors - self.solved)
+        errors = distance_above(self.solved, self.values.astype(np.float64))
         return ErrorMatrix(errors, _native.Matrix(errors))
 
     @cached_property
@@ -239,6 +237,12 @@ def _lower_is_better(
     return np.array(largest, values.dtype).view(unsigned.dtype) - unsigned, largest - limit
 
 
+def distance_above(limit: NDArray[np.float64], errors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far errors are above what counts as solved, 0 if they are not."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.where(errors <= limit, 0.0, errors - limit)
+
+
 def check_solved(solved: Any, n_cases: int) -> NDArray[np.float64]:
     """(n_cases,) what counts as solved, from a number or one per case."""
     limit = per_case(solved, n_cases, "solved")
@@ -253,11 +257,8 @@ def _as_numeric(errors: Any) -> NDArray[Any]:
     if dtype.kind == "f" and dtype.itemsize not in (4, 8):
         return values.astype(np.float32) if dtype.itemsize == 2 else _as_float64(values)
     flags = values.flags
-    if dtype.isnative and flags.aligned and (flags.c_contiguous or flags.f_contiguous):
-        return values
-    if not dtype.isnative or not flags.aligned or any(stride % dtype.itemsize for stride in values.strides):
-        return values.astype(dtype.newbyteorder("="))
-    return values
+    even = flags.c_contiguous or flags.f_contiguous or not any(stride % dtype.itemsize for stride in values.strides)
+    return values if dtype.isnative and flags.aligned and even else values.astype(dtype.newbyteorder("="))
 
 
 def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:

@@ -98,8 +98,7 @@ MAX_PREFIX_DRAWS = 24
 def draw_prefix(draw: Callable[[], int], n_cases: int) -> list[int]:
     """Draw the first cases of an order: at most 16 different cases, in at most 24 draws.
 
-    Where the prefix ends does not change the distribution of the order, because the rest depends only on the cases
-    left.
+    Where the prefix ends does not change the distribution of the order: the rest depends only on the cases left.
     """
     head: list[int] = []
     for _ in range(MAX_PREFIX_DRAWS):
@@ -124,8 +123,7 @@ def uniform_order(key: Key, event: int, n_cases: int) -> NDArray[np.int64]:
 def weighted_order(key: Key, event: int, weights: NDArray[np.float64]) -> NDArray[np.int64]:
     """Draw an (n_cases,) order by weighted shuffle; weights are not negative, the largest is 1.
 
-    The prefix is drawn by spinning the wheel; the others run a race of exponential clocks, which has the same
-    distribution.
+    The prefix spins the wheel; the others run a race of exponential clocks, which has the same distribution.
     """
     state = event_state(key, event)
     clocks = np.full(len(weights), np.inf)

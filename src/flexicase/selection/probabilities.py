@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 import math
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,7 @@ from flexicase.selection.lexicase import Lexicase, NativeKernel
 from flexicase.selection.matrix import ErrorMatrix, NanPolicy
 from flexicase.selection.methods import resolve_method
 from flexicase.selection.protocol import Method, resolve_backend
-from flexicase.selection.sampling import DownSample, sample_size
+from flexicase.selection.sampling import DownSample, Partition, sample_size
 from flexicase.selection.select import MAX_EVENTS
 
 INSTEAD = "use estimate_probabilities, which draws events"
@@ -76,15 +76,6 @@ class ProbabilityEstimate:
     n_draws: int
 
 
-@runtime_checkable
-class HasProbabilities(Protocol):
-    """A method that knows its own selection probabilities."""
-
-    def probabilities(self, matrix: ErrorMatrix) -> NDArray[np.float64]:
-        """(n_individuals,) the exact probability of each to be selected by one event."""
-        ...
-
-
 def probabilities(
     errors: ArrayLike,
     method: str | Method = "lexicase",
@@ -99,14 +90,8 @@ def probabilities(
     Follows all courses of an event at once, as a flow of probability through sets of survivors. Elites are ignored.
     With a `DownSample`, the mean over all samples.
 
-    Args:
-        errors: (n_individuals, n_cases) numbers, lower is better.
-        method: A method's name (`flexicase.methods` lists them) or object.
-        nan: ``"raise"`` refuses NaN, ``"worst"`` counts it as the worst error.
-        maximize: Whether ``errors`` are scores, of which higher is better.
-        solved: What counts as solved, as for `flexicase.select`.
-        max_states: Give up beyond this many states (sets of survivors; with some methods also cases used); by default
-            as many as take a few seconds and less than a gigabyte.
+    Gives up beyond ``max_states`` states (sets of survivors; with some methods also cases used), by default as many as
+    take a few seconds and less than a gigabyte. The other arguments are those of `flexicase.select`.
 
     Raises:
         TooManyStatesError: There are more than ``max_states``; use `estimate_probabilities`.
@@ -120,7 +105,7 @@ def probabilities(
     chosen = resolve_method(method)
     budget = _Budget(None if max_states is None else check_count(max_states, "max_states", 1))
     matrix = ErrorMatrix.from_array(errors, nan, maximize, solved)
-    if isinstance(chosen, HasProbabilities):
+    if callable(getattr(chosen, "probabilities", None)):
         return _own_probabilities(chosen, matrix)
     if not isinstance(chosen, Lexicase):
         raise TypeError(f"{type(chosen).__name__} has no exact probabilities; {INSTEAD}")
@@ -166,7 +151,8 @@ def estimate_probabilities(
     return ProbabilityEstimate(counts / n_draws, *wilson_interval(counts, n_draws), n_draws)
 
 
-def _own_probabilities(method: HasProbabilities, matrix: ErrorMatrix) -> NDArray[np.float64]:
+def _own_probabilities(method: Any, matrix: ErrorMatrix) -> NDArray[np.float64]:
+    """What a method's ``probabilities(matrix)`` gives, checked."""
     name = f"{type(method).__name__}.probabilities()"
     found = as_number_array(method.probabilities(matrix), name).astype(np.float64)
     if found.shape != (matrix.n_individuals,):
@@ -223,7 +209,7 @@ def _mean_over_samples(method: Lexicase, matrix: ErrorMatrix, budget: _Budget) -
     total = np.zeros(matrix.n_individuals)
     for subset in itertools.combinations(range(matrix.n_cases), size):
         cases = np.array(subset, dtype=np.int64)
-        total += budget.solve(*method.resolve(matrix.submatrix(None, cases), cases))
+        total += budget.solve(*method.resolve(matrix, Partition(None, cases)))
     return total / subsets
 
 

@@ -222,11 +222,7 @@ class DistinctKernel(Kernel, Protocol):
     """A kernel that can also draw without replacement."""
 
     def draw(self, key: Key, events: range, counts: bool, threads: int, taken: Taken | None = None) -> Selection:
-        """Run the events with these numbers.
-
-        ``taken`` has 1 for each individual that no event may select. If given, events run one after another, each on
-        the individuals left, and add theirs.
-        """
+        """With ``taken``, 1 for each individual not to select, events run in turn, and each adds its parent to it."""
         ...
 
 

@@ -20,8 +20,12 @@ from flexicase.selection.protocol import Backend, Kernel, Selection, Taken
 class Partition:
     """A part of an error matrix: its rows and its columns, each in ascending order; None for all."""
 
-    individuals: NDArray[np.int64] | None
-    cases: NDArray[np.int64] | None
+    individuals: NDArray[np.int64] | None = None
+    cases: NDArray[np.int64] | None = None
+
+    def of_cases(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The values of its cases, from one value per case of the whole matrix."""
+        return values if self.cases is None else values[self.cases]
 
 
 class Sample(Protocol):
@@ -105,7 +109,6 @@ class DownSample:
         check_choice(self.per, "per", ("generation", "event"))
 
     def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Partition]:
-        """One part: every individual, some cases."""
         k = sample_size(self.size, matrix.n_cases)
         return [Partition(None, np.sort(random_permutation(matrix.n_cases, Stream.of(key, 0, Lane.SAMPLE))[:k]))]
 
@@ -114,13 +117,12 @@ class DownSample:
 class Cohorts:
     """Cohort lexicase selection (Hernandez, Lalejini, Dolson and Ofria, GECCO 2019 Companion).
 
-    Individuals and cases are each split at random into ``n_cohorts`` cohorts of nearly equal size,
-    once per selector or generation. Cohort k of the individuals uses cohort k of the cases only, and
-    event number e selects from cohort e modulo ``n_cohorts``.
+    Individuals and cases are each split at random into ``n_cohorts`` cohorts of nearly equal size, once per selector or
+    generation. Cohort k of the individuals uses cohort k of the cases only, and event e selects from cohort e modulo
+    ``n_cohorts``.
 
     Attributes:
-        n_cohorts: Number of cohorts, reduced to the number of individuals or of cases if there are fewer
-            (but at least one).
+        n_cohorts: Number of cohorts, reduced to the number of individuals or of cases (but at least one) if smaller.
 
     Example:
         >>> import flexicase as fx
@@ -135,7 +137,6 @@ class Cohorts:
         object.__setattr__(self, "n_cohorts", check_count(self.n_cohorts, "n_cohorts", 1))
 
     def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Partition]:
-        """One part per cohort."""
         return [Partition(*cohort) for cohort in self.split(matrix.n_individuals, matrix.n_cases, key)]
 
     def split(self, n_individuals: int, n_cases: int, key: Key) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
@@ -181,17 +182,15 @@ SolvedBy: TypeAlias = Literal["zero", "elite", "median"] | float
 class InformedDownSample:
     """Informed down-sampling (Boldi et al., "Informed Down-Sampled Lexicase Selection", ECJ 2024).
 
-    Some individuals are drawn at random. The distance of two cases is the number of them that
-    solve exactly one of the two. The sample starts with a random case and grows by
-    farthest-first traversal: always the case whose nearest neighbour in the sample is farthest,
-    ties decided at random. Cases that all individuals treat alike have distance 0, so where no
-    error is ever 0, ``solved_by="zero"`` is random down-sampling.
+    Some individuals are drawn at random. The distance of two cases is the number of them that solve exactly one of the
+    two. The sample starts with a random case and grows by farthest-first traversal: always the case whose nearest
+    neighbour in the sample is farthest, ties decided at random. Cases that all individuals treat alike have distance 0,
+    so where no error is ever 0, ``solved_by="zero"`` is random down-sampling.
 
     Attributes:
-        size: A fraction of the cases (0 < size ≤ 1, a float), or how many (an integer); by default 0.1, or 1.0 with
-            ``radius``.
-        parent_rate: Individuals whose results give the distances: a fraction of all (a float), or how
-            many. The paper's rate ρ; 1.0 is full information.
+        size: As for `DownSample`; by default 0.1, or 1.0 with ``radius``.
+        parent_rate: Individuals whose results give the distances: a fraction of all (a float), or how many. The paper's
+            rate ρ; 1.0 is full information.
         every: Generations between two updates of the distances in `flexicase.gp.evolve`: the paper's k.
         solved_by: A case is solved by an error of 0 (``"zero"``), by an error up to a number, by the smallest error of
             these individuals on the case (``"elite"``), or by one below their median (``"median"``).
@@ -225,16 +224,13 @@ class InformedDownSample:
             object.__setattr__(self, "radius", check_count(self.radius, "radius"))
 
     def parts(self, matrix: ErrorMatrix, key: Key, backend: Backend) -> list[Partition]:
-        """One part: every individual, some cases."""
         stream = Stream.of(key, 0, Lane.SAMPLE)
         asked = self.informants(matrix.n_individuals, stream)
-        solved = np.empty((len(asked), matrix.n_cases), dtype=np.bool_)
-        if self.solved_by == "zero":
-            for block in row_blocks(*solved.shape):
-                solved[block] = matrix.above_solved.values[asked[block]] == 0
+        if self.solved_by in ("elite", "median"):  # compared with others, not with what counts as solved
+            solved = self.solved(matrix.values[asked])
         else:
-            compared = self.solved_by in ("elite", "median")  # with others, not with what counts as solved
-            solved[:] = self.solved((matrix if compared else matrix.above_solved).values[asked])
+            errors, blocks = matrix.above_solved.values, row_blocks(len(asked), matrix.n_cases)
+            solved = np.concatenate([self.solved(errors[asked[block]]) for block in blocks])
         return [Partition(None, np.sort(self.choose(solved, stream, backend)))]
 
     def informants(self, n_individuals: int, stream: Stream) -> NDArray[np.int64]:
@@ -242,18 +238,12 @@ class InformedDownSample:
         return random_permutation(n_individuals, stream)[: sample_size(self.parent_rate, n_individuals)]
 
     def solved(self, errors: NDArray[Any]) -> NDArray[np.bool_]:
-        """Whether each of these individuals solves each case.
-
-        Args:
-            errors: (n_informants, n_cases) their errors.
-        """
-        if not len(errors) or not isinstance(self.solved_by, str):
+        """Whether each of the informants solves each case, from their (n_informants, n_cases) errors."""
+        if not isinstance(self.solved_by, str):
             return np.asarray(errors <= self.solved_by)
-        if self.solved_by == "zero":
-            return np.asarray(errors == 0)
-        return np.asarray(
-            errors == errors.min(axis=0) if self.solved_by == "elite" else errors < np.median(errors, axis=0)
-        )
+        if self.solved_by == "median":
+            return np.asarray(errors < np.median(errors, axis=0))
+        return np.asarray(errors == (0 if self.solved_by == "zero" else errors.min(axis=0)))
 
     def choose(self, solved: NDArray[np.bool_], stream: Stream, backend: Backend = "native") -> NDArray[np.int64]:
         """Choose cases by what individuals solve, in the order chosen."""
@@ -266,13 +256,9 @@ class InformedDownSample:
 
 
 def farthest_first(solved: NDArray[np.bool_], size: int, stream: Stream, radius: int = -1) -> NDArray[np.int64]:
-    """Choose cases by farthest-first traversal, in the Hamming distance of their columns.
+    """Choose up to ``size`` cases by farthest-first traversal, in the Hamming distance of the columns of ``solved``.
 
-    Args:
-        solved: (n_parents, n_cases) whether each solves each case.
-        size: How many cases to choose, at most.
-        stream: Decides ties; the first case is a tie among all.
-        radius: Stop when no case is farther than this from those chosen, which are returned in the order chosen.
+    Stops when no case is farther than ``radius`` from those chosen. The first case is a tie among all.
     """
     chosen = np.empty(size, dtype=np.int64)
     nearest = np.full(solved.shape[1], len(solved))

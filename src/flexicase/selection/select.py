@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexicase._checks import check_flag, check_size, check_threads
+from flexicase._checks import check_flag, check_size, check_threads, shown
 from flexicase.rng import Seed, key_from_seed
-from flexicase.selection.lexicase import without_replacement
+from flexicase.selection.lexicase import Lexicase, WithoutReplacement
 from flexicase.selection.matrix import ErrorMatrix, NanPolicy
 from flexicase.selection.methods import resolve_method
 from flexicase.selection.protocol import Backend, Method, Selection, resolve_backend
@@ -19,17 +19,13 @@ MAX_EVENTS = 2**40
 
 
 class Selector:
-    """Selection from one error matrix: prepared once, drawn from as often as needed.
+    """Selection from one error matrix: prepared once, drawn from as often as needed. Arguments are as for `select`.
 
     ``draw(3)`` and then ``draw(2)`` give the same five parents as ``draw(5)``. A draw that fails or is interrupted uses
     up no events, unless another one has started meanwhile. Threads may share a selector: each draw gets its own events.
 
     The selector may read ``errors`` at every draw. If the array changes, parents are still valid indices, but their
     distribution and the counts are undefined; make a new selector for new errors.
-
-    Args:
-        errors: (n_individuals, n_cases) numbers, or one number per individual; lower is better.
-        method: A method's name or object; this and all other arguments are as for `select`.
 
     Example:
         >>> import flexicase as fx
@@ -56,8 +52,11 @@ class Selector:
         resolved = resolve_backend(backend)
         self._key = key_from_seed(seed)
         matrix = ErrorMatrix.from_array(errors, nan, maximize, solved)
-        kernel = chosen.prepare(matrix, self._key, resolved)
-        self._kernel = kernel if check_flag(replace, "replace") else without_replacement(chosen, kernel, matrix)
+        self._kernel = chosen.prepare(matrix, self._key, resolved)
+        if not check_flag(replace, "replace"):
+            if not isinstance(chosen, Lexicase):
+                raise TypeError(f"method must be a lexicase method if replace=False, got {shown(chosen)}")
+            self._kernel = WithoutReplacement(self._kernel, matrix.n_individuals)  # type: ignore[arg-type]
         self._elitism = getattr(chosen, "elitism", 0)
         self._row_labels = _row_labels(errors)
         self._next_event = 0

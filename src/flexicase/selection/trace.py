@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexicase._checks import check_count, check_flag, shown
 from flexicase.rng import Key, Seed, key_from_seed
-from flexicase.selection._reference import ReferenceKernel
-from flexicase.selection.lexicase import Elitist, Lexicase
+from flexicase.selection._reference import ReferenceKernel, ResolvedLexicase
+from flexicase.selection.lexicase import Lexicase
 from flexicase.selection.matrix import ErrorMatrix, NanPolicy
 from flexicase.selection.methods import resolve_method
-from flexicase.selection.protocol import Method
-from flexicase.selection.sampling import Partition
+from flexicase.selection.protocol import Ended, Method
 
 MAX_TRACED_EVENTS = 1_000_000
+PoolSizes: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]  # all and distinct
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,44 +76,29 @@ def trace(
     n = check_count(n, "n", 0, MAX_TRACED_EVENTS)
     key = key_from_seed(seed)
     matrix = ErrorMatrix.from_array(errors, nan, maximize, solved)
-    chosen = chosen.without_event_samples(matrix.n_cases)
-    whole = Partition(None, None)
-    parts = [whole] if chosen.sampling is None else chosen.sampling.parts(matrix, key, "reference")
-    kernels = [_RecordingKernel(chosen, matrix, part) for part in parts]
-    elite = Elitist(matrix, key, chosen.elitism, kernels[0]).elite if chosen.elitism else np.empty(0, np.int64)
-    result = Trace(np.empty(n, np.int64), [], [])
-    for event in range(n):
-        which = event % len(parts)
-        parent, pool, distinct = kernels[which].record(key, event)
-        individuals = parts[which].individuals
-        if event < len(elite):
-            parent, pool, distinct = int(elite[event]), [1], [1]
-        elif individuals is not None:
-            parent = int(individuals[parent])
-        result.indices[event] = parent
-        result.pools.append(np.array(pool, dtype=np.int64))
-        result.pools_distinct.append(np.array(distinct, dtype=np.int64))
-    return result
+    sizes: list[PoolSizes] = [(np.ones(1, np.int64), np.ones(1, np.int64)) for _ in range(n)]  # as of an elite
+    kernel = chosen.prepare_with(partial(_RecordingKernel, sizes), matrix, key, "reference")
+    indices = kernel.draw(key, range(n), False, 1).indices
+    return Trace(indices, [pools for pools, _ in sizes], [distinct for _, distinct in sizes])
 
 
 class _RecordingKernel(ReferenceKernel):
-    """The reference kernel, which records the size of every pool."""
+    """The reference kernel, which records the pool sizes of every event."""
 
-    def __init__(self, method: Lexicase, matrix: ErrorMatrix, part: Partition) -> None:
-        super().__init__(*method.resolve(matrix.submatrix(part.individuals, part.cases), part.cases))
+    def __init__(self, sizes: list[PoolSizes], matrix: ErrorMatrix, method: ResolvedLexicase) -> None:
+        super().__init__(matrix, method)
+        self._sizes = sizes
         self._seen = np.zeros(len(self.errors), dtype=bool)
 
-    def record(self, key: Key, event: int) -> tuple[int, list[int], list[int]]:
-        """The parent and the pool sizes, all and distinct, of one event."""
-        everyone = np.arange(len(self.errors))
-        self._pool = [len(everyone)]
-        self._distinct = [self._count_distinct(everyone)]
-        parent = self.run_event(key, event, everyone)[0]
-        return parent, self._pool, self._distinct
+    def run_event(self, key: Key, event: int, pool: NDArray[np.int64]) -> tuple[int, int, int, int, Ended]:
+        self._current = all_sizes, distinct = [len(pool)], [self._count_distinct(pool)]
+        outcome = super().run_event(key, event, pool)
+        self._sizes[event] = np.array(all_sizes, np.int64), np.array(distinct, np.int64)
+        return outcome
 
     def filter(self, pool: NDArray[np.int64], batch: list[int]) -> NDArray[np.int64]:
         survivors = super().filter(pool, batch)
-        for sizes, left in ((self._pool, len(survivors)), (self._distinct, self._count_distinct(survivors))):
+        for sizes, left in zip(self._current, (len(survivors), self._count_distinct(survivors)), strict=True):
             sizes.extend([sizes[-1]] * (len(batch) - 1))
             sizes.append(left)
         return survivors

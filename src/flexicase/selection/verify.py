@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import resources
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,7 +30,8 @@ MIN_DRAWS = 100
 PARENTS_PER_CALL = 50
 MAX_DRAWS = 10**7
 
-Select = Callable[[NDArray[np.float64], int, np.random.Generator], ArrayLike]
+Values: TypeAlias = NDArray[np.float64]
+Select: TypeAlias = Callable[[NDArray[np.float64], int, np.random.Generator], ArrayLike]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -176,23 +177,20 @@ def _parents(found: ArrayLike, n_individuals: int) -> NDArray[np.int64]:
 def _compare(draws: dict[str, NDArray[np.int64]], method: Method) -> Verification:
     """Test the (calls, parents) of each matrix."""
     matrices = read_battery()["matrices"]
-    results = []
+    p_values, failures = [], []
     for name, parents in draws.items():
         errors = np.array(matrices[name], dtype=np.float64)
         expected = probabilities(errors, method)
         expected[expected < 1e-12] = 0.0  # rounding
         counts = np.bincount(parents.reshape(-1), minlength=len(errors))
-        p_value = chi_squared_test(counts, expected)
-        results.append(VerificationFailure(name, expected, counts / parents.size, p_value, ""))
-    results.sort(key=lambda result: result.p_value)
-    limit = ALPHA / len(results)
-    failures = tuple(
-        replace(result, cause=_cause(result, np.array(matrices[result.matrix]), draws[result.matrix]))
-        for result in results
-        if result.p_value < limit
-    )
+        p_value, observed = chi_squared_test(counts, expected), counts / parents.size
+        p_values.append(p_value)
+        if p_value < ALPHA / len(draws):
+            cause = _cause(expected, observed, errors, parents)
+            failures.append(VerificationFailure(name, expected, observed, p_value, cause))
+    failures.sort(key=lambda failure: failure.p_value)
     n_draws = min(parents.size for parents in draws.values())
-    return Verification(not failures, min(1.0, results[0].p_value * len(results)), n_draws, failures)
+    return Verification(not failures, min(1.0, min(p_values) * len(draws)), n_draws, tuple(failures))
 
 
 def chi_squared_test(counts: NDArray[Any], expected: NDArray[np.float64]) -> float:
@@ -223,17 +221,15 @@ def _chi_squared_tail(x: float, freedom: int) -> float:
     return min(1.0, tail)
 
 
-def _cause(result: VerificationFailure, errors: NDArray[Any], parents: NDArray[np.int64]) -> str:
+def _cause(expected: Values, observed: Values, errors: Values, parents: NDArray[np.int64]) -> str:
     """The likely cause of a mismatch, the most specific first."""
-    never = np.flatnonzero((result.observed == 0) & (result.expected > 0.01))
-    impossible = np.flatnonzero((result.observed > 0) & (result.expected == 0))
-    by_call = [np.bincount(call, minlength=len(errors)) for call in parents]
-    if len(parents) > 1 and sum(count.max() == len(call) for count, call in zip(by_call, parents, strict=True)) > 1:
-        shared = np.flatnonzero(result.expected > 0)
-        if len(shared) > 1 and result.observed.max() < 0.9:
-            return "all parents of a call are the same: the order of the cases is drawn once per call, not per parent"
+    never = np.flatnonzero((observed == 0) & (expected > 0.01))
+    impossible = np.flatnonzero((observed > 0) & (expected == 0))
+    uniform_calls = (parents == parents[:, :1]).all(axis=1)
+    if uniform_calls.sum() > 1 and np.count_nonzero(expected) > 1 and observed.max() < 0.9:
+        return "all parents of a call are the same: the order of the cases is drawn once per call, not per parent"
     for one in never:
-        twins = np.flatnonzero((errors == errors[one]).all(axis=1) & (result.observed > 0))
+        twins = np.flatnonzero((errors == errors[one]).all(axis=1) & (observed > 0))
         if len(twins):
             copy = f"individual {one} is never selected, but its copy {twins[0]} is"
             return f"{copy}: ties are not broken at random, or it is left out"

@@ -78,13 +78,9 @@ def check_bias(bias: Bias) -> None:
 
 
 def resolve_weights(bias: Bias, statistics: CaseStatistics) -> Weights:
-    """(n_cases,) finite, non-negative weights from a bias's name, a function, or the weights themselves.
-
-    Explicit weights must not all be 0; a bias may be 0 everywhere.
-    """
+    """(n_cases,) weights from a bias; explicit ones must not all be 0, those of a metric may."""
     n_cases = len(statistics.zeros)
     if isinstance(bias, str):
-        check_bias(bias)
         values, name = BIASES[bias.replace("-", "_")](statistics), bias_name(bias)
         return check_weights(values, n_cases, f"{name} of the errors above what is solved")
     if callable(bias):
