@@ -44,14 +44,19 @@ def selLexicase(
 ) -> list[Individual]:
     """Select ``k`` individuals by lexicase selection or any other method, with replacement.
 
-    The fitness of an individual has one value per case. Cases of positive weight are maximised, cases of negative
-    weight minimised.
+    Biases such as Num-Zeros count the individuals that solve a case: those whose fitness value on it is ``solved``.
+    That is 0 for errors that are minimised. When scores are maximised, set ``solved`` to the score of a solved case, or
+    the two biases change places.
 
-    Biases such as Num-Zeros count the individuals that solve a case: those whose fitness value on it, before weighting,
-    is ``solved``, one number for all or one per case. That is 0 for errors that are minimised. When scores are
-    maximised, set ``solved`` to the score of a solved case, or the two biases change places.
-
-    ``method``, ``seed``, ``threads`` and ``nan`` are as for `flexicase.select`, but ``seed=None`` draws from `random`.
+    Args:
+        individuals: Individuals whose fitness has one value per case. Cases of positive weight are maximised, cases of
+            negative weight minimised.
+        k: Number of parents.
+        method: A method's name (`flexicase.methods` lists them) or object.
+        solved: The fitness value, before weighting, of a solved case: one for all or one per case.
+        seed: As for `flexicase.select`; None draws one from `random`.
+        threads: Number of threads; the outcome does not depend on it.
+        nan: ``"raise"`` refuses a NaN fitness value, ``"worst"`` counts it as the worst.
 
     Example:
         >>> from types import SimpleNamespace as Some

@@ -24,12 +24,14 @@ class LexicaseStep:
     """Select individuals by lexicase selection, with replacement; every objective of the problem is a case.
 
     Objectives are minimised or maximised as the problem says. The seed comes from the random source of the search.
-    Individuals of invalid fitness are the worst on every case. ``method``, ``nan`` and
-    ``threads`` are as for `flexicase.select`.
+    Individuals of invalid fitness are the worst on every case.
 
     Args:
+        method: A method's name (`flexicase.methods` lists them) or object.
         solved: The value of a solved objective, one for all or one per objective; None takes the problem's target.
             Without one, 0 is solved if all objectives are minimised; otherwise methods with a bias need it.
+        nan: ``"worst"`` counts NaN as the worst value, ``"raise"`` refuses it.
+        threads: Number of threads; the outcome does not depend on it.
 
     Example:
         >>> from flexicase.adapters.geneticengine import LexicaseStep

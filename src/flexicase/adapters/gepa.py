@@ -29,7 +29,7 @@ class LexicaseCandidateSelector:
     on ``seed`` and the iteration alone, so a run that resumes from ``run_dir`` continues with the same draws.
 
     Args:
-        method: As for `flexicase.select`.
+        method: A method's name (`flexicase.methods` lists them) or object.
         solved: The score of a solved example, as ``perfect_score`` of ``gepa.optimize``.
         seed: As for `flexicase.select`; pass the seed of ``gepa.optimize``.
         nan: ``"worst"`` counts an example that a candidate was not evaluated on as failed, ``"raise"`` refuses it.

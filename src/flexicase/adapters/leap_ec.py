@@ -34,11 +34,15 @@ def lexicase_selection(
     """Yield individuals selected by lexicase selection, without end.
 
     Without a population, return the operator, as LEAP's own do: ``lexicase_selection(method="epsilon-lexicase")``.
-    Every call draws one seed from Python's `random` module, as LEAP does. Individuals whose evaluation failed, with NaN
-    as their fitness, are the worst.
+    Every call draws one seed from Python's `random` module, as LEAP does.
 
-    ``solved`` is the fitness value of a solved case, one for all or one per case. None is 0 if all cases are minimised;
-    otherwise methods with a bias need it. The other arguments are as for `flexicase.select`.
+    Args:
+        population: Evaluated individuals. Those whose evaluation failed, with NaN as their fitness, are the worst.
+        method: A method's name (`flexicase.methods` lists them) or object.
+        solved: The fitness value of a solved case, one for all or one per case. None is 0 if all cases are minimised;
+            otherwise methods with a bias need it.
+        nan: ``"worst"`` counts NaN as the worst value, ``"raise"`` refuses it.
+        threads: Number of threads; the outcome does not depend on it.
 
     Example:
         >>> from types import SimpleNamespace as Some

@@ -30,13 +30,18 @@ def lexicase_parents(
     nan: NanPolicy = "worst",
     threads: int = 1,
 ) -> ParentSelection:
-    """Parent selection by lexicase selection; arguments other than ``scores`` are as for `flexicase.select`.
+    """Parent selection by lexicase selection.
 
-    ``scores(population)`` gives (n_solutions, n_cases) scores, higher is better, as all fitness in PyGAD; negate
-    errors. None takes the fitness itself, if it has one value per case. PyGAD then sorts non-dominated fronts in every
-    generation, which takes minutes on hundreds of cases: keep the fitness a number instead.
+    The seed comes from the generator of the GA, so ``random_seed=`` repeats a run.
 
-    Methods with a bias need ``solved``. The seed comes from the generator of the GA, so ``random_seed=`` repeats a run.
+    Args:
+        scores: ``scores(population)`` gives (n_solutions, n_cases) scores, higher is better, as all fitness in PyGAD;
+            negate errors. None takes the fitness itself, if it has one value per case. PyGAD then sorts non-dominated
+            fronts in every generation, which takes minutes on hundreds of cases: keep the fitness a number instead.
+        method: A method's name (`flexicase.methods` lists them) or object.
+        solved: The score of a solved case, one for all or one per case; methods with a bias need it.
+        nan: ``"worst"`` counts NaN as the worst score, ``"raise"`` refuses it.
+        threads: Number of threads; the outcome does not depend on it.
 
     Example:
         >>> from types import SimpleNamespace as Some

@@ -24,12 +24,14 @@ class LexicaseSelection:
 
     The seed comes from the generator of the algorithm, so ``minimize(..., seed=1)`` repeats a run. Infeasible
     individuals are the worst on every case. Only mating changes; the algorithm's survival stays as it is.
-    ``method``, ``nan`` and ``threads`` are as for `flexicase.select`.
 
     Args:
+        method: A method's name (`flexicase.methods` lists them) or object.
         key: What to read the errors from: ``"F"``, the objectives, or a name that ``_evaluate`` puts into ``out``, such
             as ``out["cases"] = errors``.
         solved: The value of a solved case, one for all or one per case; None is 0.
+        nan: ``"worst"`` counts NaN as the worst error, ``"raise"`` refuses it.
+        threads: Number of threads; the outcome does not depend on it.
 
     Example:
         >>> import numpy as np
