@@ -12,8 +12,8 @@ import pytest
 from flexicase._files import LockedError
 from flexicase.experiments import Study, StudyOptions, export_study, import_study, parse_spec, read_results, run_study
 from flexicase.experiments._tables import FORMATS, write_tables
-from flexicase.experiments.ledger import ChangedSpecError, Ledger
 from flexicase.experiments.export import _stack
+from flexicase.experiments.ledger import ChangedSpecError, Ledger
 
 from ._helpers import KIND, TROUBLE, results, study_text
 

@@ -30,8 +30,8 @@ from flexicase.cli._output import (
 if TYPE_CHECKING:
     from flexicase.experiments import Progress, Study, StudyOptions, StudySpec
     from flexicase.experiments.executors import ExecutorFactory
-    from flexicase.experiments.ledger import LedgerEntry
     from flexicase.experiments.export import ExportSummary
+    from flexicase.experiments.ledger import LedgerEntry
     from flexicase.experiments.study import StudyStatus
 
 
