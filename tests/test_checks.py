@@ -185,6 +185,7 @@ def test_every_missing_package_is_named():
         require_package("this needs", "no_such_one", "numpy", "no_other", extra="torch")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("package", "cluster"), [("ray", "ray"), ("submitit", "slurm")])
 def test_clusters_say_what_to_install(package, cluster, tmp_path):
     pytest.importorskip("pydantic", reason="studies are not installed (the report extra)")
@@ -206,6 +207,7 @@ def test_evaluation_on_ray_says_what_to_install():
     assert "ImportError: RayEvaluator needs ray: pip install 'flexicase[cluster]'" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", ["ray", "submitit", "torch"])
 def test_nothing_of_a_cluster_is_imported_unless_it_is_used(package):
     code = "import sys, flexicase, flexicase.evaluation, flexicase.cli\n"
@@ -213,6 +215,7 @@ def test_nothing_of_a_cluster_is_imported_unless_it_is_used(package):
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("package", "command", "who", "code"),
     [

@@ -38,6 +38,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         fx.selct  # noqa: B018
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("use", ["fx.advise(2, 2, 1)", "import flexicase.selection.advise; fx.advise(2, 2, 1)"])
 def test_importing_is_light_and_names_are_no_modules(use: str) -> None:
     code = f"import sys, flexicase as fx; print('numpy' in sys.modules)\n{use}"

@@ -72,6 +72,7 @@ def test_case_weights_are_sorted_heaviest_first_unless_told(ax):
     np.testing.assert_allclose(unsorted.get_lines()[0].get_ydata(), [0, 1 / 3, 2 / 3])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("picture", [plot.funnel, plot.case_weights])
 def test_pictures_of_scores_are_those_of_their_errors(picture, errors):
     drawn = [
@@ -84,6 +85,7 @@ def test_pictures_of_scores_are_those_of_their_errors(picture, errors):
     assert drawn[0] == drawn[1]
 
 
+@pytest.mark.slow
 def test_first_case_probabilities_are_how_often_ranked_orders_begin():
     """Ties share their ranks; a wrong share would show as a deviation of many standard errors."""
     weights = np.array([5.0, 1.0, 5.0, 3.0, 1.0, 1.0])

@@ -55,6 +55,7 @@ def test_the_vectorised_streams_of_these_tests_are_the_packages() -> None:
         assert (rng.case_keys(state, 7) == all_case_keys(lanes[event : event + 1], 7)[0]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2**70])
 def test_keys_order_four_cases_in_all_24_ways_equally_often(seed: int) -> None:
     orders = np.argsort(all_case_keys(lane_states(rng.key_from_seed(seed), 240_000, Lane.KEYS), 4), axis=1)
@@ -83,6 +84,7 @@ def test_lanes_of_one_event_are_independent() -> None:
     assert stats.chisquare(np.histogram2d(a, b, bins=4)[0].ravel()).pvalue > LEAST_P
 
 
+@pytest.mark.slow
 def test_no_two_cases_share_a_key() -> None:
     for event in range(3):
         lane = rng.lane_state(rng.event_state(Key(1, 2), event), Lane.KEYS)

@@ -27,6 +27,7 @@ def errors_of(seed=3):
     return np.random.default_rng(seed).integers(0, 4, size=(7, 5)).astype(float)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["lexicase", "epsilon-lexicase-dynamic"])
 def test_distribution_is_the_methods(host, method):
     """A wrong direction, a lost case or parents that depend on each other would show."""

@@ -63,6 +63,7 @@ SELECTORS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", [(-1.0,) * 5, (1.0,) * 5, MIXED, HEAVY], ids=["min", "max", "mixed", "heavy"])
 @pytest.mark.parametrize("name", SELECTORS)
 def test_same_distribution_as_deaps_own(name, weights):

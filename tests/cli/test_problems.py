@@ -40,6 +40,7 @@ def test_the_list_of_a_suite(run):
     assert "suite must be one of 'psb1', 'psb2', got 'psb3'" in refused.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", problems.names())
 def test_every_problem_can_be_shown(run, name):
     result = run("problems", "show", name)

@@ -200,7 +200,6 @@ def test_a_disk_that_fills_up_costs_a_warning_and_not_the_training(run, tmp_path
 
 def test_what_has_changed_since_the_checkpoint_is_refused_or_allowed(run, tmp_path, monkeypatch):
     from flexicase.torch import data
-    from tests.torch._helpers import fake_images
 
     assert run("train", *SMALL, "--save", tmp_path).exit_code == 0
     longer = ["5" if a == "3" and b == "--generations" else a for b, a in zip(["", *SMALL], SMALL, strict=False)]
@@ -208,7 +207,8 @@ def test_what_has_changed_since_the_checkpoint_is_refused_or_allowed(run, tmp_pa
     done = run(*arguments, "--allow-changed", "population")
     assert done.exit_code == 2
     assert "--allow-changed" in done.stderr
-    monkeypatch.setattr(data, "_digits", lambda train, test: fake_images(train, 500))  # as many other images
+    others = [batch._replace(images=16 - batch.images) for batch in data._digits()]
+    monkeypatch.setattr(data, "_digits", lambda: others)  # as many other images
     done = run(*arguments)
     assert done.exit_code == 1
     assert "run with train_set=" in done.stderr

@@ -112,6 +112,7 @@ def test_selects_the_same_parents(make) -> None:
     assert highest[0].evaluations.tolist() == highest[1].evaluations.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "message"),
     [

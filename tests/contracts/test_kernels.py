@@ -61,6 +61,7 @@ def method_for(rng: np.random.Generator, errors: np.ndarray) -> fx.Lexicase:
     return dataclasses.replace(method, epsilon=None, batch_size=1, elitism=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_native_and_reference_draw_the_same(kind: str) -> None:
     """On matrices of every type, size and layout, every order and filter: parents and all four counts."""
@@ -97,6 +98,7 @@ LARGE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [fx.Uniform(), fx.Weighted(), fx.Ranked()], ids=["uniform", "weighted", "ranked"])
 @pytest.mark.parametrize(("kind", "n", "m"), LARGE)
 def test_native_and_reference_draw_the_same_on_large_matrices(

@@ -97,6 +97,7 @@ def test_an_export_before_the_first_result(tmp_path):
     assert import_study(tmp_path / "export", tmp_path / "elsewhere", allow_code=True)[1] == 0
 
 
+@pytest.mark.slow
 def test_an_edited_export_is_refused(finished, tmp_path):
     export_study(finished, tmp_path / "export", "csv")
     path = tmp_path / "export" / "rows.csv.gz"

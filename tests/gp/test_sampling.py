@@ -116,6 +116,7 @@ def test_disjoint_samples_cover_every_case_once_per_shuffle(n, s):
     assert len(set(rounds)) > 1 or n == s
 
 
+@pytest.mark.slow
 def test_a_rolling_sample_replaces_its_oldest_case():
     n, s = 15, 4
     drawn = [set(cases(f"rolling:{s}", g, n)) for g in range(200)]
@@ -323,6 +324,7 @@ def test_an_adaptive_sample_takes_all_cases_while_nothing_is_known():
 WHOLE = ["down:1.0", "down:1000", "static:1.0", "disjoint:1.0", "rolling:1.0", "cohorts:1", "phylogeny+down:1.0"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [*WHOLE, "informed:1.0"])
 @pytest.mark.parametrize("changes", [{}, {"variation": MIXED}, {"problem": "grade"}, {"method": "ranked-num-nonzeros"}])
 def test_a_sample_of_all_cases_is_the_run_without_sampling(text, changes):
@@ -367,6 +369,7 @@ def watched(problem, **settings) -> Evolution:
     return evolution
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", SAMPLERS)
 @pytest.mark.parametrize("problem", ["mirror-image", "grade"])
 def test_every_execution_is_accounted_for(text, problem):
@@ -417,6 +420,7 @@ def solving_runs(check: str, sampling: str, n: int = 8, **changes):
         yield evolution, populations, record
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", ["all", "first"])
 @pytest.mark.parametrize("sampling", ["down:2", "cohorts:4", "informed:2,parent_rate=0.5", "phylogeny+down:2"])
 def test_a_run_ends_when_an_individual_solves_all_cases_and_not_before(check, sampling):
@@ -562,6 +566,7 @@ def test_a_problem_without_a_target_is_sampled():
     assert run.executions["sample"] == len(run.records) * 10 * 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["tournament", "weighted-split", fx.Lexicase(epsilon="mad"), "cohort-lexicase"])
 @pytest.mark.parametrize("text", ["down:0.2", "cohorts:3", "phylogeny+down:0.2"])
 def test_every_method_selects_from_samples(method, text):

@@ -42,6 +42,7 @@ def interrupted(folder, after, **changes):
         small_run(save=folder, callback=Stopper(after), **changes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changes", CHANGES)
 def test_a_resumed_run_ends_as_an_uninterrupted_one(tmp_path, changes):
     expected = fingerprint(small_run(**changes))
@@ -52,6 +53,7 @@ def test_a_resumed_run_ends_as_an_uninterrupted_one(tmp_path, changes):
         assert fingerprint(small_run(save=folder, resume=True, threads=2, **changes)) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampling", SAMPLERS)
 @pytest.mark.parametrize("changes", [{}, {"variation": MIXED, "problem": "grade"}])
 def test_a_sampled_run_is_resumed_from_any_generation(tmp_path, sampling, changes):

@@ -65,6 +65,7 @@ def test_lengths_of_random_genomes_are_uniform():
     assert is_uniform(sizes.tolist(), range(1, 21))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("generator", "support"),
     [

@@ -75,6 +75,7 @@ def test_valid_calls_succeed(call: Call) -> None:
     call.function(**call.arguments)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [call.name for call in calls()])
 def test_hostile_arguments_are_refused_by_name(name: str) -> None:
     found = []

@@ -138,6 +138,7 @@ def test_mutated_study_files_are_read_or_refused(seed: int) -> None:
     assert not {"this", "antigravity"} & (set(sys.modules) - before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", KEYS)
 def test_every_key_refuses_every_odd_value(key: str) -> None:
     lines = [line for line in GOOD.splitlines() if not line.startswith(f"{key} =")]

@@ -63,7 +63,7 @@ def test_carried_files_are_read(tmp_path: Path) -> None:
     [
         ("a.csv", "", "the file must hold at least one case"),
         ("a.csv", "input1,output1\n", "cases must not be empty"),
-        ("a.csv", "input1,output1\n1\n", "row 2 must have 2 cells as the header has, but has 1"),
+        ("a.csv", "input1,output1\n1\n", "row 2 must have 2 cells as the header has, got 1"),
         ("a.csv", "x,y\n1,2\n", r"must have input1, … and output1, … and nothing else, found \['x', 'y'\]"),
         ("a.csv", "input1,input3,output1\n1,2,3\n", "inputs must be numbered from 1 without gaps"),
         ("a.csv", "input1,input1,output1\n1,2,3\n", "columns must have different names"),
@@ -152,7 +152,7 @@ def test_parts_can_be_given() -> None:
     ("cases", "message"),
     [
         ([], "cases must not be empty"),
-        ([((1,), 1), ((1, 2), 1)], "case 1 must have as many inputs as the first, 1, but has 2"),
+        ([((1,), 1), ((1, 2), 1)], "case 1 must have as many inputs as the first, 1, got 2"),
         ([((1,), 1), ((2,), (1, 2))], "case 1 must have as many outputs as the first"),
         ([((), 1)], "case 0 must have as many inputs"),
         ([((1,), 1), (("a",), 1)], "case 1 has string after integer"),

@@ -106,6 +106,7 @@ def test_figures_are_those_published(name: str) -> None:
     assert (settings.variation.max_points, settings.variation.max_initial_genome, settings.steps) == figures[-3:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", problems.names())
 def test_a_sample_has_its_sizes_and_repeats_with_its_seed(name: str) -> None:
     problem = problems.load(name)
@@ -168,6 +169,7 @@ def test_fresh_cases_are_new_and_have_answers(name: str) -> None:
     assert len(problem.draw_cases(0, seed=3)) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", problems.names())
 def test_the_empty_program_has_finite_errors_that_are_no_success(name: str) -> None:
     problem = problems.load(name)
@@ -367,12 +369,14 @@ def test_oracle_agrees_on_the_edge_cases(name: str) -> None:
     assert disagreements(name, problems.load(name).fixed_cases()) == []
 
 
+@pytest.mark.slow
 @every_read_problem
 def test_oracle_agrees_on_a_sample(name: str) -> None:
     for cases in problems.load(name).sample(seed=ORACLE_SEED):
         assert disagreements(name, Cases(cases.inputs[::3], cases.expected[::3])) == []
 
 
+@pytest.mark.slow
 @every_read_problem
 def test_package_answers_the_oracles_own_inputs(name: str) -> None:
     rng = Random(ORACLE_SEED)
@@ -380,6 +384,7 @@ def test_package_answers_the_oracles_own_inputs(name: str) -> None:
     assert disagreements(name, cases) == []
 
 
+@pytest.mark.slow
 @every_read_problem
 def test_solution_is_right_in_the_oracles_own_reading(name: str) -> None:
     """No part of the package but the engine has a say here."""
@@ -396,6 +401,7 @@ def test_solution_is_right_in_the_oracles_own_reading(name: str) -> None:
     assert wrong == []
 
 
+@pytest.mark.slow
 @every_read_problem
 def test_errors_of_broken_programs_agree(name: str) -> None:
     """Not only nought must be right: selection lives on how wrong a program is."""

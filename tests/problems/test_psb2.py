@@ -30,6 +30,7 @@ every_problem = pytest.mark.parametrize("name", PSB2)
 # Answers, errors, steps, settings and genes, as recorded.
 
 
+@pytest.mark.slow
 def test_everything_recorded_is_reproduced(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(path) for path in sorted(RECORDS.iterdir())]) == 0
     assert capsys.readouterr().out == "9172 passed, 0 failed\n"
@@ -95,12 +96,14 @@ def test_answers_outside_of_the_domains(name: str, inputs: tuple[Value, ...], an
 # Solutions. Where the suite computes the right answer in single precision, a right program is sometimes a little off.
 
 
+@pytest.mark.slow
 @every_problem
 def test_solution_has_no_error_on_a_thousand_fresh_cases(name: str) -> None:
     score = problems.score(problems.load(name), solution(name), n_random_cases=1000, seed=7)
     assert [(score.cases.inputs[i], score.expected(i), score.answer(i)) for i in score.failing] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "unit", "rate"), [("bouncing-balls", 0.001, 0.0006), ("shopping-list", 0.01, 0.0001)])
 def test_solution_is_seldom_off_by_one_unit(name: str, unit: float, rate: float) -> None:
     errors = problems.score(problems.load(name), solution(name), n_random_cases=20_000, seed=1).errors
@@ -181,6 +184,7 @@ def beyond(ours: list[float], theirs: list[float]) -> float:
     return max(low - min(theirs), max(theirs) - high, 0) / (high - low or 1)
 
 
+@pytest.mark.slow
 @every_problem
 def test_random_cases_have_the_recorded_distribution(name: str) -> None:
     problem = problems.load(name)

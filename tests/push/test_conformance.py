@@ -14,6 +14,7 @@ from flexicase.push import instruction_table
 RECORDS = Path(__file__).parent / "clojush"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "size"),
     [

@@ -183,6 +183,7 @@ def test_levenshtein_of_texts_counts_utf16_units(a: str, b: str) -> None:
     assert error(ErrorMeasure("string", "levenshtein"), b, a) == edits(*units)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.integers(-2, 2), min_size=1, max_size=150), st.lists(st.integers(-2, 2), max_size=150), st.booleans()
 )

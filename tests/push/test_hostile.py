@@ -87,6 +87,7 @@ SHARING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits memory the way Linux does")
 @pytest.mark.parametrize("what", SHARING)
 def test_what_a_run_shares_is_converted_once(what: str) -> None:
@@ -193,6 +194,7 @@ def test_a_run_of_slow_instructions_can_be_interrupted(program: str, inputs: lis
     check_interruption(lambda: run(code, inputs, limits))
 
 
+@pytest.mark.slow
 @needs_signals
 def test_a_long_translation_can_be_interrupted() -> None:
     genes = [Gene(Symbol("exec_dup"), close=1)] * 200_000 + [Gene(Symbol("noop_delete_prev_paren_pair"))] * 200_000
@@ -237,6 +239,7 @@ def test_objects_may_be_shared_between_threads() -> None:
     assert shared.steps == 6 * 10 * 20 * 40 * 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "call",
     [

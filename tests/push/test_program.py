@@ -88,6 +88,7 @@ ATOMS = st.one_of(
 CODE = st.recursive(ATOMS, lambda inner: st.lists(inner, max_size=4).map(tuple), max_leaves=20).map(lambda x: (x,))
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(CODE)
 def test_what_is_written_reads_back_as_the_same_value(code: object) -> None:
@@ -396,6 +397,7 @@ def test_a_saved_program_is_the_same(tmp_path: Path) -> None:
     assert type(Program.from_bytes(saved.to_bytes())) is Program is type(ProgramFunction.from_bytes(saved.to_bytes()))
 
 
+@pytest.mark.slow
 def test_every_random_program_can_be_saved(tmp_path: Path) -> None:
     for name in problems.names():
         problem = problems.load(name)

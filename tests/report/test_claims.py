@@ -39,6 +39,7 @@ def test_few_runs_leave_the_absence_of_a_difference_open(results):
     assert verdict(same, "significantly more runs").verdict == "not testable here"
 
 
+@pytest.mark.slow
 def test_many_equal_runs_agree_that_no_method_is_better(results):
     assert (
         verdict(with_success(results, lambda run: run.seed % 2 == 0), "significantly more runs").verdict == "reproduced"

@@ -22,6 +22,7 @@ from flexicase.report.statistics import (
 counts = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
 
+@pytest.mark.slow
 @given(counts, counts)
 def test_fisher_agrees_with_scipy(first, second):
     stats = pytest.importorskip("scipy.stats")
@@ -35,6 +36,7 @@ def test_fisher_of_the_tea_tasting():
     assert fisher_exact(3, 4, 1, 4) == pytest.approx(34 / 70)
 
 
+@pytest.mark.slow
 @given(counts, st.floats(0.5, 0.999))
 def test_wilson_agrees_with_scipy(count, confidence):
     stats = pytest.importorskip("scipy.stats")
@@ -70,6 +72,7 @@ def test_paired_difference_is_the_one_of_the_shares_and_its_interval_holds_it():
     assert paired_difference(9, 3, 50)[1] == pytest.approx((-high, -low))
 
 
+@pytest.mark.slow
 def test_power_by_simulation():
     rng = np.random.default_rng(1)
     draws = rng.binomial(20, [0.5, 0.9], size=(2000, 2))

@@ -110,6 +110,7 @@ def test_each_kind_of_study_has_its_report(results):
     assert layout_of(StudyResults(read_spec('kind = "image"\n' + SPEC), 0, ())) is IMAGES
 
 
+@pytest.mark.slow
 def test_the_figure_is_drawn(results, tmp_path):
     pytest.importorskip("matplotlib")
     files = draw_figures(VARIANTS.sections(results), tmp_path)

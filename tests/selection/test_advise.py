@@ -66,12 +66,14 @@ def test_share_grows_with_selections_and_shrinks_with_cases(method):
     assert by_cases == sorted(by_cases, reverse=True)
 
 
+@pytest.mark.slow
 def test_same_seed_same_advice_and_the_users_errors_matter():
     assert fx.advise(100, 50, 5, seed=1) == fx.advise(100, 50, 5, seed=1)
     easy = np.random.default_rng(2).random((100, 50))
     assert fx.advise(100, 50, 5, errors=easy).share < fx.advise(100, 50, 5, errors=np.zeros((100, 50))).share
 
 
+@pytest.mark.slow
 def test_advice_is_frozen_and_prints_as_a_sentence():
     advice = fx.advise(100, 50, 1)
     with pytest.raises(dataclasses.FrozenInstanceError):
@@ -98,6 +100,7 @@ def test_bad_arguments_are_refused(arguments, options, message):
         fx.advise(*arguments, **options)
 
 
+@pytest.mark.slow
 def test_advice_is_cheap_in_processor_time():
     """Generous: it takes about a quarter of a second."""
     start = time.process_time()
@@ -121,6 +124,7 @@ def test_a_limit_beyond_the_simulated_cases_is_taken_of_all_cases():
     assert fx.advise(2, 4000, 1, fx.Lexicase(max_cases=2000), errors=clones).share == pytest.approx(0.5)
 
 
+@pytest.mark.slow
 def test_the_share_with_copies_named_is_what_a_generation_needs():
     errors = np.random.default_rng(2).integers(0, 2, (10, 80))[np.random.default_rng(3).integers(0, 10, 60)]
     labels = [row.tobytes() for row in errors]

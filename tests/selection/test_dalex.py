@@ -24,6 +24,7 @@ def by_definition(errors, importances):
     return sums <= sums.min(axis=1, keepdims=True) * (1 + 1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("std", [0.0, 0.5, 3.0, 20.0, 200.0])
 def test_selects_the_lowest_weighted_sum_of_errors(std):
     errors = np.random.default_rng(1).random((40, 15))
@@ -43,6 +44,7 @@ def test_equal_sums_are_decided_at_random(std):
     assert_follows(fx.select(errors, n, fx.DALex(std), seed=3, threads=2).indices, share)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("std", [0.0, 2.0, 200.0, 1e300])
 @pytest.mark.parametrize("name", MATRICES)
 def test_native_draws_equal_the_reference(name, std):

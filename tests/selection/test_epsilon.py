@@ -115,6 +115,7 @@ OVERFLOWING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [None, 0.5, np.inf, "mad", "mad-static", "mad-dynamic"])
 @pytest.mark.parametrize("name", OVERFLOWING)
 @pytest.mark.parametrize("copies", [1, 30])

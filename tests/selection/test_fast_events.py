@@ -23,6 +23,7 @@ def sparse_errors(seed: int) -> np.ndarray:
     return rng.integers(0, 3, (N_INDIVIDUALS, N_CASES)) * (rng.random((N_INDIVIDUALS, N_CASES)) < 0.15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bounds", [(1.0, None), (0.3, None), (1.0, 2.0**45), (2.0**31, 2.0**31 + 5.0)])
 @pytest.mark.parametrize("order", ["weighted", "ranked", "uniform"])
 def test_weights_kept_up_to_date_give_the_orders_of_the_definition(order: str, bounds: tuple) -> None:

@@ -52,6 +52,7 @@ def algorithm_1(errors, w, order, bias, bounds, key, event):  # noqa: PLR0917
     return candidates[pick], evaluations, used, int(len(candidates) > 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("order", "bias"),
     [("uniform", "num_nonzeros"), *product(("weighted", "ranked"), BIASES)],  # uniform learns weights, but uses none
@@ -406,6 +407,7 @@ def test_a_cache_key_that_cannot_be_compared_is_refused() -> None:
         fast.select(evaluate, 2, cache_key=np.arange(3) + 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [{"n_individuals": 2**31 - 1}, {"n": 2**40}])
 def test_what_does_not_fit_into_memory_is_refused_at_once(arguments: dict) -> None:
     script = f"""
@@ -485,6 +487,7 @@ FAILURES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory", [2**20, 30_000])
 @pytest.mark.parametrize("kind", FAILURES)
 def test_after_a_failure_everything_is_as_before_the_call(kind: str, memory: int, backend: str) -> None:
@@ -621,6 +624,7 @@ def test_wrong_calls_are_refused() -> None:
         fx.FastLexicase(5, w_min=9.0).select(Evaluator(np.zeros((3, 5))), 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lookahead", [1, 4, "auto"])
 @pytest.mark.parametrize("max_cases", [0, 1, 3, 1000, "random"])
 def test_max_cases_ends_events_as_it_does_on_a_matrix(max_cases, lookahead, backend: str) -> None:
@@ -786,6 +790,7 @@ def test_known_errors_that_do_not_fit_the_cache_are_refused() -> None:
     fast.select(Evaluator(np.eye(3, 5)), 3, known=np.full((3, 5), np.nan))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lookahead", [1, 5, "auto"])
 def test_a_budget_is_never_exceeded_and_each_choice_rests_on_what_was_evaluated(lookahead) -> None:
     errors = np.random.default_rng(2).integers(0, 2, (12, 50))
@@ -894,6 +899,7 @@ def test_wrong_labels_are_refused() -> None:
         fast.select(SimulatedCluster(SyntheticPopulation(3, 5), 1, pair_seconds=1.0), 3, same_as=[1, 1, 2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bias", ["num_nonzeros", "num_zeros", "split", spread])
 @pytest.mark.parametrize("epsilon", [None, 1.0, "mad-dynamic"])
 @pytest.mark.parametrize("order", DRAW)

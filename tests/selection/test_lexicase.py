@@ -69,6 +69,7 @@ FAMILY = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("matrix", ["ties", "duplicates", "eighths"])
 @pytest.mark.parametrize("variant", FAMILY, ids=str)
 def test_every_variant_has_its_exact_distribution_and_counts(variant: Variant, matrix: str) -> None:
@@ -76,6 +77,7 @@ def test_every_variant_has_its_exact_distribution_and_counts(variant: Variant, m
     assert_agrees(fx.select(errors, DRAWS, variant.method(), seed=2022), variant.outcomes(errors))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["uniform", "weighted", "ranked"])
 @pytest.mark.parametrize("matrix", sorted(set(SMALL) - {"ties", "duplicates", "eighths"}))
 def test_every_order_is_exact_on_degenerate_matrices(order: str, matrix: str) -> None:
@@ -90,6 +92,7 @@ def test_every_epsilon_is_exact_on_degenerate_matrices(epsilon: str | float, mat
     assert_agrees(fx.select(SMALL[matrix], DRAWS // 4, variant.method(), seed=8), variant.outcomes(SMALL[matrix]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["weighted", "ranked"])
 @pytest.mark.parametrize("bias", BIAS_NAMES)
 def test_every_bias_orders_cases_as_defined(bias: str, order: str) -> None:
@@ -99,6 +102,7 @@ def test_every_bias_orders_cases_as_defined(bias: str, order: str) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_random_matrices_are_exact(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -382,6 +386,7 @@ print((kilobytes("VmHWM") - before) * 1024 / errors.size)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the memory use of a process the way Linux reports it")
 @pytest.mark.parametrize(
     ("dtype", "method", "order", "shape"),
@@ -418,6 +423,7 @@ def test_what_a_matrix_holds_is_a_byte_per_entry_of_discrete_errors_at_most(
     assert matrix.native.memory() <= errors.size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.int16, np.uint64, np.float32, np.float64])
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("penalty", [None, 1000, 255])

@@ -408,6 +408,7 @@ SCORE_KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SCORE_KINDS)
 @pytest.mark.parametrize("backend", ["native", "reference"])
 def test_scores_are_maximized_whatever_their_type(kind: str, backend: Any) -> None:

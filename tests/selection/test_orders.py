@@ -34,17 +34,20 @@ def test_weighted_orders_are_a_roulette_wheel_without_replacement(weights: tuple
     assert chi_square_p(seen, dict(oracle.weighted_orders(weights))) > LEAST_P
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", [(4, 3, 2, 1), (1, 2, 2, 1), (0, 0, 0, 0), (0, 5, 0, 1), (2,)], ids=str)
 def test_ranked_orders_follow_the_definition_with_ties_at_random(weights: tuple[float, ...]) -> None:
     seen = counted(lambda e: ranked_order(Key(5, 6), e, np.array(weights, dtype=float)))
     assert chi_square_p(seen, dict(oracle.ranked_orders(weights))) > LEAST_P
 
 
+@pytest.mark.slow
 def test_a_wrong_order_distribution_is_noticed() -> None:
     seen = counted(lambda e: weighted_order(Key(3, 4), e, np.array([1, 0.8, 0.8, 0.8])))
     assert chi_square_p(seen, dict(oracle.uniform_orders(4))) < LEAST_P
 
 
+@pytest.mark.slow
 def test_first_pick_of_four_ranked_cases_has_the_published_probabilities() -> None:
     published = [0.5208, 0.2708, 0.1458, 0.0625]
     for rank, probability in enumerate(published, start=1):

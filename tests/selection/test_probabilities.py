@@ -63,6 +63,7 @@ def method_of(kind: str, weights: np.ndarray, options: dict[str, Any]) -> fx.Lex
     return fx.Lexicase(order=order, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", FILTERS, ids=str)
 @pytest.mark.parametrize("kind", ORDERS)
 def test_agrees_with_brute_force(kind: str, options: dict[str, Any]) -> None:
@@ -91,6 +92,7 @@ def test_continuous_errors_with_mad(kind: str) -> None:
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ORDERS)
 def test_more_individuals_than_bits_of_a_word(kind: str) -> None:
     rng = np.random.default_rng(6)
@@ -218,6 +220,7 @@ KINDS = st.sampled_from([fx.Uniform(), fx.Weighted("num_nonzeros"), fx.Ranked("n
 OPTIONS = st.sampled_from(FILTERS)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(ERRORS, KINDS, OPTIONS)
 def test_is_a_distribution_that_copies_share_equally(errors: np.ndarray, order: Any, options: dict[str, Any]) -> None:
@@ -240,6 +243,7 @@ def test_dominated_individuals_are_never_selected(errors: np.ndarray, order: Any
             assert found[j] == 0.0
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(ERRORS, KINDS, OPTIONS, st.randoms(use_true_random=False))
 def test_relabelling_individuals_and_cases_relabels_the_outcome(
@@ -265,6 +269,7 @@ def test_refusal_says_how_large_the_problem_is(method: str) -> None:
     assert refusal.value.estimate >= refusal.value.explored
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "shape", "levels"),
     [
@@ -422,6 +427,7 @@ def test_nan_is_refused_or_counts_as_worst() -> None:
     assert fx.probabilities(errors, nan="worst").tolist() == [0.0, 1.0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [fx.Uniform(), fx.Weighted([3, 1, 2, 1, 1]), fx.Ranked([1, 5, 2, 2, 3])], ids=str)
 @pytest.mark.parametrize("epsilon", [None, [0.1, 0.2, 0.3, 0.1, 0.7], "mad", "mad-dynamic"], ids=str)
 def test_batches_of_ordinary_floats_have_the_probabilities_they_are_drawn_with(order: Any, epsilon: Any) -> None:

@@ -23,6 +23,7 @@ VARIANTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_the_reference_is_exact(variant: Variant) -> None:
     errors = SMALL["duplicates"]

@@ -223,6 +223,7 @@ def test_without_replacement_every_individual_survives_once(name: str) -> None:
     assert [*selector.draw(3), *selector.draw(0), *selector.draw((2, 6)).indices.flat, *selector.draw(5)] == [*whole]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["native", "reference"])
 def test_survivors_have_the_probabilities_of_one_event_after_another(backend: str) -> None:
     """Exact: the second event is one on the individuals left, with the weights and epsilons of all."""

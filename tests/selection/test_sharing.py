@@ -100,6 +100,7 @@ def test_an_evaluator_may_use_the_fast_selector_that_calls_it() -> None:
     assert inner == [[0, 0]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "call",
     ["selector.draw(20_000)", "fx.FastLexicase(300, seed=1).select(evaluate, 300, 5)"],
@@ -128,6 +129,7 @@ def test_a_thread_at_work_while_the_interpreter_exits_does_not_abort_it(call: st
     """)
 
 
+@pytest.mark.slow
 @linux_only
 @pytest.mark.parametrize("method", ["lexicase", "tournament", "dalex", "epsilon-mad"])
 def test_threads_and_memory_that_cannot_be_had_are_no_crash(method: str) -> None:
@@ -215,6 +217,7 @@ def test_errors_that_change_between_draws_give_valid_indices(shape: tuple[int, i
     run_script(code, *map(str, shape), seconds=120)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["lexicase", "weighted-num-nonzeros", "ranked-num-nonzeros"])
 @pytest.mark.parametrize("cases", [64, 1000])
 def test_errors_that_become_equal_are_not_told_apart_by_memory_outside(method: str, cases: int) -> None:

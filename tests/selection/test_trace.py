@@ -26,6 +26,7 @@ COMPOSED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [*LEXICASE_NAMES, *COMPOSED], ids=str)
 def test_same_parents_and_counts_as_select(errors, method):
     """A trace that drew other events would make pictures of something that never happened."""

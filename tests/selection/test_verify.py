@@ -55,6 +55,7 @@ def weights_with_replacement(errors, n, rng):
     return [rng.choice(survivors(errors, rng.choice(len(share), len(share), p=share))) for _ in range(n)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("select", "method", "cause"),
     [
@@ -77,10 +78,12 @@ def test_a_wrong_selector_is_caught_and_the_cause_named(select, method, cause, s
         assert failure.matrix in str(found)
 
 
+@pytest.mark.slow
 def test_a_plain_python_selector_passes():
     assert fx.verify(correct, n_draws=1000).passed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["native", "reference"])
 @pytest.mark.parametrize("name", [*BATTERY["probabilities"], "tournament", "fitness-proportionate", "plexicase"])
 def test_every_backend_passes(name, backend):
@@ -93,6 +96,7 @@ def test_every_backend_passes(name, backend):
     assert found.passed, str(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["native", "reference"])
 def test_partial_evaluation_passes(backend):
     def select(errors, n, rng):
@@ -103,6 +107,7 @@ def test_partial_evaluation_passes(backend):
     assert found.passed, str(found)
 
 
+@pytest.mark.slow
 def test_another_method_fails_where_it_differs():
     def tournament(errors, n, rng):
         return fx.select_indices(errors, n, "tournament", seed=rng)
@@ -193,6 +198,7 @@ def test_unusable_records_are_refused(draws, message):
         verify_draws(draws)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

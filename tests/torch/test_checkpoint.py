@@ -40,6 +40,7 @@ class Stopper:
             raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changes", CHANGES)
 def test_resumed_training_ends_as_uninterrupted(tmp_path, changes):
     whole = search(**changes)
@@ -52,6 +53,7 @@ def test_resumed_training_ends_as_uninterrupted(tmp_path, changes):
     assert fingerprint(resumed) == fingerprint(whole)
 
 
+@pytest.mark.slow
 def test_an_interrupted_generation_leaves_nothing(tmp_path):
     """Ctrl-C in the middle of training or selection: the same object goes on as if it had not happened."""
     whole = search()
@@ -263,6 +265,7 @@ OTHERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", OTHERS)
 def test_a_checkpoint_of_other_data_or_functions_is_refused(what):
     """It went on with another data set of the same length, or to another goal, without a word."""
@@ -337,6 +340,7 @@ def test_buffers_that_are_not_persistent_are_resumed_too(tmp_path):
     assert fingerprint(second) == fingerprint(whole)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Adam", "NAdam", "RMSprop", "Adafactor", "SparseAdam"])
 def test_any_optimiser_can_be_inherited_and_resumed(name):
     """The checks of a state know no optimiser by name."""

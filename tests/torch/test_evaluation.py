@@ -95,6 +95,7 @@ def check_against_definition(errors, which, seed, outcome):
     assert outcome[1] == weights.tolist()
 
 
+@pytest.mark.slow
 def test_blocks_give_the_same_through_real_networks():
     """In float64 a network's outputs do not tip over with the size of the batch."""
     inputs = torch.randn(300, 1, 8, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
@@ -123,6 +124,7 @@ def test_blocks_give_the_same_through_real_networks():
         assert calls[1] < calls[0]
 
 
+@pytest.mark.slow
 def test_training_does_not_depend_on_the_blocks():
     def outcome(lookahead):
         inputs = torch.randn(80, 1, 8, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
@@ -279,6 +281,7 @@ def test_an_error_function_that_gives_no_error_per_case():
         found.fit(1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.int32, torch.uint8, torch.int16, torch.int64])
 def test_labels_may_be_of_any_whole_type(dtype):
     """Cross-entropy takes int64 alone; the same labels in another type train the same network."""

@@ -56,6 +56,7 @@ def test_identical_candidates_cost_all_evaluations():
     assert last.forward_calls < 4 * 64 // 4
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_training_and_another_another():
     torch.manual_seed(0)
     one = search()
@@ -99,6 +100,7 @@ def test_callbacks_see_every_generation():
     assert seen[-1].seconds > 0
 
 
+@pytest.mark.slow
 def test_it_learns():
     data = fake_images(256, 128)
     found = ft.GradientLexicase(network, data.train, method="weighted-num-nonzeros", batch_size=16, seed=1)
@@ -192,6 +194,7 @@ def test_ctrl_c_inside_of_a_context_manager_of_pytorch():
     assert fingerprint(found) == fingerprint(whole)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers of this kind")
 def test_ctrl_c_at_any_moment_leaves_the_generation_as_if_it_had_not_begun():
     """Also between the end of selection and the end of the step; and it is heeded at once."""
@@ -229,6 +232,7 @@ def test_ctrl_c_at_any_moment_leaves_the_generation_as_if_it_had_not_begun():
     assert fingerprint(found) == fingerprint(whole)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [fx.Lexicase(order=fx.Ranked("split")), "ranked-split"])
 def test_a_method_object_or_a_name(method):
     found, expected = search(method=method), search(method="ranked-split")
@@ -237,6 +241,7 @@ def test_a_method_object_or_a_name(method):
     assert fingerprint(found) == fingerprint(expected)
 
 
+@pytest.mark.slow
 def test_a_bias_that_is_a_function():
     """Called with the statistics of the pool; here it is num_nonzeros, whose weight is the count plus 1."""
     found = search(method=fx.Lexicase(order=fx.Weighted(lambda statistics: statistics.nonzeros + 1)))

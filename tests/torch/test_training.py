@@ -133,6 +133,7 @@ def fragile():
     return make
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes", [{}, {"method": "weighted-num-nonzeros", "stop_on_all_fail": True}, {"optimizer_state": "inherit"}]
 )
