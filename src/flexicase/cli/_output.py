@@ -107,7 +107,7 @@ def check_known(value: str, known: Iterable[str], option: str, kind: str = "valu
 
 
 def check_picture(path: Path | None) -> None:
-    """Refuse a --plot file that could not be written, before the work that it is to show."""
+    """Refuse a --plot file that cannot be written, before the work starts."""
     if path is None:
         return
     with misuse_of("--plot"):

@@ -115,7 +115,7 @@ def _column_kinds(rows: list[Inputs], what: str) -> list[str]:
     """The stack of the values of each column."""
     for place, row in enumerate(rows):
         if len(row) != len(rows[0]) or not row:
-            raise ValueError(f"case {place} must have as many {what} as the first, {len(rows[0])}, but has {len(row)}")
+            raise ValueError(f"case {place} must have as many {what} as the first, {len(rows[0])}, got {len(row)}")
     return [_column_kind(column) for column in zip(*rows, strict=True)]
 
 
@@ -247,7 +247,7 @@ def _csv_records(text: str) -> list[dict[str, Value]]:
         raise ValueError(f"columns must have different names, found {header}")
     for line, row in enumerate(rows[1:], start=2):
         if len(row) != len(header):
-            raise ValueError(f"row {line} must have {len(header)} cells as the header has, but has {len(row)}")
+            raise ValueError(f"row {line} must have {len(header)} cells as the header has, got {len(row)}")
     columns = [_csv_column(cells) for cells in zip(*rows[1:], strict=True)]
     return [dict(zip(header, values, strict=True)) for values in zip(*columns, strict=True)]
 

@@ -52,7 +52,7 @@ class EventSettings:
             raise ValueError(SOLVED_NEEDED)
 
     def as_errors(self, answers: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The errors that an evaluator's answers are, NaN where those are."""
+        """Convert an evaluator's answers to errors; NaN stays NaN."""
         return 0.0 - answers if self.maximize else answers
 
     def above_solved(self, case: int, errors: NDArray[np.float64]) -> NDArray[np.float64]:

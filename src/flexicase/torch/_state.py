@@ -235,7 +235,7 @@ def _buffers(found: Any, model: nn.Module, finite: frozenset[str]) -> dict[str, 
     where, own, names = "buffers in the state", unsaved_buffers(model), unsaved_names(model)
     for name, value in _dict(found, where).items():
         if name not in names:
-            raise ValueError(f"{where} must be of the network, got {name!r:.80}")
+            raise ValueError(f"{where} must be those of the network, got {name!r:.80}")
         _tensor(value, f"{where}: {name}", own.get(name), resized=True, finite=name in finite)
     return found  # type: ignore[no-any-return]
 
