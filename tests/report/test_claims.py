@@ -216,3 +216,20 @@ def test_the_readme_states_how_many_counts_agree_with_the_published_ones():
     text = " ".join((RESULTS.parent / "README.md").read_text(encoding="utf-8").split())
     agree = re.search(r"(\d+ of \d+ counts) agree with the published ones", verdict)
     assert f"{agree[1]} on ten problems" in text
+
+
+def test_readme_and_guide_state_what_samplings_solve_at_equal_executions():
+    runs = read_results(RESULTS / "equal-executions").runs
+    methods = ["lexicase", *(f"lexicase sampling={name}" for name in ("down:0.1", "informed:0.1", "cohorts:10"))]
+    plain, down, informed, cohorts = ([run.summary for run in runs if run.method == method] for method in methods)
+    n_solved = [sum(summary["solved"] for summary in found) for found in (plain, down, informed, cohorts)]
+    n_general = [sum(summary["success"] for summary in found) for found in (plain, down)]
+    readme, guide = (
+        " ".join((RESULTS.parent / name).read_text(encoding="utf-8").split()) for name in ("README.md", "docs/gp.md")
+    )
+    assert f"solves {n_solved[1]} of {len(down)} runs and all cases solve {n_solved[0]}" in readme
+    assert f"solves {n_solved[1]} of {len(down)} runs on five problems, and lexicase on all cases solves" in guide
+    assert f"`InformedDownSample(0.1)` solves {n_solved[2]}," in guide
+    assert f"`Cohorts(10)` solves {n_solved[3]}," in guide
+    assert f"{n_general[1]} of the {n_solved[1]} solved programs" in guide
+    assert f"{n_general[0]} of {n_solved[0]} without sampling" in guide

@@ -140,6 +140,12 @@ def test_methods_are_compared_over_all_problems_by_seed(sections):
     assert found["McNemar p"] == f"{mcnemar(4, 0):.3f}"
 
 
+def test_the_verdict_states_the_difference_of_each_method(results, sections):
+    _, other = (row for row in sections["methods"].table.rows if row[0] == "solved")
+    assert other[3]
+    assert f"; {other[1]} {other[2]} {other[3]}." in suite_verdict(results)
+
+
 def test_settings_that_differ_are_named_and_others_are_not(tmp_path):
     """A count of runs with other settings must not be called equal to the published one, nor different."""
     write_export(tmp_path, "population = 500")

@@ -130,12 +130,17 @@ def _methods_of(results: StudyResults) -> list[str]:
 
 
 def suite_verdict(results: StudyResults) -> str:
-    """Runs that solved and generalised, and how many counts agree with the published ones."""
+    """Runs that solved and generalised, by method too, and how many counts agree with the published ones."""
     runs = results.runs
     counted = ", ".join(f"{sum(bool(r.summary.get(m)) for r in runs)} {name}" for m, name in MEASURES.items())
     text = f"{len(runs)} runs on {len(results.problems)} problems: {counted}."
     if not is_complete(results):
         return text + until_complete(results)
+    by_method = [
+        f"{method} {n} {change}".strip() for name, method, n, change, *_ in _method_rows(results) if name == "solved"
+    ]
+    if by_method:
+        text += f" Solved, and the difference from lexicase in points (95 %): {'; '.join(by_method)}."
     tested = [cell for cell in suite_cells(results) if cell.adjusted is not None]
     agree = sum((cell.adjusted or 0.0) >= LEVEL for cell in tested)
     if not tested:
@@ -192,11 +197,11 @@ def _formatted(cell: SuiteCell) -> list[str]:
     return [f"{here}{mark}", f"{cell.published:g}", f"{format_p(cell.p_value)} ({format_p(cell.adjusted)})"]
 
 
-def _methods(results: StudyResults) -> Section | None:
-    """Each method against lexicase over all problems, paired by problem and seed."""
+def _method_rows(results: StudyResults) -> list[list[str]]:
+    """Each method against lexicase over all problems, paired by problem and seed; empty without another method."""
     methods = _methods_of(results)
     if BASELINE not in methods or len(methods) < 2:
-        return None
+        return []
     rows = []
     for measure, name in MEASURES.items():
         outcome = {(r.method, r.problem, r.seed): bool(r.summary.get(measure)) for r in results.runs}
@@ -214,6 +219,13 @@ def _methods(results: StudyResults) -> Section | None:
         rows += [
             [*row, *((format_p(p), format_p(q)) if is_complete(results) else ("", ""))] for (row, p), q in adjusted
         ]
+    return rows
+
+
+def _methods(results: StudyResults) -> Section | None:
+    rows = _method_rows(results)
+    if not rows:
+        return None
     header = ["measure", "method", "runs", "difference, points (95 %)", "gained and lost", "McNemar p", "Holm"]
     text = (
         "Runs of all problems together. The difference from lexicase is paired by problem and seed (Agresti and Min); "
