@@ -200,6 +200,7 @@ def test_clusters_say_what_to_install(package, cluster, tmp_path):
     assert not (tmp_path / "studies").exists()
 
 
+@pytest.mark.slow
 def test_evaluation_on_ray_says_what_to_install():
     code = "import sys; sys.modules['ray'] = None\n"
     code += "from flexicase.evaluation import RayEvaluator; RayEvaluator(lambda i, c: [[0]])"

@@ -7,6 +7,7 @@ from flexicase.data import SyntheticPopulation, example_errors
 from make_example_errors import PENALTY, make_errors
 
 
+@pytest.mark.slow
 def test_the_stored_matrix_is_what_the_documented_run_makes():
     np.testing.assert_array_equal(example_errors(), make_errors())
 

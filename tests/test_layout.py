@@ -157,6 +157,7 @@ def test_set_up_that_fails_shows_the_output() -> None:
         set_up.run([sys.executable, "-c", "print('broken'); raise SystemExit(3)"], "testing")
 
 
+@pytest.mark.slow
 def test_set_up_is_never_silent_for_long(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(set_up, "SECONDS_OF_SILENCE", 0.2)
     set_up.run([sys.executable, "-c", "import time; time.sleep(1)"], "sleeping")

@@ -144,6 +144,7 @@ def test_lines_are_those_of_the_records():
     assert lines["evaluations: evaluated pairs"] == [3000] * 4
 
 
+@pytest.mark.slow
 def test_what_is_not_known_is_left_out():
     run = evolve("mirror-image", population=30, generations=1, seed=1, threads=1, partial=True)
     lines = lines_of(run_picture(run))

@@ -210,6 +210,7 @@ def _run(*arguments):
     )
 
 
+@pytest.mark.slow
 def test_script_measures_in_processes_and_updates_the_readme(tmp_path):
     readme, out = tmp_path / "README.md", tmp_path / "results.json"
     readme.write_text("before\n<!-- benchmark:begin -->\n<!-- benchmark:end -->\nafter\n", encoding="utf-8")
@@ -235,6 +236,7 @@ def test_script_measures_in_processes_and_updates_the_readme(tmp_path):
     assert done.stdout.strip() in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("option", "name"), [("peer", "nobody"), ("workload", "z")])
 def test_script_refuses_what_it_does_not_know(option, name):
     done = _run(f"--{option}s", name)

@@ -40,6 +40,7 @@ def examples(command):
 COMMANDS = dict(commands())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_every_command_has_help_with_an_example_and_json(run, words):
     result = run(*words, "--help")
@@ -221,6 +222,7 @@ def test_demo_evolves_a_program_that_solves_the_problem_and_explains_it():
     assert saved["pairs"] < 0.05 * saved["all_pairs"]
 
 
+@pytest.mark.slow
 def test_demo_without_matplotlib_says_so(run, tmp_path, monkeypatch, short_demo):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
     result = run("demo", "--out", tmp_path / "out", "-n", 10)

@@ -91,6 +91,7 @@ def test_a_saved_run_is_resumed_with_its_settings(run, tmp_path):
     assert first == again
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", [(), ("--profile", "propeller")])
 def test_a_sampled_run_is_resumed_with_its_settings(run, tmp_path, profile):
     options = ["--sampling", "informed:0.1,every=3", "--check", "first", "--budget", "3000", "--steps", "300"]
@@ -111,6 +112,7 @@ def test_no_sampling_overrides_that_of_a_profile_and_is_resumed(run, tmp_path):
     assert (first.exit_code, run("evolve", "--save", tmp_path, "--resume").exit_code) == (0, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -251,6 +253,7 @@ def test_a_second_interrupted_run_without_save_gets_a_folder_of_its_own(run, tmp
     assert second.stderr.endswith("continue with: flexicase evolve --save mirror-image-lexicase-seed-0-2 --resume\n")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux")
 def test_standard_error_that_cannot_be_written_does_not_lose_the_run(tmp_path):
     """Neither a full disk under a log file nor a closed terminal ends a run."""
@@ -351,6 +354,7 @@ def test_a_file_of_programs_without_end_is_refused(run):
     assert (done.exit_code, "--initial: /dev/zero: must have at most 67,108,864 bytes" in done.stderr) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_run_with_initial_programs_that_reached_its_time_limit_is_resumed_as_it_says(run, tmp_path):
     """The recorded digest of the programs was taken for the programs."""
     file = tmp_path / "programs.txt"

@@ -183,6 +183,7 @@ def test_methods_without_counts(run, errors_csv, monkeypatch):
     assert "is not a lexicase method" in refused.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", BROKEN)
 def test_broken_files_are_one_line_and_exit_code_1(run, tmp_path, kind):
     path = tmp_path / "errors.bin"
@@ -239,6 +240,7 @@ def test_verify_tells_right_draws_from_wrong_ones(run, tmp_path):
     assert json.loads(run("verify", file, "--json").stdout)["failures"][0]["matrix"] == "all equal"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", ["", "[1", "[]", '{"ties": [1]}', "[" * 100_000, "\x00"])
 def test_verify_refuses_what_is_not_a_record(run, tmp_path, content):
     file = tmp_path / "draws.json"

@@ -135,6 +135,7 @@ def test_a_failure_names_the_pairs(make, function, message: str) -> None:
         np.testing.assert_array_equal(evaluate(np.array([1, 2]), np.array([3])), functions.difference([1, 2], [3]))
 
 
+@pytest.mark.slow
 def test_may_be_closed_twice_and_used_again(make) -> None:
     with make(functions.difference) as evaluate:
         first = evaluate([1, 2], [3]).tolist()
@@ -284,6 +285,7 @@ def test_rollouts_work_beside_a_running_event_loop_and_share_theirs() -> None:
     assert len(loops) == 1
 
 
+@pytest.mark.slow
 def test_a_failed_rollout_loses_none_that_was_under_way() -> None:
     """Rollouts cost money: what was started before the failure is awaited, kept, and not paid for again."""
     started, broken = [], True

@@ -129,6 +129,7 @@ def test_draws_can_be_split(backend: str) -> None:
             assert np.array_equal(np.concatenate([getattr(p, name) for p in parts]), getattr(whole, name))
 
 
+@pytest.mark.slow
 def test_counts_off_gives_the_same_parents(backend: str) -> None:
     errors = np.random.default_rng(3).integers(0, 3, (40, 25))
     for method in fx.methods():

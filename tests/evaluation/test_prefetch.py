@@ -95,6 +95,7 @@ def test_no_case_is_looked_at_ahead_when_one_candidate_is_left() -> None:
     assert len(asked.asked) <= 42  # the last ones are not known yet when two more are begun
 
 
+@pytest.mark.slow
 def test_a_memo_without_room_changes_nothing(backend: str) -> None:
     errors = errors_of(1, 30, copies=True)
     plain = fx.FastLexicase(N_CASES, seed=1, backend=backend).select(Counting(errors), 30, 10)
@@ -129,6 +130,7 @@ def test_a_new_population_is_not_mistaken_for_the_old_one() -> None:
         assert outcome(found) == outcome(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 3, 50])
 def test_an_error_is_raised_just_where_one_case_at_a_time_would_raise_it(workers: int) -> None:
     """Failures of pieces that turn out not to be needed are nobody's business."""

@@ -109,6 +109,7 @@ def test_an_edited_export_is_refused(finished, tmp_path):
         import_study(tmp_path / "export", tmp_path / "elsewhere", allow_code=True)
 
 
+@pytest.mark.slow
 def test_an_export_that_does_not_fit_its_study_is_refused(finished, tmp_path):
     export_study(finished, tmp_path / "export")
     shutil.copytree(tmp_path / "export", tmp_path / "other")

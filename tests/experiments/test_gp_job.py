@@ -24,6 +24,7 @@ generations = 6
 """
 
 
+@pytest.mark.slow
 def test_rows_are_the_records_of_the_run(tmp_path):
     study = Study(tmp_path / "regression")
     assert run_study(tmp_path, parse_spec(STUDY), StudyOptions(workers=2)) == "complete"

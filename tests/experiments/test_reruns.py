@@ -35,6 +35,7 @@ def planned(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_run_is_found_by_the_start_of_its_id(walks):
     _, _, study = walks(seeds=1)
     for entry in study.entries():

@@ -23,6 +23,7 @@ generations = 3
 """
 
 
+@pytest.mark.slow
 def test_rows_hold_the_counts_of_every_method_at_every_other_generation(tmp_path):
     study = Study(tmp_path / "same")
     assert run_study(tmp_path, parse_spec(STUDY), StudyOptions(workers=1)) == "complete"

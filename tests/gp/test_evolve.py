@@ -17,6 +17,7 @@ from flexicase.selection.methods import PAPER_METHODS
 from tests.gp._helpers import MIXED, fingerprint, small_run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changes", [{}, {"partial": True}, {"variation": MIXED}, {"method": "ranked-num-nonzeros"}])
 def test_a_run_is_the_same_on_any_number_of_threads(changes):
     runs = [fingerprint(small_run(threads=threads, **changes)) for threads in (1, 2, 4)]
@@ -27,6 +28,7 @@ def test_another_seed_is_another_run():
     assert fingerprint(small_run(seed=5)) != fingerprint(small_run(seed=6))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", PAPER_METHODS)
 @pytest.mark.parametrize("partial", [False, True])
 def test_the_methods_of_the_paper(method, partial):
@@ -268,6 +270,7 @@ def test_individuals_to_start_with_are_in_generation_0(tmp_path):
         small_run(initial=["(in2)"], save=tmp_path, resume=True)
 
 
+@pytest.mark.slow
 def test_a_run_from_given_individuals_resumes_without_them(tmp_path):
     """They are in the checkpoint; the command that an interrupted run prints does not name their file."""
     small_run(initial=["(in1)"], time_limit=0, save=tmp_path)

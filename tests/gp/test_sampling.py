@@ -47,6 +47,7 @@ def clamped(**changes) -> problems.Problem:
 # The samplers: invariants 1 to 5.
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from(["down", "static", "rolling", "informed"]),
     st.one_of(st.floats(0.01, 1.0), st.integers(1, 60)),
@@ -192,6 +193,7 @@ def distances(solved):
     return (solved[:, :, None] != solved[:, None, :]).sum(axis=0)
 
 
+@pytest.mark.slow
 @given(solve_matrices, st.integers(0, 10**6))
 @settings(max_examples=150, deadline=None)
 def test_farthest_first_grows_by_prefixes_and_covers_well(matrix, state):
@@ -530,6 +532,7 @@ def test_the_default_budget_is_the_cost_of_the_generations_without_sampling():
     assert evolve_settings("mirror-image", budget=9).generations is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", SAMPLERS)
 def test_threads_do_not_matter(text):
     one, other = (fingerprint(small_run(sampling=text, threads=threads)) for threads in (1, 3))

@@ -77,6 +77,7 @@ FORGED_INFORMATION = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", FORGED_INFORMATION.values(), ids=FORGED_INFORMATION)
 def test_forged_information_about_cases_is_a_checkpoint_error(tmp_path, state):
     changes = {"population": 10, "sampling": "informed:0.1,parent_rate=0.3"}
@@ -134,6 +135,7 @@ def damaged(data, how):
     return {"cut": data[: len(data) // 2], "last byte missing": data[:-1], "empty": b"", "other": b"hello"}[how]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["flipped", "cut", "last byte missing", "empty", "other"])
 def test_a_damaged_checkpoint_is_noticed_and_the_previous_one_used(tmp_path, how):
     two_checkpoints(tmp_path)
@@ -203,6 +205,7 @@ FORGED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", FORGED.values(), ids=FORGED)
 def test_a_forged_header_is_a_checkpoint_error(tmp_path, change):
     """Neither another error, nor memory for what a header merely claims."""
@@ -245,6 +248,7 @@ def test_inherited_errors_of_individuals_that_do_not_exist_are_a_checkpoint_erro
         small_run(save=tmp_path, resume=True, **changes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("selection", [None, {}, [], 5, {"settings": 3}, {"weights": "x"}])
 def test_a_forged_state_of_the_selection_is_a_checkpoint_error(tmp_path, selection):
     changes = {"population": 4, "partial": True, "method": "weighted-num-nonzeros"}
@@ -260,6 +264,7 @@ def test_a_forged_state_of_the_selection_is_a_checkpoint_error(tmp_path, selecti
         small_run(save=tmp_path, resume=True, **changes)
 
 
+@pytest.mark.slow
 def test_two_damaged_checkpoints_are_an_error_that_names_both(tmp_path):
     two_checkpoints(tmp_path)
     for name in (NEWEST, PREVIOUS):
@@ -268,6 +273,7 @@ def test_two_damaged_checkpoints_are_an_error_that_names_both(tmp_path):
         small_run(save=tmp_path, resume=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -88,6 +88,7 @@ def test_floats_are_uniform():
     assert stats.kstest(found, stats.uniform(-2, 5).cdf).pvalue > 1e-5
 
 
+@pytest.mark.slow
 def test_strings_draw_lengths_and_groups():
     found = [gene.item for gene in genes_of(RandomString(0, 4, ((0.25, "x"), (0.75, "abc"))))]
     assert is_uniform([len(text) for text in found], range(5))
@@ -113,6 +114,7 @@ def test_words_are_cut_to_their_length_and_end_with_a_letter():
     assert is_rate(sum(len(text) == 2 for text in found), len(found), 0.5)
 
 
+@pytest.mark.slow
 def test_vectors_draw_lengths_and_elements():
     found = [gene.item for gene in genes_of(RandomVector(0, 4, RandomInteger(-1, 1)))]
     assert is_uniform([len(vector) for vector in found], range(5))
@@ -163,6 +165,7 @@ def test_jumps_of_alternation_are_rounded_gaussians():
     assert stats.chisquare(counts, expected).pvalue > 1e-5
 
 
+@pytest.mark.slow
 def test_alternation_changes_parents_at_its_rate():
     n, length, rate = 400, 500, 0.02
     switches = steps = 0
@@ -189,6 +192,7 @@ def test_alternation_stops_one_gene_above_the_limit_which_is_too_big():
     assert {child[0] for child in made} == {0, 100}
 
 
+@pytest.mark.slow
 def test_uniform_mutation_changes_genes_at_its_rate_and_keeps_close():
     parent = numbered(0, 5000, close=2)
     made, _, _ = children(
@@ -221,6 +225,7 @@ def test_floats_move_by_a_gaussian():
     assert stats.kstest(found, stats.norm(scale=0.5).cdf).pvalue > 1e-5
 
 
+@pytest.mark.slow
 def test_tags_move_within_their_range():
     found = np.array([int(item.rsplit("_", 1)[1]) for item in mutated(Symbol("tag_exec_9990"))])
     moved = (found - 9990 + 5000) % 10_000 - 5000
@@ -256,6 +261,7 @@ def test_an_integer_at_the_edge_stays_an_integer():
     assert all(-(2**63) <= item < 2**63 for item in mutated(2**63 - 1, 100, integer_deviation=1e6))
 
 
+@pytest.mark.slow
 def test_close_counts_grow_and_shrink_at_their_rates():
     parent = Genome([Gene(1, close=i % 2) for i in range(10_000)])
     settings = {"max_points": LONG, "close_mutation_rate": 0.2, "close_increment_rate": 0.3}
@@ -311,6 +317,7 @@ def test_random_genes_are_silent_at_their_rate():
     assert is_rate(sum(silent), len(silent), 0.2)
 
 
+@pytest.mark.slow
 def test_addition_puts_random_genes_before_or_after():
     parent = numbered(0, 5000)
     before = after = 0
@@ -490,6 +497,7 @@ def test_one_of_several_rates_is_drawn_for_each_application():
     assert is_rate(int((sizes == 0).sum()), 2000, 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operator", OPERATOR_NAMES)
 def test_children_do_not_depend_on_threads(operator):
     source = [

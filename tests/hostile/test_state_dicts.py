@@ -156,6 +156,7 @@ def used():
     return search
 
 
+@pytest.mark.slow
 def test_tampered_states_are_refused_in_one_sentence_and_change_nothing(state, used):
     """Raw errors, or a training that took over half of a state before it refused the rest."""
     draws, problems, refused = random.Random(SEED), [], 0

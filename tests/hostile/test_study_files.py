@@ -129,6 +129,7 @@ def read(text: str, **options: bool) -> str:
     return message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_mutated_study_files_are_read_or_refused(seed: int) -> None:
     before = set(sys.modules)

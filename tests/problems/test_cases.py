@@ -136,6 +136,7 @@ def test_median_and_smallest() -> None:
     assert min(x for case in test[400:] for x in case) < -90
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "longest", "allowed"),
     [
@@ -214,6 +215,7 @@ def test_wallis_pi_splits_13_to_197() -> None:
     assert [n for (n,) in train[:15]] == [*range(1, 13), 198, 199, 200]
 
 
+@pytest.mark.slow
 def test_vectors() -> None:
     _, test = sampled("vector-average")
     lengths = [len(v) for (v,) in test]

@@ -288,6 +288,7 @@ def test_each_problem_has_a_solution() -> None:
     assert sorted(path.stem for path in FOLDER.glob("*.push")) == sorted(problems.names())
 
 
+@pytest.mark.slow
 @every_read_problem
 def test_solution_has_no_error(name: str) -> None:
     problem = problems.load(name)
@@ -296,6 +297,7 @@ def test_solution_has_no_error(name: str) -> None:
     assert [(cases.inputs[i], cases.expected[i], errors[i].tolist()) for i in errors.any(axis=1).nonzero()[0]] == []
 
 
+@pytest.mark.slow
 @every_problem
 def test_solution_ends_by_itself_within_the_step_limit(name: str) -> None:
     problem = problems.load(name)
@@ -318,6 +320,7 @@ def test_solution_is_made_of_what_evolution_has(name: str) -> None:
     assert len(list(atoms(program.code))) <= problem.settings.variation.max_genes
 
 
+@pytest.mark.slow
 @every_problem
 def test_a_solution_without_any_one_piece_has_errors(name: str) -> None:
     """Cases or errors that let a broken program pass would make the other tests worthless."""

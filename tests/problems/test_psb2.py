@@ -200,6 +200,7 @@ def test_random_cases_have_the_recorded_distribution(name: str) -> None:
         assert different([{"inputs": inputs, "answer": answer} for inputs, answer in cases], recorded or []) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("record", list(records(RECORDS / "constants.jsonl.gz")), ids=lambda record: record["problem"])
 def test_random_constants_have_the_recorded_distribution(record: dict[str, Any]) -> None:
     kind = random_constants(problems.load(record["problem"]))[record["constant_generator"] - 1]

@@ -43,6 +43,7 @@ def test_errors_agree_with_clojush_on_any_number_of_threads(problem: str) -> Non
         np.testing.assert_array_equal(evaluator.errors(programs, threads), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 3])
 def test_identical_programs_count_as_if_each_were_run(threads: int) -> None:
     """Copies take over errors of the first: another program's, or steps that are left out, would spoil a record."""
@@ -232,6 +233,7 @@ def test_integer_line_values(text: str, targets: list[int]) -> None:
     assert printed(text, "integer_line_values", targets, penalty=100) == sum(paired) + missing
 
 
+@pytest.mark.slow
 @given(st.text(alphabet="ab \n\t", max_size=40), st.integers(1, 4), st.integers(1, 4))
 def test_words_per_line(text: str, full: int, last: int) -> None:
     words = [max(len(line.split()), 1) for line in lines_of(text)] or [1]

@@ -307,6 +307,7 @@ for uses in {list(USES.items())}:
     assert done.returncode == 0, done.stderr[-2000:]
 
 
+@pytest.mark.slow
 def test_code_that_is_too_deep_or_too_large_is_refused() -> None:
     """Tuples that share their parts can stand for more code than any memory holds."""
     deep: object = ()

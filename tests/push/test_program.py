@@ -136,6 +136,7 @@ def test_text_that_clojush_prints_and_people_edit(text: str, value: object) -> N
     assert list(map(type, found)) == list(map(type, value))  # type: ignore[call-overload]
 
 
+@pytest.mark.slow
 @given(st.characters(max_codepoint=0xD7FF))
 def test_every_character_is_read_as_it_is_written(character: str) -> None:
     found = parse(to_text((Char(character), 5)))

@@ -46,6 +46,7 @@ def test_many_equal_runs_agree_that_no_method_is_better(results):
     )
 
 
+@pytest.mark.slow
 def test_a_better_method_contradicts_the_paper(results):
     better = with_success(results, lambda run: run.method == "ranked-num-nonzeros")
     claim = verdict(better, "significantly more runs")
@@ -158,6 +159,7 @@ def paper_claims():
     return claims(read_results(RESULTS / "gp-paper"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("problem", "population", "distinct"),
     [

@@ -119,6 +119,7 @@ def test_tests_of_a_table_are_adjusted_together(results):
     assert [row[5:] for row in rows[1:]] == [["0.008", "0.023"]] * 3  # 2 / 2**8, times three
 
 
+@pytest.mark.slow
 def test_an_unfinished_study_is_not_tested(results):
     """A test that was planned for all runs must not be looked at before they are done."""
     unfinished = replace(results, planned=len(results.runs) + 1)

@@ -131,6 +131,7 @@ def test_kaplan_meier_of_the_leukaemia_trial():
     assert surviving == pytest.approx([0.857, 0.807, 0.753, 0.690, 0.627, 0.538, 0.448], abs=5e-4)
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=40))
 def test_kaplan_meier_without_censoring_is_the_share_left(times):
     moments, surviving = kaplan_meier(times, [True] * len(times))

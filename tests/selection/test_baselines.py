@@ -48,6 +48,7 @@ def test_many_threads_change_nothing(method):
     np.testing.assert_array_equal(fx.select(errors, 5000, method, seed=2, threads=4).indices, one)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_TOTALS_OF_AT_LEAST_0)
 @pytest.mark.parametrize(
     "method", [fx.Tournament(1), fx.Tournament(2), fx.Tournament(7), fx.FitnessProportionate(), fx.RandomSelection()]

@@ -188,6 +188,7 @@ def test_lookahead_asks_seldom_and_memo_never_twice() -> None:
     assert again.evaluations.tolist() == [20_000] * 3
 
 
+@pytest.mark.slow
 def test_unseen_cases_come_before_easy_ones_under_default_max() -> None:
     """Ten cases are known to be easy; under Default-Max an event begins with one of the other ten."""
     errors = np.zeros((20, 20))
@@ -713,6 +714,7 @@ def partly_known(errors: np.ndarray, share: float, seed: int = 1) -> np.ndarray:
     return np.where(np.random.default_rng(seed).random(errors.shape) < share, errors, np.nan)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lookahead", [1, "auto"])
 @pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
 def test_known_pairs_are_neither_evaluated_nor_counted(share: float, lookahead, backend: str) -> None:

@@ -72,6 +72,7 @@ def test_ctrl_c_ends_a_long_call(name: str) -> None:
     assert float(found) < 1.0
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_preparation_of_a_large_matrix() -> None:
     code = (
         MEASURE
@@ -83,6 +84,7 @@ def test_ctrl_c_ends_the_preparation_of_a_large_matrix() -> None:
     assert float(run_script(code, "0.15")) < 1.0
 
 
+@pytest.mark.slow
 def test_an_interrupted_selector_goes_on_as_if_nothing_had_happened() -> None:
     code = (
         MEASURE
@@ -105,6 +107,7 @@ def test_an_interrupted_selector_goes_on_as_if_nothing_had_happened() -> None:
     run_script(code, "0.1")
 
 
+@pytest.mark.slow
 def test_other_threads_run_during_long_calls() -> None:
     """A thread that ticks every millisecond never waits long, also if an evaluator never lets others run."""
     code = """

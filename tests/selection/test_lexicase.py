@@ -85,6 +85,7 @@ def test_every_order_is_exact_on_degenerate_matrices(order: str, matrix: str) ->
     assert_agrees(fx.select(SMALL[matrix], DRAWS, variant.method(), seed=7), variant.outcomes(SMALL[matrix]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", ["static", "semi-dynamic", "dynamic", 1.0])
 @pytest.mark.parametrize("matrix", ["one-row", "one-case", "all-equal", "two-rows", "constant-columns"])
 def test_every_epsilon_is_exact_on_degenerate_matrices(epsilon: str | float, matrix: str) -> None:

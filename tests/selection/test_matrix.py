@@ -86,6 +86,7 @@ def test_plus_infinity_is_an_error_like_others() -> None:
 INFINITE = np.array([[-np.inf, 2.0, 0.0], [0.0, np.inf, -np.inf], [np.inf, 1.0, 1.0], [-np.inf, 3.0, np.inf]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "method",
     [

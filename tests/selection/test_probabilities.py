@@ -256,6 +256,7 @@ def test_relabelling_individuals_and_cases_relabels_the_outcome(
     np.testing.assert_allclose(fx.probabilities(errors[rows][:, cases], method), expected, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "method",
     ["lexicase", "ranked-num-nonzeros", "epsilon-lexicase", "epsilon-lexicase-dynamic", "batch-lexicase"],

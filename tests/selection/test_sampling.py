@@ -120,6 +120,7 @@ def test_events_take_turns_at_the_cohorts_and_see_their_cases_only(backend):
     assert np.concatenate([first.cases_used, second.cases_used]).max() <= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MATRICES)
 @pytest.mark.parametrize("method", ["down-sampled-lexicase", "informed-down-sampled-lexicase", "cohort-lexicase"])
 def test_registered_methods_agree_on_both_back_ends(method, name):
@@ -147,6 +148,7 @@ def test_bad_arguments_are_refused_by_name(make, error, message):
         make()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["native", "reference"])
 def test_a_sample_per_event_has_the_probabilities_of_a_fresh_sample(backend):
     """Exact: the mean over all samples. A sample per selector would give a few individuals all parents."""

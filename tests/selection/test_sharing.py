@@ -25,6 +25,7 @@ def decided_by_first_cases() -> np.ndarray:
     return errors
 
 
+@pytest.mark.slow
 def test_a_draw_with_counts_leaves_alone_what_a_draw_without_them_reads() -> None:
     run_script("""
         errors = np.random.default_rng(1).random((600, 300)) + 1

@@ -167,6 +167,7 @@ def test_p_values_of_a_correct_selector_are_uniform_enough():
     assert stats.kstest(found, "uniform").pvalue > 0.001
 
 
+@pytest.mark.slow
 def test_a_seed_repeats_the_test():
     one, two = (fx.verify(correct, seed=7, n_draws=200).p_value for _ in range(2))
     assert one == two
@@ -217,6 +218,7 @@ def test_invalid_arguments_are_refused(arguments, message):
         fx.verify(**({"select": correct} | arguments))
 
 
+@pytest.mark.slow
 def test_a_selector_may_change_the_errors_it_is_given():
     def careless(errors, n, rng):
         parents = correct(errors, n, rng)

@@ -114,6 +114,7 @@ def test_training_that_was_killed_ends_bit_identical(tmp_path):
     assert fingerprint(resumed) == fingerprint(whole)
 
 
+@pytest.mark.slow
 def test_a_damaged_checkpoint_is_noticed_and_the_previous_one_used(tmp_path):
     whole = search()
     whole.fit(4)
@@ -136,6 +137,7 @@ def test_a_checkpoint_needs_no_trust_to_be_read(tmp_path):
     assert state["parent"]["0.weight"].shape == (8, 1, 3, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -162,6 +164,7 @@ class BreakingLoss:
         return torch.nn.functional.cross_entropy(output, target) * (1.0 if self.left >= 0 else float("nan"))
 
 
+@pytest.mark.slow
 def test_divergence_names_the_candidate_and_leaves_the_checkpoint(tmp_path):
     """96 cases in batches of 16, dealt to 4: the fifth batch of a generation is the third candidate's."""
     search().fit(2, save=tmp_path)

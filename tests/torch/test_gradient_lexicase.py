@@ -86,6 +86,7 @@ def test_regression_with_epsilon():
     assert Ended.CASES_EXHAUSTED in {record.ended for record in found.records}  # all within the tolerance at the end
 
 
+@pytest.mark.slow
 def test_all_wrong_cases_stop_a_selection_if_asked_to():
     keep, stop = search(method="lexicase"), search(method="lexicase", stop_on_all_fail=True)
     keep.fit(4), stop.fit(4)

@@ -13,6 +13,7 @@ from flexicase.torch.models import MaxPool
 from tests.torch._helpers import cases, network, search, small
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("depth", "convolutions", "parameters"),
     [(11, 8, 9.23e6), (13, 10, 9.42e6), (16, 13, 14.73e6), (19, 16, 20.04e6), ("small", 4, 71e3)],

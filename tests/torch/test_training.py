@@ -32,6 +32,7 @@ def test_the_learning_rate_follows_half_a_cosine():
     np.testing.assert_allclose(rates, [0.1 * 0.5 * (1 + np.cos(np.pi * e / 4)) for e in range(4)], rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_momentum_is_inherited_if_asked_for():
     def momentum(**changes):
         found = search(schedule=ft.constant, **changes)
