@@ -7,6 +7,8 @@ PYTHON ?= python3
 PYTEST_ARGS ?= -n auto
 BENCH_ARGS ?=
 TORCH ?=
+# Modules are compiled once, not again by every process that the tests start.
+unexport PYTHONDONTWRITEBYTECODE
 
 PY := .venv/bin/python
 # Tools installed in .venv come first, for this command only.
