@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
 
@@ -48,7 +49,7 @@ def test_one_worker_takes_what_the_work_takes() -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("local_ray")
 def test_the_simulation_holds_for_real_workers() -> None:
-    """Sleeping instead of computing, so that a busy machine has little to say in it."""
+    """Sleeping instead of computing, the best of three tries, so that a busy machine has little to say in it."""
     shape, pair, population = (20, 60), 0.04, SyntheticPopulation(20, 60, copies=0.0)
 
     def slow(individuals, cases):
@@ -58,10 +59,12 @@ def test_the_simulation_holds_for_real_workers() -> None:
     for workers in (1, 2):
         with RayEvaluator(slow, workers=workers) as evaluate:
             evaluate([0, 1, 2, 3], [0, 1])
-            fast = fx.FastLexicase(60, seed=1)
-            start = time.perf_counter()
-            s = fast.select(evaluate, 20)
-            seconds = time.perf_counter() - start
+            seconds = math.inf
+            for _ in range(3):
+                fast = fx.FastLexicase(60, seed=1)
+                start = time.perf_counter()
+                s = fast.select(evaluate, 20)
+                seconds = min(seconds, time.perf_counter() - start)
         made = simulate(population, *shape, workers, Costs(pair), seed=1)
         assert s.evaluations[0] == made.needed
         assert 0.8 < seconds / made.seconds < 2.0
