@@ -12,7 +12,7 @@ import numpy as np
 from flexicase.experiments.results import StudyResults
 from flexicase.report import _paper as paper
 from flexicase.report._curves import COUNTS, totals
-from flexicase.report._images import compare
+from flexicase.report._images import compare, last_total
 from flexicase.report._paper import BASELINE
 from flexicase.report._programs import evaluation_ratios
 from flexicase.report._same_populations import savings
@@ -44,7 +44,7 @@ def fill_page(studies: Iterable[StudyResults], root: Path) -> list[Path]:
     parts = {
         "savings": _savings(same, found["gp-paper"], folder / "savings.png"),
         "selections": _selections(found["fast-laptop"], folder / "selections.png"),
-        "training": _training(found["image-laptop"], folder / "training.png"),
+        "training": _training(found["image-laptop"], found.get("cifar-tail"), folder / "training.png"),
     }
     page = (root / PAGE).read_text(encoding="utf-8")
     for name, text in parts.items():
@@ -91,8 +91,8 @@ def _selections(results: StudyResults, path: Path) -> str:
     return f"{first} Few parents save work and cost successes: {listed} ({paper.title(problem)})."
 
 
-def _training(results: StudyResults, path: Path) -> str:
-    """The share of the matrix of candidates and cases that gradient lexicase computes."""
+def _training(results: StudyResults, tail: StudyResults | None, path: Path) -> str:
+    """The share of the matrix of candidates and cases that gradient lexicase computes, and what is saved at the end."""
     shares, whole = {}, {}
     for method in paper.IMAGE_ROWS:
         if runs := results.runs_of("digits", method):
@@ -101,9 +101,15 @@ def _training(results: StudyResults, path: Path) -> str:
             whole[method] = totals(runs, "pairs").mean() / (length * POPULATION * DIGITS)
     draw_training(shares, path)
     plain, hard = whole[BASELINE], whole[HARD_MAX]
+    late = tail and compare(tail, "cifar10", HARD_MAX, measure=last_total)
+    end = (
+        f" In the last 50 generations of a training on CIFAR-10, the ratio is {late}, {late.seeds} seeds."
+        if late
+        else ""
+    )
     return (
         "Over a whole training on the digits, plain gradient lexicase computes "
         f"{100 * plain:.0f} % of the errors of all candidates on all cases, and hard cases first {100 * hard:.0f} % "
-        f"(ratio of evaluations {compare(results, 'digits', HARD_MAX)}, 10 seeds). "
-        "Most of it comes at the end, when candidates are alike:"
+        f"(ratio of evaluations {compare(results, 'digits', HARD_MAX)}, 10 seeds).{end} "
+        "A selection costs most at the end, when candidates are alike:"
     )

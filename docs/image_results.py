@@ -1,8 +1,7 @@
 """Puts the tables and figures of the image studies into their page: ``python docs/image_results.py``.
 
 Tables go between ``<!-- STUDY TABLE -->`` and ``<!-- end -->``, where STUDY is a folder of ``results`` and TABLE a part
-of the report, or ``runs``: how many there are and what made them; or ``section``: the whole study, left out until it
-has results.
+of the report, or ``runs``: how many there are and what made them; or ``section``: the whole study.
 """
 
 from __future__ import annotations
@@ -22,33 +21,16 @@ sys.path.append(str(DOCS))
 
 from make_results import section_text, standing, table_text  # noqa: E402
 
-#: What stands above a study whose section is left out until it has results.
-TAIL = """## The end of training, on CIFAR-10
-
-The paper's savings come late, when candidates are nearly alike. Each seed trains a VGG-11 at quarter width (0.6 million
-parameters) by ordinary SGD and then runs the paper's last generations from it, with its learning rates, a population of
-4 and batches of 64, once per method (`results/plans/cifar-tail.toml`).
-
-![Evaluations per generation at the end of training on CIFAR-10](images/last-generations-cifar10.png)
-
-*Moving averages of 20 generations, means over the runs; bands are 95 % intervals.*"""
 PAGE = DOCS / "image-results.md"
 FIGURE = "last-generations"
 BLOCK = re.compile(r"<!-- (?P<study>[\w-]+) (?P<table>\w+) -->\n.*?<!-- end -->", re.DOTALL)
 
 
-def has_results(name: str) -> bool:
-    """Whether a study has been exported."""
-    return (RESULTS / name / "manifest.json").exists()
-
-
 def section(name: str) -> str:
-    """A whole study: every table of its report; nothing if it has no results yet."""
-    if not has_results(name):
-        return ""
+    """A whole study: every table of its report."""
     results = read_results(RESULTS / name)
     parts = [section_text(part) for part in sections_of(results) if part.table]
-    return "\n\n".join([TAIL, standing(results), *parts]) + "\n"
+    return "\n\n".join([standing(results), *parts]) + "\n"
 
 
 def table(results: StudyResults, name: str) -> str:
@@ -74,7 +56,7 @@ def filled(page: str) -> str:
 def draw() -> None:
     """Draw the figures of all studies on the page."""
     names = dict.fromkeys(match["study"] for match in BLOCK.finditer(PAGE.read_text(encoding="utf-8")))
-    for name in filter(has_results, names):
+    for name in names:
         with tempfile.TemporaryDirectory() as folder:
             for file in draw_figures(sections_of(read_results(RESULTS / name)), Path(folder)):
                 if file.suffix == ".png" and file.name.startswith(FIGURE):

@@ -126,11 +126,3 @@ def test_the_tables_are_those_of_the_results(image_results):
 def test_a_stale_table_is_noticed(image_results):
     page = image_results.PAGE.read_text(encoding="utf-8")
     assert image_results.filled(page.replace("| Gradient Lexicase |", "| Plain |", 1)) == page
-
-
-def test_a_study_without_results_has_no_section(image_results, monkeypatch, tmp_path):
-    """Until the study of the end of training has runs, the page must not announce it."""
-    page = image_results.PAGE.read_text(encoding="utf-8")
-    assert "<!-- cifar-tail section -->" in page
-    monkeypatch.setattr(image_results, "DOCS", tmp_path / "docs")
-    assert image_results.section("cifar-tail") == ""

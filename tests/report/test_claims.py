@@ -203,6 +203,18 @@ def test_the_readme_states_the_verdicts_of_every_study(paper_claims):
         assert f"| {len(found)} | {' | '.join(map(str, numbers))} |" in text
 
 
+def test_every_page_states_the_saving_at_the_end_of_training():
+    results = read_results(RESULTS / "cifar-tail")
+    claim = image_claims(results)[0]
+    ratio, p = claim.effect.split(", p = ")
+    for name in ("README.md", "docs/torch.md", "docs/image-results.md"):
+        text = " ".join((RESULTS.parent / name).read_text(encoding="utf-8").split())
+        assert f"{ratio} times the evaluations" in text, name
+    assert f"p is {p} after adjustment" in text
+    assert f"the interval reaches {claim.note[-6:-2]}" in text
+    assert "Fewer in 7 of 8 seeds. The 6 with" in claim.note, "the page says one seed of eight, six seeds"
+
+
 def test_the_readme_states_the_medians_on_the_same_populations():
     results = read_results(RESULTS / "same-populations")
     middles = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -20,7 +21,9 @@ from flexicase.report._images import (
     tail_shares,
     typical,
 )
+from flexicase.report._sections import format_si
 from flexicase.report.claims import image_claims
+from flexicase.report.statistics import paired_ratio
 
 HARD_MAX, HARD_MIN = (f"weighted-num-nonzeros default_weight={weight}" for weight in ("max", "min"))
 SPLIT = "weighted-split default_weight=max"
@@ -192,10 +195,21 @@ def test_the_end_of_training_is_judged_as_its_plan_says(results):
     assert "typical" not in parts
     assert parts["tail"].table.rows[1][3] == str(before)
     assert "8 of 8 networks have a training accuracy of at least 99 %" in parts["pretraining"].text
-    assert parts["pretraining"].table.rows[7] == ["Digits", "7", "99.50", "60.00"]
+    plain, hard = (
+        found[7].columns["evaluations"][-50:].sum() for found in map(partial(tail.runs_of, "digits"), METHODS[:2])
+    )
+    row = parts["pretraining"].table.rows[7]
+    assert row[:6] == ["Digits", "7", "99.50", "60.00", format_si(plain), f"{hard / plain:.2f}"]
     claims = image_claims(tail)
+    assert claims[0].note == f"Fewer in 8 of 8 seeds. The 8 with a training accuracy of at least 99 %: {before}."
     assert [claim.about for claim in claims] == ["evaluations"] * 2 + ["accuracy"] * 2
     assert claims[0].effect == f"{before}, p = 0.016", "Holm over the two variants that this study has"
+    for weak in tail.runs[: 5 * len(METHODS)]:
+        weak.summary["pretrain_accuracy"] = 0.98
+    logs = np.log([last_total([found])[0] for found in tail.runs_of("digits", HARD_MAX)[5:]])
+    logs -= np.log([last_total([found])[0] for found in tail.runs_of("digits", "lexicase")[5:]])
+    note = image_claims(tail)[0].note
+    assert note == f"Fewer in 8 of 8 seeds. The 3 with a training accuracy of at least 99 %: {paired_ratio(logs)}."
     del tail.runs[0].summary["pretrain_accuracy"]
     with pytest.raises(ValueError, match="expected accuracies of its pre-trained network"):
         image_sections(tail)

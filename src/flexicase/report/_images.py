@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,7 @@ from flexicase.experiments.results import FinishedRun, StudyResults
 from flexicase.report import _paper as paper
 from flexicase.report._curves import LAST, WINDOW, last_curve, mean_curve, pairs_by_seed, totals
 from flexicase.report._paper import BASELINE
-from flexicase.report._sections import Section, Table, charts_of, curve_lines, quartiles, table_of
+from flexicase.report._sections import Section, Table, charts_of, curve_lines, format_si, quartiles, table_of
 from flexicase.report._successes import format_p, is_complete, until_complete
 from flexicase.report.statistics import MIN_PAIRS, PairedRatio, adjusted_ratios, mean_interval, paired_ratio, z_test
 from flexicase.selection.protocol import Ended
@@ -47,6 +48,12 @@ def _of_last(runs: list[FinishedRun], summary: Callable[[NDArray[Any]], Any]) ->
 def is_tail(results: StudyResults) -> bool:
     """Whether the runs of a study start from pre-trained networks, so that they are the end of a training."""
     return bool(results.spec.settings.get("pretrain_epochs"))
+
+
+def with_pretrained(results: StudyResults) -> StudyResults:
+    """The runs that start from a network that reached the training accuracy it should."""
+    runs = tuple(run for run in results.runs if 100 * run.summary["pretrain_accuracy"] >= MIN_PRETRAINED)
+    return replace(results, runs=runs)
 
 
 def tail_shares(runs: list[FinishedRun]) -> NDArray[np.float64]:
@@ -97,21 +104,32 @@ def image_verdict(results: StudyResults) -> str:
 
 
 def _pretraining(results: StudyResults) -> Section:
-    """The accuracies of the network that all runs of a seed start from."""
+    """For each seed: the accuracies of the network that all its runs start from, and what selection cost from there."""
     found: dict[tuple[str, int], list[float]] = {}
     for run in results.runs:
         accuracies = [run.summary.get(name) for name in ("pretrain_accuracy", "pretrain_test_accuracy")]
         if any(not isinstance(value, int | float) for value in accuracies):
             raise ValueError(f"run {run.id!r}: expected accuracies of its pre-trained network, got {accuracies}")
         found[run.problem, run.seed] = [100 * float(value) for value in accuracies if value is not None]
-    rows = [[paper.title(p), str(seed), *(f"{x:.2f}" for x in found[p, seed])] for p, seed in sorted(found)]
+    others = [method for method in dict.fromkeys(run.method for run in results.runs) if method != BASELINE]
+    cost = {(r.problem, r.seed, r.method): float(x) for r in results.runs for x in last_total([r])}
+
+    def cells(*seed: Any) -> list[str]:
+        plain = cost.get((*seed, BASELINE))
+        if plain is None:
+            return [""] * (1 + len(others))
+        return [format_si(plain), *(f"{cost[(*seed, m)] / plain:.2f}" if (*seed, m) in cost else "" for m in others)]
+
+    rows = [[paper.title(p), str(s), *(f"{x:.2f}" for x in found[p, s]), *cells(p, s)] for p, s in sorted(found)]
     reached = sum(accuracies[0] >= MIN_PRETRAINED for accuracies in found.values())
     text = (
         f"All runs of a seed start from one network, trained by ordinary SGD. {reached} of {len(found)} networks have "
         f"a training accuracy of at least {MIN_PRETRAINED:.0f} %. The weights of the cases start cold: no selection "
-        "before the first generation has taught a fast variant which cases are hard."
+        "before the first generation has taught a fast variant which cases are hard. Plain: the evaluations of plain "
+        f"gradient lexicase in the last {LAST} generations; beside it, those of the fast variants divided by them. "
+        "After a selection that reads all cases, every case has a weight of its own, and the two defaults act alike."
     )
-    header = ["data", "seed", "training accuracy, %", "test accuracy, %"]
+    header = ["data", "seed", "training accuracy, %", "test accuracy, %", "plain", *map(paper.title, others)]
     return Section("pretraining", "Pre-trained networks", text, table=Table(header, rows))
 
 

@@ -12,7 +12,17 @@ import numpy as np
 from flexicase.experiments.results import StudyResults
 from flexicase.report import _paper as paper
 from flexicase.report._curves import COUNTS, mean_curve, runs_with
-from flexicase.report._images import accuracy_differences, compare, format_mean, is_tail, last_total, tail_shares, total
+from flexicase.report._images import (
+    MIN_PRETRAINED,
+    accuracy_differences,
+    compare,
+    format_mean,
+    is_tail,
+    last_total,
+    tail_shares,
+    total,
+    with_pretrained,
+)
 from flexicase.report._paper import BASELINE
 from flexicase.report._programs import evaluation_ratios
 from flexicase.report._sections import MIN_ACTIVE_RUNS, Section, Table
@@ -321,6 +331,8 @@ def image_claims(results: StudyResults) -> list[Claim]:
         ratios = adjusted_ratios({c: compare(results, problem, c[0], c[1], measure) for c in contrasts})
         for (mine, _, statement, place), (ratio, p) in ratios.items():
             note = f"Fewer in {ratio.lower} of {ratio.seeds} seeds."
+            if tail and (part := compare(with_pretrained(results), problem, mine, measure=measure)) is not None:
+                note += f" The {part.seeds} with a training accuracy of at least {MIN_PRETRAINED:.0f} %: {part}."
             effect = f"{ratio}, p = {format_p(p)}"
             name = f"{paper.title(mine)} {statement} ({where})."
             found.append(Claim("evaluations", name, place, test, effect, "", _cheaper(ratio, p), note))
