@@ -22,7 +22,7 @@ from flexicase.report._images import (
     typical,
 )
 from flexicase.report._sections import format_si
-from flexicase.report.claims import image_claims
+from flexicase.report.claims import claims_section, image_claims
 from flexicase.report.statistics import paired_ratio
 
 HARD_MAX, HARD_MIN = (f"weighted-num-nonzeros default_weight={weight}" for weight in ("max", "min"))
@@ -203,6 +203,7 @@ def test_the_end_of_training_is_judged_as_its_plan_says(results):
     claims = image_claims(tail)
     assert claims[0].note == f"Fewer in 8 of 8 seeds. The 8 with a training accuracy of at least 99 %: {before}."
     assert [claim.about for claim in claims] == ["evaluations"] * 2 + ["accuracy"] * 2
+    assert "by the distinct count" not in claims_section(claims).table.header, "it would hide the notes"
     assert claims[0].effect == f"{before}, p = 0.016", "Holm over the two variants that this study has"
     for weak in tail.runs[: 5 * len(METHODS)]:
         weak.summary["pretrain_accuracy"] = 0.98

@@ -100,11 +100,16 @@ NOT_TESTED = (
 
 
 def claims_section(found: list[Claim], *, planned: bool = False) -> Section | None:
-    """The claims as a table; None if there are none. ``planned``: measure and tests were fixed before the runs."""
+    """The claims as a table; None if there are none. ``planned``: measure and tests were fixed before the runs.
+
+    A column that no claim fills, such as the distinct count of an image study, is left out.
+    """
     if not found:
         return None
     rows = [[c.about, c.statement, c.verdict, c.effect, c.effect_distinct, c.test, c.place, c.note] for c in found]
-    table = Table(HEADER, rows, names=len(HEADER), prose=True)
+    columns = [column for column in zip(HEADER, *rows, strict=True) if any(column[1:])]
+    header, *rows = map(list, zip(*columns, strict=True))
+    table = Table(header, rows, names=len(header), prose=True)
     text = f"{verdict_line(found)} {RULES} {RULES_BEFORE if planned else RULES_AFTER}"
     return Section("claims", "Claims of the paper", text, table=table)
 
