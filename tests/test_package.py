@@ -84,6 +84,20 @@ def test_orders_and_biases_are_given_inside_a_method_only() -> None:
     assert checked > 60
 
 
+def test_threads_backend_and_maximize_have_one_default_each() -> None:
+    checked = 0
+    for name, function in public_callables():
+        try:
+            parameters = inspect.signature(function).parameters
+        except (TypeError, ValueError):
+            continue
+        for argument, default in (("threads", 1), ("backend", None), ("maximize", False)):
+            if argument in parameters and parameters[argument].default is not inspect.Parameter.empty:
+                assert parameters[argument].default == default, f"{name}({argument}=)"
+                checked += 1
+    assert checked > 20
+
+
 @pytest.mark.parametrize("function", SELECTS, ids=lambda function: function.__name__)
 def test_whatever_selects_takes_a_method(function: Callable) -> None:
     assert "method" in inspect.signature(function).parameters

@@ -13,7 +13,7 @@ from flexicase import _native
 from flexicase._checks import check_choice, check_count, check_fraction, check_not_negative, shown
 from flexicase.rng import Key, Lane, Stream, case_keys
 from flexicase.selection.matrix import ErrorMatrix, row_blocks
-from flexicase.selection.protocol import Backend, Kernel, Selection, Taken
+from flexicase.selection.protocol import Backend, Kernel, Selection, Taken, resolve_backend
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -245,10 +245,10 @@ class InformedDownSample:
             return np.asarray(errors < np.median(errors, axis=0))
         return np.asarray(errors == (0 if self.solved_by == "zero" else errors.min(axis=0)))
 
-    def choose(self, solved: NDArray[np.bool_], stream: Stream, backend: Backend = "native") -> NDArray[np.int64]:
+    def choose(self, solved: NDArray[np.bool_], stream: Stream, backend: Backend | None = None) -> NDArray[np.int64]:
         """Choose cases by what individuals solve, in the order chosen."""
         k = sample_size(self.size, solved.shape[1])
-        if backend == "reference" or self.radius is not None:
+        if resolve_backend(backend) == "reference" or self.radius is not None:
             return farthest_first(solved, k, stream, -1 if self.radius is None else self.radius)
         chosen = np.empty(k, dtype=np.int64)
         _native.farthest_first(np.ascontiguousarray(solved).view(np.uint8), stream.state, chosen)
