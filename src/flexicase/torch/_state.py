@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from flexicase._checkpoint import CheckpointError, Parts, check_settings, read_newest
+from flexicase._checks import shown
 from flexicase.rng import Key
 from flexicase.selection.fast_lexicase import FastLexicase
 from flexicase.selection.protocol import Ended
@@ -340,12 +341,9 @@ def _is_plain(tensor: Tensor) -> bool:
 
 
 def _shown(value: Any) -> str:
-    """A value for a message; calls none of its methods."""
-    if type(value) in (type(None), bool, float, str, bytes):
-        return repr(value)[:80]
-    if type(value) is int:
-        return str(value) if abs(value) < 2**128 else "a huge number"
-    return type(value).__name__
+    """A value for a message; of a type that a file should not hold the name alone, so that none of its methods runs."""
+    plain = type(value) in (type(None), bool, int, float, str, bytes)
+    return shown(value) if plain else type(value).__name__
 
 
 def _one_line(error: Exception) -> str:
