@@ -63,6 +63,7 @@ def test_differences_are_found_to_the_last_bit():
     one = {"x": np.array([0.0, 1.0]), "n": np.array([1, 2]), "seconds": np.array([1.0, 1.0])}
     assert differences_of(one, {**one, "seconds": np.zeros(2)}) == []
     assert differences_of(one, {**one, "x": np.array([-0.0, 1.0])}) == ["column 'x', row 0: 0.0 is stored, -0.0 found"]
+    assert differences_of(one, {**one, "x": np.array([0.0, 2.0])}) == ["column 'x', row 1: 1.0 is stored, 2.0 found"]
     assert differences_of(one, {**one, "n": np.array([1])}) == ["column 'n': 2 × int64 are stored, 1 × int64 found"]
     assert differences_of(one, {"x": one["x"]}) == ["column 'n' is only in the stored rows"]
     assert differences_of({"x": one["x"]}, one) == [], "a later version may have added a column"
