@@ -1,7 +1,8 @@
 """Change the package at random places and see whether the tests notice: ``python tools/mutate.py --count 30 --seed 1``.
 
 Each mutant changes one operator, comparison, number or condition of a function under ``src/flexicase``. The tests that
-mirror the module run first, the whole suite only for a mutant that survives them. Mutants run in a copy of the sources.
+mirror the module run first, the whole suite only for a mutant that survives them. Mutants run in a copy of the sources,
+in which the whole suite must pass without a mutant.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from flexicase import _native
@@ -98,6 +100,24 @@ def tests_of(module: Path) -> list[str]:
     return sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests").glob("test_*.py"))
 
 
+def copy_sources(folder: str) -> Path:
+    """Copy the sources, with the native code that was built of them."""
+    copy = Path(folder) / "flexicase"
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", ".venv", "build", "_build", "__pycache__"))
+    (copy / "build").symlink_to(ROOT / "build")
+    shutil.copy(_native.__file__, copy / "src" / "flexicase")
+    (copy / "sitecustomize.py").write_text(SITE)
+    return copy
+
+
+@cache
+def check_suite() -> None:
+    """Stop if the whole suite fails without a mutant: it would seem to catch everything."""
+    with tempfile.TemporaryDirectory() as folder:
+        if notices(copy_sources(folder), ["tests"]):
+            raise SystemExit("the whole suite fails without a mutant")
+
+
 def notices(copy: Path, tests: list[str]) -> bool:
     """Whether any of the tests fails in the copy."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "2", "-p", "no:cacheprovider", *tests]
@@ -133,15 +153,12 @@ def main() -> None:
             print()
             continue
         with tempfile.TemporaryDirectory() as folder:
-            copy = Path(folder) / "flexicase"
-            ignore = shutil.ignore_patterns(".git", ".venv", "build", "_build", "__pycache__")
-            shutil.copytree(ROOT, copy, ignore=ignore)
-            shutil.copy(_native.__file__, copy / "src" / "flexicase")
-            (copy / "sitecustomize.py").write_text(SITE)
+            copy = copy_sources(folder)
             (copy / mutant.path).write_bytes(changed)
             noticed = "own tests" if notices(copy, tests_of(mutant.path)) else ""
-            if not noticed and not options.own_only and notices(copy, ["tests"]):
-                noticed = "whole suite"
+            if not noticed and not options.own_only:
+                check_suite()
+                noticed = "whole suite" if notices(copy, ["tests"]) else ""
         survivors += not noticed
         print(f"  -> {'caught by the ' + noticed if noticed else 'SURVIVED'}", flush=True)
     if not options.list:
