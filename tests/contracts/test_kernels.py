@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import flexicase as fx
+from flexicase import _native
 from flexicase.selection.matrix import ErrorMatrix
 from tests.selection._helpers import KINDS, LAYOUTS
 
@@ -239,7 +240,6 @@ HASH_DRAWS = """
 import hashlib, sys
 import numpy as np
 import flexicase as fx
-from flexicase import _native
 from tests.contracts.test_kernels import COUNTS, method_for
 from tests.selection._helpers import KINDS
 
@@ -268,3 +268,41 @@ def test_every_instruction_set_draws_the_same() -> None:
         runs.append(done.stdout.split())
     assert runs[0][0] == "base"
     assert len({digest for _, digest in runs}) == 1, runs
+
+
+#: What draws parents or chooses cases in native code.
+DRAWING = (
+    "Kernel",
+    "batch_sums",
+    "draw_aggregates",
+    "draw_tournaments",
+    "draw_wheel",
+    "elite_shares",
+    "farthest_first",
+)
+
+
+@pytest.mark.parametrize("method", [*fx.methods(), fx.Lexicase(sampling=fx.InformedDownSample(2))], ids=str)
+def test_only_the_native_back_end_draws_with_native_code(
+    method: str | fx.Lexicase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The two agree on every draw, so only this shows that a back end is the one it says it is."""
+    used: set[str] = set()
+
+    def counted(name: str) -> Any:
+        original = getattr(_native, name)
+
+        def call(*arguments: Any, **options: Any) -> Any:
+            used.add(name)
+            return original(*arguments, **options)
+
+        return call
+
+    for name in DRAWING:
+        monkeypatch.setattr(_native, name, counted(name))
+    for backend in BACKENDS:
+        used.clear()
+        fx.select([[0, 1, 2], [1, 0, 2], [2, 2, 0]], 3, method, seed=1, backend=backend)
+        if method in ("tournament", "fitness-proportionate"):  # total errors are one sum for both
+            used.discard("batch_sums")
+        assert bool(used) == (backend == "native"), used
