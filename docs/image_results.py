@@ -7,6 +7,7 @@ of the report, or ``runs``: how many there are and what made them; or ``section`
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -17,6 +18,7 @@ from flexicase.report.write import sections_of
 
 DOCS = Path(__file__).resolve().parent
 RESULTS = DOCS.parent / "results"
+IMAGES = DOCS / "images" / "results"
 sys.path.append(str(DOCS))
 
 from make_results import section_text, standing, table_text  # noqa: E402
@@ -57,10 +59,12 @@ def draw() -> None:
     """Draw the figures of all studies on the page."""
     names = dict.fromkeys(match["study"] for match in BLOCK.finditer(PAGE.read_text(encoding="utf-8")))
     for name in names:
+        shown = IMAGES / name
+        shown.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory() as folder:
             for file in draw_figures(sections_of(read_results(RESULTS / name)), Path(folder)):
                 if file.suffix == ".png" and file.name.startswith(FIGURE):
-                    (DOCS / "images" / file.name).write_bytes(file.read_bytes())
+                    shutil.copy(file, shown)
 
 
 if __name__ == "__main__":
