@@ -314,7 +314,7 @@ def test_fast_lexicase_hands_a_map_what_can_be_sent_to_another_process():
 
 def test_fast_lexicase_needs_its_cases_said_once():
     for options in ({}, {"n_cases": 3, "fast": fx.FastLexicase(3)}):
-        with pytest.raises(TypeError, match="give one of n_cases and fast"):
+        with pytest.raises(TypeError, match="pass either n_cases or fast"):
             adapter.selFastLexicase([0, 1], 1, lambda ind, cases: cases, **options)
     with pytest.raises(fx.EvaluationError):
         adapter.selFastLexicase([0, 1], 1, lambda ind, cases: [], n_cases=3)

@@ -544,7 +544,7 @@ def test_empty_parents_have_empty_children():
         ({"max_points": 0}, "max_points must be at least 4"),
         ({"max_initial_genome": 0}, "max_initial_genome must be at least 1"),
         ({"oversized": "shrink"}, "oversized must be one of"),
-        ({"close_probabilities": (0.5, 0.5)}, "four that sum to 1"),
+        ({"close_probabilities": (0.5, 0.5)}, "four numbers that sum to 1"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings, message):

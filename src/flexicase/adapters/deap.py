@@ -144,7 +144,7 @@ def selFastLexicase(
         5
     """
     if (n_cases is None) == (fast is None):
-        raise TypeError(f"give one of n_cases and fast, got n_cases={shown(n_cases)} and fast={shown(fast)}")
+        raise TypeError(f"pass either n_cases or fast, got n_cases={shown(n_cases)} and fast={shown(fast)}")
     k = check_count(k, "k", 0, MAX_EVENTS)
     _check_sequence(individuals)
     check_function(evaluate, "evaluate", 2)

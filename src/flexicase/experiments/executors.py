@@ -280,7 +280,7 @@ def _exit_group() -> NoReturn:
 
 
 def run_worker() -> NoReturn:
-    """Be the process of one run: read it from standard input, write messages, lines of JSON, to standard output.
+    """Execute one run in this process: read it from standard input, write messages as lines of JSON to standard output.
 
     Standard input stays open while the coordinator lives. When it closes, the worker kills itself and every process
     that it started. All files are written atomically, so it can end at any time.

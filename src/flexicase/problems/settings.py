@@ -139,7 +139,9 @@ class Variation:
         given = as_tuple(self.close_probabilities, "close_probabilities")
         shares = tuple(check_fraction(p, "close_probabilities") for p in given)
         if len(shares) != 4 or abs(sum(shares) - 1) > SUM_TOLERANCE:
-            raise ValueError(f"close_probabilities must be four that sum to 1, got {shown(self.close_probabilities)}")
+            raise ValueError(
+                f"close_probabilities must be four numbers that sum to 1, got {shown(self.close_probabilities)}"
+            )
         object.__setattr__(self, "close_probabilities", shares)
 
     def __reduce__(self) -> tuple[partial[Variation], tuple[()]]:
