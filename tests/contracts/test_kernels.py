@@ -240,6 +240,7 @@ HASH_DRAWS = """
 import hashlib, sys
 import numpy as np
 import flexicase as fx
+from flexicase import _native
 from tests.contracts.test_kernels import COUNTS, method_for
 from tests.selection._helpers import KINDS
 
