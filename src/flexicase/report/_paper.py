@@ -56,13 +56,16 @@ def title(name: str) -> str:
     'Fast – Num-Nonzeros, Default-Max'
     >>> title("lexicase sampling=down:0.1")
     'Lexicase, sampling down:0.1'
+    >>> title("lexicase partial=True n_selections=10")
+    'Lexicase, partial, n_selections 10'
     """
     method, _, own = name.partition(" ")
     order, _, bias = method.partition("-")
     if own.startswith("default_weight="):
         return f"Fast – {bias.title()}, Default-{own.removeprefix('default_weight=').title()}"
     if "=" in own:
-        return f"{title(method)}, {own.replace('=', ' ')}"
+        settings = (part.removesuffix("=True").replace("=", " ", 1) for part in own.split())
+        return ", ".join([title(method), *settings])
     if name in ROWS and bias:
         return f"{order.title()} – {bias.title()}"
     return load(name).title if name in NAMES else TITLES.get(name, name.replace("-", " ").title())
