@@ -16,6 +16,7 @@ from flexicase.report._images import compare, last_total
 from flexicase.report._paper import BASELINE
 from flexicase.report._programs import evaluation_ratios
 from flexicase.report._same_populations import savings
+from flexicase.report._successes import is_complete
 from flexicase.report._variants import by_selections, each, solved_of, variant_verdict
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,6 +31,7 @@ IMAGES = Path("docs/images/results/good-for")
 #: Candidates of a generation and training cases of the image study of the digits.
 POPULATION, DIGITS = 4, 1297
 HARD_MAX = paper.IMAGE_ROWS[1]
+TAILS = ("cifar-tail", "cifar-tail-large")
 
 
 def fill_page(studies: Iterable[StudyResults], root: Path) -> list[Path]:
@@ -37,14 +39,14 @@ def fill_page(studies: Iterable[StudyResults], root: Path) -> list[Path]:
     found = {results.spec.name: results for results in studies}
     if not {"gp-paper", "fast-laptop", "image-laptop"} <= set(found):
         return []
-    same = found.get("same-populations")
-    same = same if same and len(same.runs) == same.planned else None
+    complete = {name: results for name, results in found.items() if is_complete(results)}
+    tails = [complete[name] for name in TAILS if name in complete]
     folder = root / IMAGES
     folder.mkdir(parents=True, exist_ok=True)
     parts = {
-        "savings": _savings(same, found["gp-paper"], folder / "savings.png"),
+        "savings": _savings(complete.get("same-populations"), found["gp-paper"], folder / "savings.png"),
         "selections": _selections(found["fast-laptop"], folder / "selections.png"),
-        "training": _training(found["image-laptop"], found.get("cifar-tail"), folder / "training.png"),
+        "training": _training(found["image-laptop"], tails, folder / "training.png"),
     }
     page = (root / PAGE).read_text(encoding="utf-8")
     for name, text in parts.items():
@@ -88,10 +90,12 @@ def _selections(results: StudyResults, path: Path) -> str:
     draw_selections(shares, path)
     listed = ", ".join(f"{count} with {name}" for name, count in solved.items()).replace(" 1 parents", " 1 parent")
     first = variant_verdict(results).partition(" Successes")[0]
-    return f"{first} Few parents save work and cost successes: {listed} ({paper.title(problem)})."
+    return (
+        f"{first} In as many generations, few parents save work and cost successes: {listed} ({paper.title(problem)})."
+    )
 
 
-def _training(results: StudyResults, tail: StudyResults | None, path: Path) -> str:
+def _training(results: StudyResults, tails: list[StudyResults], path: Path) -> str:
     """The share of the matrix of candidates and cases that gradient lexicase computes, and what is saved at the end."""
     shares, whole = {}, {}
     for method in paper.IMAGE_ROWS:
@@ -101,12 +105,9 @@ def _training(results: StudyResults, tail: StudyResults | None, path: Path) -> s
             whole[method] = totals(runs, "pairs").mean() / (length * POPULATION * DIGITS)
     draw_training(shares, path)
     plain, hard = whole[BASELINE], whole[HARD_MAX]
-    late = tail and compare(tail, "cifar10", HARD_MAX, measure=last_total)
-    end = (
-        f" In the last 50 generations of a training on CIFAR-10, the ratio is {late}, {late.seeds} seeds."
-        if late
-        else ""
-    )
+    ratios = [(tail, compare(tail, "cifar10", HARD_MAX, measure=last_total)) for tail in tails]
+    late = [f"{r} with {tail.spec.settings['train_cases']:,} images, {r.seeds} seeds" for tail, r in ratios if r]
+    end = f" In the last 50 generations of a training on CIFAR-10, the ratio is {', and '.join(late)}." if late else ""
     return (
         "Over a whole training on the digits, plain gradient lexicase computes "
         f"{100 * plain:.0f} % of the errors of all candidates on all cases, and hard cases first {100 * hard:.0f} % "
