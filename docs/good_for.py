@@ -22,7 +22,7 @@ from flexicase.report._variants import by_selections, each, solved_of, variant_v
 ROOT = Path(__file__).resolve().parent.parent
 sys.path += [str(ROOT / "benchmarks"), str(ROOT / "docs")]
 
-from study_figures import draw_savings, draw_selections, draw_training  # noqa: E402
+from study_figures import Dots, draw_dots, draw_selections, draw_training  # noqa: E402
 
 from fragments import replace_fragment  # noqa: E402
 
@@ -65,7 +65,11 @@ def _savings(same: StudyResults | None, runs: StudyResults, path: Path) -> str:
         else:
             pairs = (evaluation_ratios(runs, p, [(method, BASELINE)], count) for p in runs.problems)
             ratios[method, count] = [ratio.ratio for tested in pairs for ratio, _ in tested.values()]
-    draw_savings(ratios, path)
+    rows = [
+        Dots(f"{paper.title(method)}, {COUNTS[count].split()[0]}", method, values, float(np.median(values)))
+        for (method, count), values in ratios.items()
+    ]
+    draw_dots(rows, "evaluations divided by those of lexicase; left of 1 saves; bar: median", path)
     ranked = [ratios[paper.FEWEST_EVALUATIONS, count] for count in COUNTS]
     source = "on the same populations" if same is not None else "in the paper's study"
     middles = " and ".join(f"{np.median(values):.2f}" for values in ranked)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -69,19 +70,31 @@ def _flat() -> tuple[Figure, Axes]:
     return figure, figure.subplots()
 
 
-def draw_savings(ratios: Mapping[tuple[str, str], Sequence[float]], path: Path) -> None:
-    """Ratios of evaluations to lexicase, one point per problem, a row for each (method, count)."""
-    figure, axes = _flat()
-    for row, ((method, _), values) in enumerate(ratios.items()):
-        colour = style(method, 0).safe
-        axes.plot(values, np.full(len(values), -row), "o", color=colour, alpha=0.6, markersize=5)
-        axes.plot(np.median(values), -row, "|", color="black", markersize=14)
+class Dots(NamedTuple):
+    """A row of a figure of ratios: a point for each of them, a bar in the middle, and an interval of the middle."""
+
+    label: str
+    method: str
+    ratios: Sequence[float]
+    middle: float
+    interval: tuple[float, float] | None = None
+
+
+def draw_dots(rows: Sequence[Dots], label: str, path: Path) -> None:
+    """Ratios of evaluations, a row for each method and count or study; ``label`` is that of their axis."""
+    figure = Figure(figsize=(FLAT[0], 0.7 + INCHES_PER_PROBLEM * len(rows)), layout="constrained")
+    axes = figure.subplots()
+    for row, dots in enumerate(rows):
+        colour = style(dots.method, 0).safe
+        if dots.interval:
+            axes.plot(dots.interval, [-row, -row], color="black", linewidth=1.2)
+        axes.plot(dots.ratios, np.full(len(dots.ratios), -row), "o", color=colour, alpha=0.6, markersize=5)
+        axes.plot(dots.middle, -row, "|", color="black", markersize=14)
     axes.axvline(1.0, color="#555555", linewidth=0.8)
-    names = [f"{paper.title(method)}, {COUNTS[count].split()[0]}" for method, count in ratios]
-    axes.set_yticks([-row for row in range(len(names))], names, fontsize=8)
-    axes.set_ylim(-len(names) + 0.5, 0.5)
+    axes.set_yticks([-row for row in range(len(rows))], [dots.label for dots in rows], fontsize=8)
+    axes.set_ylim(-len(rows) + 0.5, 0.5)
     _ratio_axis(axes)
-    axes.set_xlabel("evaluations divided by those of lexicase; left of 1 saves; bar: median", fontsize=9)
+    axes.set_xlabel(label, fontsize=9)
     _save(figure, axes, path)
 
 

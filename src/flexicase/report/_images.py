@@ -74,6 +74,19 @@ def format_mean(points: NDArray[np.float64]) -> str:
     return f"{points.mean():+.2f} ({low:+.2f} to {high:+.2f})"
 
 
+def log_ratios(
+    results: StudyResults,
+    problem: str,
+    method: str,
+    baseline: str = BASELINE,
+    measure: Callable[[list[FinishedRun]], NDArray[np.float64]] = total,
+) -> NDArray[np.float64]:
+    """Logarithms of the evaluations of a method divided by those of another with the same seed: (seeds,)."""
+    pairs = pairs_by_seed(results.runs_of(problem, method), results.runs_of(problem, baseline))
+    mine, theirs = (measure([pair[i] for pair in pairs]) for i in (0, 1))
+    return np.log(mine / theirs)
+
+
 def compare(
     results: StudyResults,
     problem: str,
@@ -82,9 +95,7 @@ def compare(
     measure: Callable[[list[FinishedRun]], NDArray[np.float64]] = total,
 ) -> PairedRatio | None:
     """Compare the evaluations of two methods, seed by seed; None if they share fewer than 3 seeds."""
-    pairs = pairs_by_seed(results.runs_of(problem, method), results.runs_of(problem, baseline))
-    mine, theirs = (measure([pair[i] for pair in pairs]) for i in (0, 1))
-    return paired_ratio(np.log(mine / theirs)) if method != baseline else None
+    return paired_ratio(log_ratios(results, problem, method, baseline, measure)) if method != baseline else None
 
 
 def image_sections(results: StudyResults) -> list[Section]:
