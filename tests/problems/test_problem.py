@@ -176,6 +176,19 @@ def test_settings_can_be_copied_and_kept() -> None:
         settings.variation.operators["alternation"] = 1.0  # type: ignore[index]
 
 
+@pytest.mark.parametrize("name", ["mirror-image", "gcd"])
+def test_problems_of_the_suites_can_be_pickled_by_name(name: str) -> None:
+    problem = problems.load(name)
+    assert pickle.loads(pickle.dumps(problem)) is problem
+    assert copy.deepcopy(problem) is problem
+
+
+def test_a_problem_of_ones_own_with_the_name_of_another_is_not_pickled_as_that() -> None:
+    problem = larger(name="gcd", sources=[FixedCases([(1, 2), (2, 1)])])
+    assert pickle.loads(pickle.dumps(problem)).description == problem.description
+    assert copy.deepcopy(problem).description == problem.description
+
+
 def test_unknown_problems_suggest_the_nearest() -> None:
     with pytest.raises(ValueError, match="did you mean 'mirror-image'"):
         problems.load("mirror_imag")

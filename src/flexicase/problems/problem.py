@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -105,6 +105,14 @@ class Problem:
             check_function(self.carried_cases, "carried_cases", 0)
         self._check_genes()
         self._set("title", self.title or self.name.replace("-", " ").title())
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
+        """Pickle a problem that `load` knows by its name, because its functions cannot be pickled."""
+        from flexicase.problems import NAMES, load
+
+        if self.name in NAMES and load(self.name) is self:
+            return load, (self.name,)
+        return super().__reduce_ex__(protocol)
 
     def _check_parts(self, name: str, kind: type, expected: str) -> None:
         parts = getattr(self, name)
