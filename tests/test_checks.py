@@ -68,6 +68,7 @@ def test_nearest_sees_through_case_and_underscores_and_lists_all_when_lost() -> 
     )
     assert checks.did_you_mean("num-zero", ["num_zeros"]) == "; did you mean 'num_zeros'?"
     assert checks.did_you_mean("xyz", ["lexicase", "random"]) == "; known: lexicase, random"
+    assert checks.did_you_mean("xyz", ["lexicase", "random"], listed=True) == ""
 
 
 @pytest.mark.parametrize(

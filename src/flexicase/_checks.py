@@ -39,12 +39,14 @@ def shown(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A suggestion to append to an 'unknown name' message."""
+def did_you_mean(word: str, known: Iterable[str], *, listed: bool = False) -> str:
+    """A suggestion to append to an 'unknown name' message, or the known names unless it has ``listed`` them."""
     known = list(known)
     dashed = {name.replace("_", "-"): name for name in known}
     close = difflib.get_close_matches(word.lower().replace("_", "-"), dashed, n=1)
-    return f"; did you mean {dashed[close[0]]!r}?" if close else f"; known: {', '.join(known)}"
+    if close:
+        return f"; did you mean {dashed[close[0]]!r}?"
+    return "" if listed else f"; known: {', '.join(known)}"
 
 
 def check_count(value: Any, name: str, minimum: int = 0, maximum: int = MAX_COUNT) -> int:
@@ -159,7 +161,7 @@ def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{expected}, got {shown(value)}")
     if value not in choices:
-        raise ValueError(f"{expected}, got {shown(value)}{did_you_mean(value[:80], choices)}")
+        raise ValueError(f"{expected}, got {shown(value)}{did_you_mean(value[:80], choices, listed=True)}")
     return value
 
 

@@ -38,7 +38,7 @@ def test_the_reference_really_runs_when_the_environment_says_so(monkeypatch: pyt
 
 
 def test_an_unknown_backend_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    message = r"^backend must be one of 'native', 'reference', got 'cuda'; known: native, reference$"
+    message = r"^backend must be one of 'native', 'reference', got 'cuda'$"
     with pytest.raises(ValueError, match=message):
         fx.select([[0]], 1, backend="cuda")
     with pytest.raises(TypeError, match=r"^backend must be one of 'native', 'reference', got 3$"):
