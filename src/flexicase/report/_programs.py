@@ -81,10 +81,9 @@ def _ratios(results: StudyResults) -> Section | None:
 
 def _totals(results: StudyResults) -> Section:
     def cells(_problem: str, _method: str, runs: list[FinishedRun]) -> list[str]:
-        whole = (quartiles(totals(runs, count)) for count in COUNTS)
-        return [*whole, quartiles(per_generation(runs, "evaluations"))]
+        return [quartiles(totals(runs, count)) for count in COUNTS]
 
-    header = ["evaluations per run", "with distinct vectors", "evaluations per generation"]
+    header = ["evaluations per run", "with distinct vectors"]
     text = "Medians over the runs, with quartiles in brackets. A run that ends early makes fewer evaluations in total."
     return Section("totals", "Total evaluations per run", text, table=table_of(results, header, cells))
 
