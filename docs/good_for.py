@@ -17,6 +17,7 @@ from flexicase.report._paper import BASELINE
 from flexicase.report._programs import evaluation_ratios
 from flexicase.report._same_populations import savings
 from flexicase.report._successes import is_complete
+from flexicase.report._suite import MEASURES, method_rows
 from flexicase.report._variants import by_selections, each, solved_of, variant_verdict
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -45,7 +46,7 @@ def fill_page(studies: Iterable[StudyResults], root: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     parts = {
         "savings": _savings(complete.get("same-populations"), found["gp-paper"], folder / "savings.png"),
-        "selections": _selections(found["fast-laptop"], folder / "selections.png"),
+        "selections": _selections(found["fast-laptop"], complete.get("few-parents"), folder / "selections.png"),
         "training": _training(found["image-laptop"], tails, folder / "training.png"),
     }
     page = (root / PAGE).read_text(encoding="utf-8")
@@ -80,8 +81,11 @@ def _savings(same: StudyResults | None, runs: StudyResults, path: Path) -> str:
     )
 
 
-def _selections(results: StudyResults, path: Path) -> str:
-    """The share of the matrix that partial evaluation computes, and successes, by the number of selections."""
+def _selections(results: StudyResults, equal: StudyResults | None, path: Path) -> str:
+    """The share of the matrix that partial evaluation computes, and successes, by the number of selections.
+
+    ``equal`` is a study of the same at equal executions.
+    """
     shares = {(p, m): by_selections(results, p, m) for p, m, _ in each(results)}
     problem = results.problems[0]
     solved: dict[str, str] = {}
@@ -94,8 +98,16 @@ def _selections(results: StudyResults, path: Path) -> str:
     draw_selections(shares, path)
     listed = ", ".join(f"{count} with {name}" for name, count in solved.items()).replace(" 1 parents", " 1 parent")
     first = variant_verdict(results).partition(" Successes")[0]
-    return (
+    text = (
         f"{first} In as many generations, few parents save work and cost successes: {listed} ({paper.title(problem)})."
+    )
+    if equal is None:
+        return text
+    rows = [row for row in method_rows(equal) if row[0] == MEASURES["solved"]]
+    counts = "; ".join(f"{name} {solved} {change}".strip() for _, name, solved, change, *_ in rows)
+    return (
+        f"{text} In as many executions ({equal.spec.settings['budget']:,}; {len(equal.problems)} problems), runs that "
+        f"solve all training cases and the difference to lexicase on all cases in points (95 %): {counts}."
     )
 
 

@@ -57,18 +57,24 @@ def title(name: str) -> str:
     >>> title("lexicase sampling=down:0.1")
     'Lexicase, sampling down:0.1'
     >>> title("lexicase partial=True n_selections=10")
-    'Lexicase, partial, n_selections 10'
+    'Lexicase, partial, 10 selections'
     """
     method, _, own = name.partition(" ")
     order, _, bias = method.partition("-")
     if own.startswith("default_weight="):
         return f"Fast – {bias.title()}, Default-{own.removeprefix('default_weight=').title()}"
     if "=" in own:
-        settings = (part.removesuffix("=True").replace("=", " ", 1) for part in own.split())
-        return ", ".join([title(method), *settings])
+        return ", ".join([title(method), *map(_setting, own.split())])
     if name in ROWS and bias:
         return f"{order.title()} – {bias.title()}"
     return load(name).title if name in NAMES else TITLES.get(name, name.replace("-", " ").title())
+
+
+def _setting(text: str) -> str:
+    name, _, value = text.partition("=")
+    if name == "n_selections":
+        return f"{value} selections"
+    return name if value == "True" else f"{name} {value}"
 
 
 def paper_order(methods: tuple[str, ...]) -> list[str]:

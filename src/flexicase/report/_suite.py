@@ -137,7 +137,7 @@ def suite_verdict(results: StudyResults) -> str:
     if not is_complete(results):
         return text + until_complete(results)
     by_method = [
-        f"{method} {n} {change}".strip() for name, method, n, change, *_ in _method_rows(results) if name == "solved"
+        f"{method} {n} {change}".strip() for name, method, n, change, *_ in method_rows(results) if name == "solved"
     ]
     if by_method:
         text += f" Solved, and the difference from lexicase in points (95 %): {'; '.join(by_method)}."
@@ -197,7 +197,7 @@ def _formatted(cell: SuiteCell) -> list[str]:
     return [f"{here}{mark}", f"{cell.published:g}", f"{format_p(cell.p_value)} ({format_p(cell.adjusted)})"]
 
 
-def _method_rows(results: StudyResults) -> list[list[str]]:
+def method_rows(results: StudyResults) -> list[list[str]]:
     """Each method against lexicase over all problems, paired by problem and seed; empty without another method."""
     methods = _methods_of(results)
     if BASELINE not in methods or len(methods) < 2:
@@ -223,7 +223,7 @@ def _method_rows(results: StudyResults) -> list[list[str]]:
 
 
 def _methods(results: StudyResults) -> Section | None:
-    rows = _method_rows(results)
+    rows = method_rows(results)
     if not rows:
         return None
     header = ["measure", "method", "runs", "difference, points (95 %)", "gained and lost", "McNemar p", "Holm"]
