@@ -65,6 +65,7 @@ def write_export(folder, settings="", leave_out=()):
                 rows.append({"id": run_id, "generation": 0})
                 timings.append({"id": run_id, "seconds_select": 0.1})
                 origin = {"version": "1", "machine": "m", "command": "flexicase run"}
+                origin["processor_seconds"] = (2.0 if method == "lexicase" else 5.0) * (1 + seed)
                 provenance.append(
                     {"id": run_id, "attempts": 1, **dict.fromkeys(("started", "finished", "seconds"), 1.0)} | origin
                 )
@@ -144,6 +145,18 @@ def test_the_verdict_states_the_difference_of_each_method(results, sections):
     _, other = (row for row in sections["methods"].table.rows if row[0] == "solved")
     assert other[3]
     assert f"; {other[1]} {other[2]} {other[3]}." in suite_verdict(results)
+
+
+def test_methods_are_compared_by_processor_time_too(results, sections):
+    """Fewer programs per generation may cost more time per execution: equal executions are not equal time."""
+    rows = {row[1]: row[2:] for row in sections["cost"].table.rows}
+    assert rows["Lexicase"] == ["11.9 M", "9.0", "0.8", "0/32"]  # the runs without a solution took 2 seconds
+    assert rows["Lexicase, sampling down:0.25"] == ["4.5 M", "22.5", "5.0", "0/32"]
+    slower = [replace(r, provenance={"processor_seconds": 3.0 if r.summary["solved"] else 4.0}) for r in results.runs]
+    rows = {s.id: s for s in suite_sections(replace(results, runs=tuple(slower)))}["cost"].table.rows
+    assert [row[-1] for row in rows] == ["28/32", "32/32"]
+    unknown = [replace(r, provenance={}) for r in results.runs]
+    assert "cost" not in {s.id for s in suite_sections(replace(results, runs=tuple(unknown)))}
 
 
 def test_settings_that_differ_are_named_and_others_are_not(tmp_path):

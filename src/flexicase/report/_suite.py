@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import statistics
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -121,7 +122,7 @@ def suite_cells(results: StudyResults) -> list[SuiteCell]:
 
 
 def suite_sections(results: StudyResults) -> list[Section]:
-    parts = [_problems(results), _methods(results), _settings(results), _executions(results)]
+    parts = [_problems(results), _methods(results), _cost(results), _settings(results), _executions(results)]
     return [part for part in parts if part]
 
 
@@ -233,6 +234,41 @@ def _methods(results: StudyResults) -> Section | None:
         "test, two-sided, Holm-adjusted for the methods; made when all runs are done."
     )
     return Section("methods", "Methods over all problems", text, table=Table(header, rows))
+
+
+def _cost(results: StudyResults) -> Section | None:
+    """What executions cost in processor time, and what that decides; None with one method or without known times."""
+    known = {run.id: run.provenance.get("processor_seconds") for run in results.runs}
+    seconds = {run: float(value) for run, value in known.items() if value is not None}
+    methods = _methods_of(results)
+    if BASELINE not in methods or len(methods) < 2 or len(seconds) < len(known):
+        return None
+    limits = {}
+    for problem in results.problems:
+        failed = [seconds[run.id] for run in results.runs_of(problem, BASELINE) if not run.summary["solved"]]
+        limits[problem] = statistics.fmean(failed) if failed else math.inf
+    rows = []
+    for method in methods:
+        runs = [run for run in results.runs if run.method == method]
+        took, executed = sum(seconds[run.id] for run in runs), sum(run.summary["executions"] for run in runs)
+        within = sum(run.summary["solved"] and seconds[run.id] <= limits[run.problem] for run in runs)
+        cost = [format_si(executed / len(runs)), f"{took / len(runs):.1f}", f"{1e6 * took / executed:.1f}"]
+        rows.append(["all problems", paper.title(method), *cost, f"{within}/{len(runs)}"])
+    header = [
+        "runs",
+        "method",
+        "executions per run",
+        "processor seconds per run",
+        "per million executions",
+        "solved in time",
+    ]
+    text = (
+        "Means over the runs, with their simplification, beside other work. A method that runs fewer programs in a "
+        "generation pays more often for what a generation costs besides. Solved in time: solved within the processor "
+        "time that a run of lexicase on the same problem takes without solving it, on average. No plan names this "
+        "measure, so it is not tested."
+    )
+    return Section("cost", "Processor time", text, table=Table(header, rows))
 
 
 def median_executions(runs: list[FinishedRun]) -> float:
