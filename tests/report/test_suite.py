@@ -147,6 +147,21 @@ def test_the_verdict_states_the_difference_of_each_method(results, sections):
     assert f"; {other[1]} {other[2]} {other[3]}." in suite_verdict(results)
 
 
+def test_without_lexicase_methods_are_compared_with_the_first(tmp_path, monkeypatch):
+    """A study of two ways to save executions has no run on all cases."""
+    sampled = METHODS["lexicase sampling=down:0.25"]
+    monkeypatch.setattr(f"{__name__}.METHODS", {"lexicase": "partial=True", "lexicase sampled": sampled})
+    write_export(tmp_path)
+    study = tmp_path / "study.toml"
+    study.write_text(study.read_text().replace('"lexicase", {', '{method = "lexicase", partial = true}, {', 1))
+    found = {s.id: s for s in suite_sections(read_results(tmp_path))}
+    rows = rows_of(found["methods"])
+    assert rows["solved", "Lexicase, partial"]["gained and lost"] == ""
+    assert rows["solved", "Lexicase, sampling down:0.25"]["gained and lost"] == "+4 −0"
+    assert "The difference from lexicase, partial is paired" in found["methods"].text
+    assert "a run of lexicase, partial on the same problem" in found["cost"].text
+
+
 def test_methods_are_compared_by_processor_time_too(results, sections):
     """Fewer programs per generation may cost more time per execution: equal executions are not equal time."""
     rows = {row[1]: row[2:] for row in sections["cost"].table.rows}

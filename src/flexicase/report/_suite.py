@@ -130,6 +130,16 @@ def _methods_of(results: StudyResults) -> list[str]:
     return paper.paper_order(tuple(dict.fromkeys(run.method for run in results.runs)))
 
 
+def _baseline(results: StudyResults) -> str:
+    """The method that the others are compared with: lexicase, or the first one of a study without it."""
+    return _methods_of(results)[0]
+
+
+def _baseline_name(results: StudyResults) -> str:
+    title = paper.title(_baseline(results))
+    return title[:1].lower() + title[1:]
+
+
 def suite_verdict(results: StudyResults) -> str:
     """Runs that solved and generalised, by method too, and how many counts agree with the published ones."""
     runs = results.runs
@@ -141,7 +151,8 @@ def suite_verdict(results: StudyResults) -> str:
         f"{method} {n} {change}".strip() for name, method, n, change, *_ in method_rows(results) if name == "solved"
     ]
     if by_method:
-        text += f" Solved, and the difference from lexicase in points (95 %): {'; '.join(by_method)}."
+        against = _baseline_name(results)
+        text += f" Solved, and the difference from {against} in points (95 %): {'; '.join(by_method)}."
     tested = [cell for cell in suite_cells(results) if cell.adjusted is not None]
     agree = sum((cell.adjusted or 0.0) >= LEVEL for cell in tested)
     if not tested:
@@ -199,9 +210,9 @@ def _formatted(cell: SuiteCell) -> list[str]:
 
 
 def method_rows(results: StudyResults) -> list[list[str]]:
-    """Each method against lexicase over all problems, paired by problem and seed; empty without another method."""
-    methods = _methods_of(results)
-    if BASELINE not in methods or len(methods) < 2:
+    """Each method against the first over all problems, paired by problem and seed; empty without another method."""
+    methods, baseline = _methods_of(results), _baseline(results)
+    if len(methods) < 2:
         return []
     rows = []
     for measure, name in MEASURES.items():
@@ -210,8 +221,8 @@ def method_rows(results: StudyResults) -> list[list[str]]:
         for method in methods:
             mine = [(key, won) for key, won in outcome.items() if key[0] == method]
             row = [name, paper.title(method), f"{sum(won for _, won in mine)}/{len(mine)}"]
-            pairs = [(won, base) for key, won in mine if (base := outcome.get((BASELINE, *key[1:]))) is not None]
-            if method == BASELINE or not pairs:
+            pairs = [(won, base) for key, won in mine if (base := outcome.get((baseline, *key[1:]))) is not None]
+            if method == baseline or not pairs:
                 rows.append([*row, "", "", "", ""])
                 continue
             gained, lost, difference, bounds, p = paired_outcomes(pairs)
@@ -228,10 +239,11 @@ def _methods(results: StudyResults) -> Section | None:
     if not rows:
         return None
     header = ["measure", "method", "runs", "difference, points (95 %)", "gained and lost", "McNemar p", "Holm"]
+    against = _baseline_name(results)
     text = (
-        "Runs of all problems together. The difference from lexicase is paired by problem and seed (Agresti and Min); "
-        "gained and lost are the pairs in which only this method, or only lexicase, has the property. McNemar's exact "
-        "test, two-sided, Holm-adjusted for the methods; made when all runs are done."
+        f"Runs of all problems together. The difference from {against} is paired by problem and seed (Agresti and "
+        f"Min); gained and lost are the pairs in which only this method, or only {against}, has the property. "
+        "McNemar's exact test, two-sided, Holm-adjusted for the methods; made when all runs are done."
     )
     return Section("methods", "Methods over all problems", text, table=Table(header, rows))
 
@@ -240,12 +252,12 @@ def _cost(results: StudyResults) -> Section | None:
     """What executions cost in processor time, and what that decides; None with one method or without known times."""
     known = {run.id: run.provenance.get("processor_seconds") for run in results.runs}
     seconds = {run: float(value) for run, value in known.items() if value is not None}
-    methods = _methods_of(results)
-    if BASELINE not in methods or len(methods) < 2 or len(seconds) < len(known):
+    methods, baseline = _methods_of(results), _baseline(results)
+    if len(methods) < 2 or len(seconds) < len(known):
         return None
     limits = {}
     for problem in results.problems:
-        failed = [seconds[run.id] for run in results.runs_of(problem, BASELINE) if not run.summary["solved"]]
+        failed = [seconds[run.id] for run in results.runs_of(problem, baseline) if not run.summary["solved"]]
         limits[problem] = statistics.fmean(failed) if failed else math.inf
     rows = []
     for method in methods:
@@ -265,8 +277,8 @@ def _cost(results: StudyResults) -> Section | None:
     text = (
         "Means over the runs, with their simplification, beside other work. A method that runs fewer programs in a "
         "generation pays more often for what a generation costs besides. Solved in time: solved within the processor "
-        "time that a run of lexicase on the same problem takes without solving it, on average. No plan names this "
-        "measure, so it is not tested."
+        f"time that a run of {_baseline_name(results)} on the same problem takes without solving it, on average. This "
+        "measure is not tested."
     )
     return Section("cost", "Processor time", text, table=Table(header, rows))
 
