@@ -106,8 +106,8 @@ def _selections(results: StudyResults, equal: StudyResults | None, path: Path) -
     rows = [row for row in method_rows(equal) if row[0] == MEASURES["solved"]]
     counts = "; ".join(f"{name} {solved} {change}".strip() for _, name, solved, change, *_ in rows)
     return (
-        f"{text} In as many executions ({equal.spec.settings['budget']:,}; {len(equal.problems)} problems), runs that "
-        f"solve all training cases and the difference to lexicase on all cases in points (95 %): {counts}."
+        f"{text} In as many executions ({equal.spec.settings['budget']:,}), solved runs of {len(equal.problems)} "
+        f"problems, and the difference from lexicase on all cases in points (95 %): {counts}."
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 from flexicase.experiments.results import read_results
 from flexicase.experiments.spec import read_spec
 from flexicase.report._same_populations import savings
-from flexicase.report._suite import suite_verdict
+from flexicase.report._suite import suite_sections, suite_verdict
 from flexicase.report.claims import RULES, RULES_AFTER, RULES_BEFORE, claims, claims_section, image_claims, verdict_line
 from tests.report.conftest import SPEC
 
@@ -247,3 +247,22 @@ def test_readme_and_guide_state_what_samplings_solve_at_equal_executions():
     assert f"`Cohorts(10)` solves {n_solved[3]}," in guide
     assert f"{n_general[1]} of the {n_solved[1]} solved programs" in guide
     assert f"{n_general[0]} of {n_solved[0]} without sampling" in guide
+
+
+def test_every_page_states_what_few_parents_solve_at_equal_executions():
+    results = read_results(RESULTS / "few-parents")
+    sections = {part.id: part for part in suite_sections(results)}
+    all_cases, ten, hundred, hard = (row for row in sections["methods"].table.rows if row[0] == "solved")
+    (plain, runs), few, more, hard_first = ((*map(int, row[2].split("/")),) for row in (all_cases, ten, hundred, hard))
+    in_time = [row[-1].partition("/")[0] for row in sections["cost"].table.rows]
+    pages = ("README.md", *(f"docs/{name}.md" for name in ("fast", "gp", "results", "faq")))
+    texts = {name: " ".join((RESULTS.parent / name).read_text(encoding="utf-8").split()) for name in pages}
+    for name, text in texts.items():
+        assert f"{few[0]} of {runs}" in text, name
+        assert re.search(rf"(all cases|it) (solves )?{plain}\b", text), name
+    change = ten[3].partition(" ")
+    assert f"a difference of {change[0]} points (95 % interval {change[2].strip('()')})" in texts["docs/gp.md"]
+    assert f"With 100 selections, {more[0]} are solved" in texts["docs/gp.md"]
+    assert f"within equal processor time, {in_time[1]} runs are solved and {in_time[0]}" in texts["docs/gp.md"]
+    assert f"with hard cases first, 10 selections solve {hard_first[0]}" in texts["docs/results.md"]
+    assert f"10 selections still solve {in_time[1]} runs, and lexicase {in_time[0]}" in texts["docs/results.md"]

@@ -275,9 +275,9 @@ def _cost(results: StudyResults) -> Section | None:
         "solved in time",
     ]
     text = (
-        "Means over the runs, with their simplification, beside other work. Methods evolve programs of different "
-        "length, and one that runs few programs in a generation pays more often for the rest of a generation. Solved "
-        f"in time: solved within the processor time that a run of {_baseline_name(results)} on the same problem takes "
+        "Means over the runs, with their simplification, beside other work. An execution does not cost the same in "
+        "all methods: a program runs faster on many cases in succession, and a generation has other costs. Solved in "
+        f"time: solved within the processor time that a run of {_baseline_name(results)} on the same problem takes "
         "without solving it, on average. This measure is not tested."
     )
     return Section("cost", "Processor time", text, table=Table(header, rows))
