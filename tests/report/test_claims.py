@@ -233,7 +233,8 @@ def test_the_readme_states_how_many_counts_agree_with_the_published_ones():
 
 
 def test_readme_and_guide_state_what_samplings_solve_at_equal_executions():
-    runs = read_results(RESULTS / "equal-executions").runs
+    results = read_results(RESULTS / "equal-executions")
+    runs = results.runs
     methods = ["lexicase", *(f"lexicase sampling={name}" for name in ("down:0.1", "informed:0.1", "cohorts:10"))]
     plain, down, informed, cohorts = ([run.summary for run in runs if run.method == method] for method in methods)
     n_solved = [sum(summary["solved"] for summary in found) for found in (plain, down, informed, cohorts)]
@@ -243,6 +244,8 @@ def test_readme_and_guide_state_what_samplings_solve_at_equal_executions():
     )
     assert f"solves {n_solved[1]} of {len(down)} runs and all cases solve {n_solved[0]}" in readme
     assert f"solves {n_solved[1]} of {len(down)} runs on five problems, and lexicase on all cases solves" in guide
+    cost = next(part for part in suite_sections(results) if part.id == "cost").table.rows
+    assert f"it still solves {cost[1][-1].partition('/')[0]}." in guide
     assert f"`InformedDownSample(0.1)` solves {n_solved[2]}," in guide
     assert f"`Cohorts(10)` solves {n_solved[3]}," in guide
     assert f"{n_general[1]} of the {n_solved[1]} solved programs" in guide
