@@ -18,6 +18,7 @@ from flexicase.report import _paper as paper
 from flexicase.report._curves import COUNTS
 from flexicase.report._same_populations import savings
 from flexicase.report._variants import Share
+from flexicase.report.statistics import wilson
 
 INCHES_PER_PROBLEM = 0.24
 #: For a narrow range and for a wide one.
@@ -45,8 +46,7 @@ def draw_ratios(results: StudyResults, path: Path) -> None:
                 axes.plot(saving.ratio, y, "os"[i], color=colour, markersize=3.5, label=title)
         axes.axvline(1.0, color="#555555", linewidth=0.8)
         axes.set_title(label, fontsize=10)
-        axes.tick_params(labelsize=8)
-        axes.spines[["top", "right"]].set_visible(False)
+        _tidy(axes)
     _ratio_axis(panels[0])
     panels[0].set_yticks(range(len(problems)), [paper.title(problem) for problem in problems], fontsize=8)
     panels[0].set_ylim(-0.7, len(problems) - 0.3)
@@ -63,11 +63,6 @@ def _ratio_axis(axes: Axes) -> None:
     ticks = [tick for tick in (DENSE_TICKS if high < 2.5 * low else TICKS) if low <= tick <= high]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks], fontsize=8)
     axes.xaxis.set_minor_locator(NullLocator())
-
-
-def _flat() -> tuple[Figure, Axes]:
-    figure = Figure(figsize=FLAT, layout="constrained")
-    return figure, figure.subplots()
 
 
 class Dots(NamedTuple):
@@ -95,43 +90,63 @@ def draw_dots(rows: Sequence[Dots], label: str, path: Path) -> None:
     axes.set_ylim(-len(rows) + 0.5, 0.5)
     _ratio_axis(axes)
     axes.set_xlabel(label, fontsize=9)
-    _save(figure, axes, path)
+    _tidy(axes)
+    figure.savefig(path, dpi=150)
 
 
-def draw_selections(shares: Mapping[tuple[str, str], Sequence[Share]], path: Path) -> None:
-    """The share of the matrix that partial evaluation computes against selections per generation, by problem."""
-    figure, axes = _flat()
+def draw_selections(shares: Mapping[tuple[str, str], Sequence[Share]], solved: Mapping[str, str], path: Path) -> None:
+    """Two panels: shares of the matrix against selections per generation, by problem, and runs solved by each method.
+
+    ``solved`` has counts as "successes/runs" by title of the method.
+    """
+    figure = Figure(figsize=(FLAT[0], FLAT[1] + 0.3), layout="constrained")
+    axes, counts = figure.subplots(1, 2, width_ratios=(1.2, 1))
     first = next(iter(shares))[0]
     for (problem, method), found in shares.items():
         x, y = [share.selections for share in found], [share.median for share in found]
-        line, label = "o-" if problem == first else "o:", f"{paper.title(method)}, {paper.title(problem)}"
+        line, label = ("o-", paper.title(method)) if problem == first else ("o:", None)
         axes.plot(x, y, line, markersize=3.5, color=style(method, 0).safe, label=label)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:g}")
-    _save_shares(figure, axes, "parents selected per generation (population 500)", path)
+    figure.legend(loc="outside upper left", ncols=3, frameon=False, fontsize=8)
+    _label_shares(axes, "selections per generation (population 500)")
+    for row, count in enumerate(solved.values()):
+        successes, runs = map(int, count.split("/"))
+        counts.plot([100 * bound for bound in wilson(successes, runs)], [-row, -row], color="black", linewidth=1.2)
+        counts.plot(100 * successes / runs, -row, "o", color="black", markersize=5)
+    names = [name.replace(", partial, ", ",\n") + f": {count}" for name, count in solved.items()]
+    counts.set_yticks([-row for row in range(len(solved))], names)
+    counts.set_ylim(-len(solved) + 0.5, 0.5)
+    counts.set_xlim(0, 103)
+    counts.xaxis.set_major_formatter(PercentFormatter())
+    counts.set_xlabel("runs solved", fontsize=9)
+    for panel in (axes, counts):
+        _tidy(panel)
+    figure.savefig(path, dpi=150)
 
 
 def draw_training(shares: Mapping[str, NDArray[np.float64]], path: Path) -> None:
     """The share of all (candidate, case) pairs that each generation of gradient lexicase computes, by method."""
-    figure, axes = _flat()
+    figure = Figure(figsize=FLAT, layout="constrained")
+    axes = figure.subplots()
     for i, (method, values) in enumerate(shares.items()):
         drawn = style(method, i)
         line = ":" if drawn.dotted else "-"
         axes.plot(100 * values, color=drawn.safe, linestyle=line, linewidth=1.4, label=paper.title(method))
-    _save_shares(figure, axes, "generation of a training on the digits (mean of the runs)", path)
+    _label_shares(axes, "generation of a training on the digits (mean of the runs)")
+    figure.legend(loc="outside right center", frameon=False, fontsize=7)
+    _tidy(axes)
+    figure.savefig(path, dpi=150)
 
 
-def _save_shares(figure: Figure, axes: Axes, label: str, path: Path) -> None:
-    """Save a figure of shares of the matrix, in percent; ``label`` is that of the other axis."""
+def _label_shares(axes: Axes, label: str) -> None:
+    """Label shares of the matrix, in percent; ``label`` is that of the other axis."""
     axes.set_ylim(0, 103)
     axes.yaxis.set_major_formatter(PercentFormatter())
     axes.set_xlabel(label, fontsize=9)
     axes.set_ylabel("of the matrix", fontsize=9)
-    figure.legend(loc="outside right center", frameon=False, fontsize=7)
-    _save(figure, axes, path)
 
 
-def _save(figure: Figure, axes: Axes, path: Path) -> None:
+def _tidy(axes: Axes) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=8)
-    figure.savefig(path, dpi=150)
