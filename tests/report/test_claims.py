@@ -10,9 +10,10 @@ import pytest
 
 from flexicase.experiments.results import read_results
 from flexicase.experiments.spec import read_spec
+from flexicase.report._image_claims import image_claims
 from flexicase.report._same_populations import savings
 from flexicase.report._suite import suite_sections, suite_verdict
-from flexicase.report.claims import RULES, RULES_AFTER, RULES_BEFORE, claims, claims_section, image_claims, verdict_line
+from flexicase.report.claims import RULES, RULES_AFTER, RULES_BEFORE, claims, claims_section, verdict_line
 from tests.report.conftest import SPEC
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
@@ -44,6 +45,15 @@ def test_many_equal_runs_agree_that_no_method_is_better(results):
     assert (
         verdict(with_success(results, lambda run: run.seed % 2 == 0), "significantly more runs").verdict == "reproduced"
     )
+
+
+def test_a_test_that_finds_nothing_shows_no_equality(results):
+    """Discordant runs leave differences of more than 10 points possible, though no test is significant."""
+    noisy = with_success(results, lambda run: (run.seed + (run.method != "lexicase")) % 2 == 0)
+    for words in ("significantly more runs", "No hard-first method"):
+        claim = verdict(noisy, words)
+        assert claim.verdict == "not testable here"
+        assert claim.note == "No test finds one, but an interval goes beyond 10 points."
 
 
 @pytest.mark.slow

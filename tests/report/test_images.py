@@ -12,6 +12,7 @@ import pytest
 from flexicase.experiments.results import FinishedRun, StudyResults
 from flexicase.experiments.spec import read_spec
 from flexicase.report._curves import last_curve
+from flexicase.report._image_claims import image_claims
 from flexicase.report._images import (
     accuracy_differences,
     compare,
@@ -22,7 +23,7 @@ from flexicase.report._images import (
     typical,
 )
 from flexicase.report._sections import format_si
-from flexicase.report.claims import claims_section, image_claims
+from flexicase.report.claims import UNPLANNED, claims_section
 from flexicase.report.statistics import paired_ratio
 
 HARD_MAX, HARD_MIN = (f"weighted-num-nonzeros default_weight={weight}" for weight in ("max", "min"))
@@ -167,6 +168,8 @@ def test_claims_say_what_agrees(results):
         f"Most evaluations happen in the last few generations {end}": "not reproduced",
         f"Fast – Num-Nonzeros, Default-Max has an accuracy similar to that of plain {end}": "reproduced",
         f"Fast – Num-Nonzeros, Default-Min has an accuracy similar to that of plain {end}": "reproduced",
+        f"Fast – Num-Nonzeros, Default-Max takes less time than plain gradient lexicase {end}": "not testable here",
+        f"Fast – Num-Nonzeros, Default-Min takes less time than plain gradient lexicase {end}": "not testable here",
         "Fast gradient lexicase ends up with fewer generations.": "not testable here",
     }
 
@@ -202,7 +205,13 @@ def test_the_end_of_training_is_judged_as_its_plan_says(results):
     assert row[:6] == ["Digits", "7", "99.50", "60.00", format_si(plain), f"{hard / plain:.2f}"]
     claims = image_claims(tail)
     assert claims[0].note == f"Fewer in 8 of 8 seeds. The 8 with a training accuracy of at least 99 %: {before}."
-    assert [claim.about for claim in claims] == ["evaluations"] * 2 + ["accuracy"] * 2
+    assert [claim.about for claim in claims] == ["evaluations"] * 3 + ["time"] * 2 + ["accuracy"] * 2
+    assert [UNPLANNED in claim.note for claim in claims] == [False] * 2 + [True] * 3 + [False] * 2
+    assert {claim.verdict for claim in claims[-2:]} == {"reproduced"}
+    still = [replace(r, summary=r.summary | {"pretrain_test_accuracy": 0.982}) for r in tail.runs if r.method != SPLIT]
+    near = image_claims(replace(tail, runs=tuple(still), planned=len(still)))[-1]
+    assert near.verdict == "not testable here", "no run could leave the margin"
+    assert near.note.startswith("Every run ends within 0.20 points of the network")
     assert "by the distinct count" not in claims_section(claims).table.header, "it would hide the notes"
     assert claims[0].effect == f"{before}, p = 0.016", "Holm over the two variants that this study has"
     for weak in tail.runs[: 5 * len(METHODS)]:

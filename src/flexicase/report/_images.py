@@ -45,6 +45,11 @@ def _of_last(runs: list[FinishedRun], summary: Callable[[NDArray[Any]], Any]) ->
     return np.array([float(summary(run.columns["evaluations"][-LAST:])) for run in runs])
 
 
+def seconds(runs: list[FinishedRun]) -> NDArray[np.float64]:
+    """The seconds of training and selection of each run: (runs,)."""
+    return totals(runs, "seconds_train") + totals(runs, "seconds_select")
+
+
 def is_tail(results: StudyResults) -> bool:
     """Whether the runs of a study start from pre-trained networks, so that they are the end of a training."""
     return bool(results.spec.settings.get("pretrain_epochs"))

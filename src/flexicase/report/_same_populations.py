@@ -19,6 +19,8 @@ from flexicase.report.statistics import MIN_PAIRS, Interval, mcnemar, mean_inter
 
 #: Earlier comparisons do not count: the first populations are random programs.
 FIRST_GENERATION = 5
+#: Compared generations of the planned 50, near the first and near the last one.
+EARLY, LATE = (5, 10), (40, 45)
 
 
 class Saving(NamedTuple):
@@ -78,7 +80,7 @@ def sign_test(found: list[Saving]) -> SignTest:
 
 
 def same_population_sections(results: StudyResults) -> list[Section]:
-    parts = [_over_problems(results), _by_problem(results), _over_generations(results)]
+    parts = [_over_problems(results), _early_and_late(results), _by_problem(results), _over_generations(results)]
     return [part for part in parts if part.charts or (part.table and part.table.rows)]
 
 
@@ -125,6 +127,48 @@ def _over_problems(results: StudyResults) -> Section:
     )
     table = Table(header, rows, names=3)
     return Section("problems", "On how many problems hard cases first save evaluations", text, table=table)
+
+
+def early_and_late(results: StudyResults, method: str, count: str) -> NDArray[np.float64]:
+    """The ratios in early and in late generations of the runs that have both, problem by problem: (problems, 2)."""
+    found = []
+    for problem in results.problems:
+        logs = []
+        for run in results.runs_of(problem, BASELINE):
+            generations, ratios = _log_ratios(run, method, count)
+            known = dict(zip(generations.tolist(), ratios.tolist(), strict=True))
+            if known.keys() >= {*EARLY, *LATE}:
+                logs.append([np.mean([known[g] for g in window]) for window in (EARLY, LATE)])
+        found += [np.exp(np.mean(logs, axis=0))] if logs else []
+    return np.reshape(found, (-1, 2))
+
+
+def _early_and_late(results: StudyResults) -> Section:
+    rows = []
+    for method, (count, label) in product(compared_methods(results), COUNTS.items()):
+        if method in paper.HARD_FIRST and (ratios := early_and_late(results, method, count)).size:
+            early, late = ratios.T
+            n, medians = len(ratios), [f"{np.median(each):.2f}" for each in (early, late)]
+            lower, below = int((late < early).sum()), int((late < 1).sum())
+            row = ["all problems", paper.title(method), label, *medians, f"{lower}/{n}", f"{below}/{n}"]
+            p = mcnemar(below, int((late > 1).sum()))
+            rows.append([*row, format_p(p) if is_complete(results) else ""])
+    header = [
+        "over",
+        "method",
+        "count",
+        "median ratio, early",
+        "late",
+        "lower late on",
+        "late, below 1 on",
+        "sign test, p",
+    ]
+    text = (
+        f"Early: generations {EARLY[0]} and {EARLY[1]}; late: {LATE[0]} and {LATE[1]}, of the runs that last so long. "
+        "Not in the plan: this table was made after the runs."
+    )
+    table = Table(header, rows, names=3)
+    return Section("late", "Early and late generations", text, table=table)
 
 
 def _by_problem(results: StudyResults) -> Section:

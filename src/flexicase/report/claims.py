@@ -1,4 +1,4 @@
-"""Every claim of the paper about a study: where it is made, how it is tested here, and what came out."""
+"""Claims of the paper: where each is made, how it is tested here, and what came out; those about programs."""
 
 from __future__ import annotations
 
@@ -7,22 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-import numpy as np
-
 from flexicase.experiments.results import StudyResults
 from flexicase.report import _paper as paper
 from flexicase.report._curves import COUNTS, mean_curve, runs_with
-from flexicase.report._images import (
-    MIN_PRETRAINED,
-    accuracy_differences,
-    compare,
-    format_mean,
-    is_tail,
-    last_total,
-    tail_shares,
-    total,
-    with_pretrained,
-)
 from flexicase.report._paper import BASELINE
 from flexicase.report._programs import evaluation_ratios
 from flexicase.report._sections import MIN_ACTIVE_RUNS, Section, Table
@@ -31,15 +18,13 @@ from flexicase.report._successes import (
     SuccessRate,
     count_agreement,
     format_p,
-    is_complete,
+    format_points,
     pooled_test,
     success_table,
 )
-from flexicase.report.statistics import MIN_PAIRS, PairedRatio, adjusted_ratios, holm, mean_interval
+from flexicase.report.statistics import PairedRatio, holm, mean_difference
 
 Verdict = Literal["reproduced", "not reproduced", "depends on the count", "not testable here"]
-#: With fewer runs per method than this, the absence of a significant difference decides nothing.
-MIN_RUNS_FOR_ABSENCE = 30
 #: A method is "consistently" the cheapest if it has the lowest mean in this share of the generations.
 CONSISTENT = 0.95
 #: Success rates are "comparable" if the interval of their difference lies within so many percentage points.
@@ -47,14 +32,17 @@ COMPARABLE_SUCCESS = 10.0
 COMPARABLE_ACCURACY = 1.0
 RULES = (
     "The same rules hold for all rows. Fewer evaluations: the interval of the ratio lies below 1 and its Holm-adjusted "
-    "p-value is below 0.05; not reproduced if it lies above 1. "
+    "p-value is below 0.05; not reproduced if it lies above 1 and that p-value is below 0.05. "
     f"Consistently: the lowest mean in at least {100 * CONSISTENT:.0f} % of the generations in which every method has "
     f"at least {MIN_ACTIVE_RUNS} active runs. Comparable or similar: the 95 % interval of the difference lies within "
-    f"±{COMPARABLE_SUCCESS:.0f} percentage points of success, or ±{COMPARABLE_ACCURACY:.0f} point of accuracy. Where "
-    "an interval allows both answers, a claim is not testable here. Where the two counts of evaluations give different "
-    "answers, it depends on the count."
+    f"±{COMPARABLE_SUCCESS:.0f} percentage points of success, or ±{COMPARABLE_ACCURACY:.0f} point of accuracy. No "
+    "significant difference in one direction: no adjusted test finds one, and all intervals end within that margin; a "
+    "test that finds nothing shows no equality. Where neither answer follows, a claim is not testable here. "
+    "Where the two counts of evaluations give different answers, it depends on the count."
 )
-RULES_BEFORE = "Measure and tests were fixed before the first run."
+#: The note of a claim that the plan of its study does not name.
+UNPLANNED = "Not in the plan."
+RULES_BEFORE = "Measure and tests were fixed before the first run, but for the rows that are not in the plan."
 RULES_AFTER = "The rules were written after the runs were made."
 SUCCESS_TEST = "McNemar and Fisher, both Holm-adjusted"
 HEADER = ["about", "claim", "verdict", "effect (95 %)", "by the distinct count", "tested by", "in the paper", "note"]
@@ -153,7 +141,7 @@ def _success_claims(cells: list[SuccessRate]) -> list[Claim]:
         else:
             place, test = "§4.2", "paired difference with interval"
             statement = "has a success rate comparable to that of lexicase"
-            verdict = _within(100 * c.bounds.low, 100 * c.bounds.high, COMPARABLE_SUCCESS)
+            verdict = within(100 * c.bounds.low, 100 * c.bounds.high, COMPARABLE_SUCCESS)
             note = "The interval is wider than the margin." if verdict == "not testable here" else ""
         found.append(Claim("success", f"{c.title} {statement}.", place, test, _points(c), "", verdict, note))
     return [*found, _counts_claim(cells)]
@@ -165,20 +153,22 @@ def _points(cell: SuccessRate) -> str:
 
 def _absence(statement: str, place: str, tested: list[SuccessRate], sign: int) -> Claim:
     """The claim that no difference of this sign is significant."""
+
+    def reach(cell: SuccessRate) -> float:
+        return 100 * (cell.bounds.high if sign > 0 else -cell.bounds.low)
+
     against = [f"{c.title}: {_points(c)}" for c in tested if c.differs and sign * c.difference > 0]
-    extreme = max(tested, key=lambda c: sign * c.difference)
+    extreme = max(tested, key=reach)
     effect = f"{'highest' if sign > 0 else 'lowest'}: {extreme.title} {_points(extreme)}"
-    verdict = _none_of(against, tested)
-    few = f"Fewer than {MIN_RUNS_FOR_ABSENCE} runs a method."
-    note = few if verdict == "not testable here" else "; ".join(against)
+    verdict = _absent(against, reach(extreme))
+    wide = f"No test finds one, but an interval goes beyond {COMPARABLE_SUCCESS:.0f} points."
+    note = wide if verdict == "not testable here" else "; ".join(against)
     return Claim("success", statement, place, SUCCESS_TEST, effect, "", verdict, note)
 
 
-def _none_of(against: list[str], tested: list[SuccessRate]) -> Verdict:
-    """The verdict on the absence of significant differences, which few runs cannot show."""
-    if against:
-        return "not reproduced"
-    return "not testable here" if min(c.runs for c in tested) < MIN_RUNS_FOR_ABSENCE else "reproduced"
+def _absent(against: list[str], reach: float) -> Verdict:
+    """The verdict on the absence of differences; ``reach`` is how many points they might be in spite of the tests."""
+    return "not reproduced" if against else "reproduced" if reach <= COMPARABLE_SUCCESS else "not testable here"
 
 
 def _agreement(cell: SuccessRate, cells: list[SuccessRate]) -> str:
@@ -196,7 +186,8 @@ def _agreement(cell: SuccessRate, cells: list[SuccessRate]) -> str:
 
 def _counts_claim(cells: list[SuccessRate]) -> Claim:
     published = [c for c in cells if c.published is not None]
-    statement, test = "The success counts of Table 2.", "Fisher's exact test of each count, Holm-adjusted"
+    statement = "The success counts of Table 2."
+    test = "mean difference with interval; Fisher's exact test of each count, Holm-adjusted"
     if not published:
         return Claim("success", statement, "Table 2", note="The study has another size than the paper's.")
     adjusted = holm([count_agreement(c) for c in published])
@@ -205,25 +196,28 @@ def _counts_claim(cells: list[SuccessRate]) -> Claim:
         for c, p in zip(published, adjusted, strict=True)
         if p < LEVEL
     ]
-    effect = f"smallest adjusted p of {len(published)}: {format_p(min(adjusted))}"
-    return Claim("success", statement, "Table 2", test, effect, "", _none_of(other, published), "; ".join(other))
+    mean, bounds = mean_difference([(c.successes, c.runs, c.published or 0, paper.RUNS) for c in published])
+    effect = f"{format_points(mean, bounds)} points; smallest adjusted p of {len(published)}: {format_p(min(adjusted))}"
+    verdict = _absent(other, 100 * max(-bounds.low, bounds.high))
+    return Claim("success", statement, "Table 2", test, effect, "", verdict, "; ".join(other))
 
 
-def _within(low: float, high: float, margin: float) -> Verdict:
+def within(low: float, high: float, margin: float) -> Verdict:
     """The verdict on "comparable": an interval inside the margin, outside of it, or neither."""
     if -margin <= low and high <= margin:
         return "reproduced"
     return "not reproduced" if low > margin or high < -margin else "not testable here"
 
 
-def _cheaper(ratio: PairedRatio, adjusted: float) -> Verdict:
+def cheaper(ratio: PairedRatio, adjusted: float) -> Verdict:
+    """The verdict on "fewer" and "less": interval and adjusted p-value must say the same."""
     low, high = ratio.interval
     if adjusted >= LEVEL or low <= 1 <= high:
         return "not testable here"
     return "reproduced" if high < 1 else "not reproduced"
 
 
-def _all_of(verdicts: list[Verdict]) -> Verdict:
+def all_of(verdicts: list[Verdict]) -> Verdict:
     """The verdict on a claim about several ratios, from one on each."""
     if "not reproduced" in verdicts:
         return "not reproduced"
@@ -257,7 +251,7 @@ def _evaluation_claims(results: StudyResults, problem: str) -> list[Claim]:
         by_count = [each[mine, other] for each in ratios.values() if (mine, other) in each]
         if len(by_count) < len(ratios):
             continue
-        verdict = _by_both([_cheaper(*each) for each in by_count])
+        verdict = _by_both([cheaper(*each) for each in by_count])
         effects = [f"{ratio}, p = {format_p(p)}" for ratio, p in by_count]
         note = "An interval contains 1: these runs do not decide it." if verdict == "not testable here" else ""
         name = f"{paper.title(mine)} {statement} on {where}."
@@ -286,7 +280,7 @@ def _consistently(
         verdict: Verdict = "not testable here"
         if length:
             consistent = lowest / length >= CONSISTENT
-            verdict = _all_of([_cheaper(*test) for test in mine]) if consistent else "not reproduced"
+            verdict = all_of([cheaper(*test) for test in mine]) if consistent else "not reproduced"
         verdicts.append(verdict)
         effects.append(
             f"lowest in {lowest} of {length} generations ({bred} of {max(length - 1, 0)} without generation 0); "
@@ -305,88 +299,3 @@ def _leaders(results: StudyResults, problem: str, methods: list[str], count: str
     curves = {m: mean_curve(results.runs_of(problem, m), count) for m in methods}
     length = min(int((curve.active >= MIN_ACTIVE_RUNS).sum()) for curve in curves.values())
     return [min(methods, key=lambda m: curves[m].mean[g]) for g in range(length)]
-
-
-_, HARD_MAX, HARD_MIN, EASY_MAX, EASY_MIN = paper.IMAGE_ROWS
-#: (method, the method that it is compared with, what is said of it, where).
-IMAGE_CONTRASTS = (
-    (HARD_MAX, BASELINE, "makes significantly fewer evaluations than plain gradient lexicase", "§5.3, Fig. 4"),
-    (HARD_MIN, BASELINE, "makes significantly fewer evaluations than plain gradient lexicase", "Fig. 3"),
-    (EASY_MAX, BASELINE, "makes significantly fewer evaluations than plain gradient lexicase", "§6, Fig. 3"),
-    (EASY_MIN, BASELINE, "makes significantly fewer evaluations than plain gradient lexicase", "§6, Fig. 3"),
-    (HARD_MAX, HARD_MIN, "makes fewer evaluations than with Default-Min", "§6"),
-    (EASY_MIN, EASY_MAX, "makes fewer evaluations than with Default-Max", "§6"),
-)
-
-
-def image_claims(results: StudyResults) -> list[Claim]:
-    """The paper's claims about images, on each data set of a study.
-
-    A study of the end of training tests what its plan says: the four fast variants against plain, and accuracies. No
-    study is judged before all of its runs are done.
-    """
-    found: list[Claim] = []
-    if not is_complete(results):
-        return found
-    tail = is_tail(results)
-    contrasts = [c for c in IMAGE_CONTRASTS if c[1] == BASELINE or not tail]
-    measure, what = (last_total, "evaluations of the last 50 generations") if tail else (total, "total evaluations")
-    for problem in results.problems:
-        where, test = paper.title(problem), f"paired ratio of {what}, Wilcoxon, Holm-adjusted"
-        ratios = adjusted_ratios({c: compare(results, problem, c[0], c[1], measure) for c in contrasts})
-        for (mine, _, statement, place), (ratio, p) in ratios.items():
-            note = f"Fewer in {ratio.lower} of {ratio.seeds} seeds."
-            if tail and (part := compare(with_pretrained(results), problem, mine, measure=measure)) is not None:
-                note += f" The {part.seeds} with a training accuracy of at least {MIN_PRETRAINED:.0f} %: {part}."
-            effect = f"{ratio}, p = {format_p(p)}"
-            name = f"{paper.title(mine)} {statement} ({where})."
-            found.append(Claim("evaluations", name, place, test, effect, "", _cheaper(ratio, p), note))
-        if not tail:
-            found += [*_cheapest_of_all(results, problem), *_tail_claim(results, problem)]
-        found += _accuracy_claims(results, problem)
-    if found and not tail:
-        note = "Every run here, as Algorithm 2, has a fixed number of generations."
-        statement = "Fast gradient lexicase ends up with fewer generations."
-        found.append(Claim("evaluations", statement, "§5.3, Fig. 3", note=note))
-    return found
-
-
-def _cheapest_of_all(results: StudyResults, problem: str) -> list[Claim]:
-    others = [m for m in paper.IMAGE_ROWS if m != HARD_MAX]
-    known = adjusted_ratios({m: compare(results, problem, HARD_MAX, m) for m in others})
-    if len(known) < len(others):
-        return []
-    verdict = _all_of([_cheaper(*each) for each in known.values()])
-    closest, (ratio, p) = max(known.items(), key=lambda each: each[1][0].ratio)
-    effect = f"largest ratio, to {paper.title(closest)}: {ratio}, p = {format_p(p)}"
-    statement = f"Num-Nonzeros with Default-Max is the cheapest of all methods ({paper.title(problem)})."
-    test = "paired ratios of total evaluations to all others, Wilcoxon, Holm-adjusted"
-    return [Claim("evaluations", statement, "Fig. 4, §7", test, effect, "", verdict)]
-
-
-def _tail_claim(results: StudyResults, problem: str) -> list[Claim]:
-    plain = tail_shares(results.runs_of(problem, BASELINE))
-    if plain.size < MIN_PAIRS:
-        return []
-    low, high = mean_interval(plain)
-    medians = [float(np.median(tail_shares(results.runs_of(problem, m)))) for m in results.methods(problem)]
-    verdict: Verdict = "reproduced" if low > 0.5 else "not reproduced" if high < 0.5 else "not testable here"
-    statement = f"Most evaluations happen in the last few generations ({paper.title(problem)})."
-    test = "share of a plain run's evaluations in its last tenth, above one half"
-    effect = f"{100 * plain.mean():.0f} % ({100 * low:.0f} to {100 * high:.0f})"
-    note = f"Medians of all methods: {100 * min(medians):.0f}–{100 * max(medians):.0f} %."
-    note += " The paper does not say how many generations are few."
-    return [Claim("evaluations", statement, "§5.3, Fig. 3", test, effect, "", verdict, note)]
-
-
-def _accuracy_claims(results: StudyResults, problem: str) -> list[Claim]:
-    found = []
-    for method in paper.IMAGE_ROWS[1:]:
-        points = accuracy_differences(results, problem, method)
-        if points.size < MIN_PAIRS:
-            continue
-        statement = f"{paper.title(method)} has an accuracy similar to that of plain ({paper.title(problem)})."
-        test = "paired difference of accuracies with interval"
-        verdict = _within(*mean_interval(points), COMPARABLE_ACCURACY)
-        found.append(Claim("accuracy", statement, "Table 3", test, f"{format_mean(points)} points", "", verdict))
-    return found

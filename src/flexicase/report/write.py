@@ -24,6 +24,7 @@ from flexicase.experiments._tables import is_timing
 from flexicase.experiments.results import StudyResults, read_results
 from flexicase.report import _paper as paper
 from flexicase.report._curves import COUNTS, MAX_DRAWN, mean_curve
+from flexicase.report._image_claims import image_claims
 from flexicase.report._images import image_sections, image_verdict, is_tail
 from flexicase.report._programs import program_sections
 from flexicase.report._same_populations import same_population_sections, same_population_verdict
@@ -31,7 +32,7 @@ from flexicase.report._sections import Section, View, charts_of, curve_lines, ea
 from flexicase.report._successes import success_section, success_table
 from flexicase.report._suite import FEW_PROBLEMS, MEASURES, suite_sections, suite_verdict
 from flexicase.report._variants import WORK, variant_sections, variant_verdict
-from flexicase.report.claims import Claim, claims, claims_section, image_claims, verdict_line
+from flexicase.report.claims import Claim, claims, claims_section, verdict_line
 from flexicase.report.figures import SUFFIXES, draw_figures, figures_of
 
 RESOURCES = Path(__file__).parent / "page"
