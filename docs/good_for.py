@@ -12,10 +12,10 @@ import numpy as np
 from flexicase.experiments.results import StudyResults
 from flexicase.report import _paper as paper
 from flexicase.report._curves import COUNTS, totals
-from flexicase.report._images import compare, last_total
+from flexicase.report._images import compare, last_total, seconds
 from flexicase.report._paper import BASELINE
 from flexicase.report._programs import evaluation_ratios
-from flexicase.report._same_populations import savings
+from flexicase.report._same_populations import LATE, early_and_late, savings
 from flexicase.report._successes import is_complete
 from flexicase.report._suite import MEASURES, method_rows
 from flexicase.report._variants import by_selections, each, solved_of, variant_verdict
@@ -74,10 +74,13 @@ def _savings(same: StudyResults | None, runs: StudyResults, path: Path) -> str:
     ranked = [ratios[paper.FEWEST_EVALUATIONS, count] for count in COUNTS]
     source = "on the same populations" if same is not None else "in the paper's study"
     middles = " and ".join(f"{np.median(values):.2f}" for values in ranked)
-    problems = max(map(len, ranked))
+    problems, late = max(map(len, ranked)), ""
+    if same is not None:
+        medians = [np.median(early_and_late(same, paper.FEWEST_EVALUATIONS, count)[:, 1]) for count in COUNTS]
+        late = f" In generations {LATE[0]} and {LATE[1]} it makes {' and '.join(f'{m:.2f}' for m in medians)} times."
     return (
         f"Ranked – Num-Nonzeros makes {middles} times the evaluations of lexicase: medians over {problems} problems "
-        f"{source}, by the population count and by the distinct count. Each point is a problem:"
+        f"{source}, by the population count and by the distinct count.{late} Each point is a problem:"
     )
 
 
@@ -95,10 +98,10 @@ def _selections(results: StudyResults, equal: StudyResults, path: Path) -> str:
     first = variant_verdict(results).partition(" Successes")[0]
     best = max(rows[1:], key=lambda row: int(row[2].partition("/")[0]))
     return (
-        f"{first} Fewer selections compute less (left; solid: {problem}, dotted: {other}). In as many generations "
-        f"they solve fewer runs: {few} with 10 selections, {full} with full evaluation ({problem}). Right: runs solved "
-        f"within {equal.spec.settings['budget']:,} executions, with 95 % intervals. {best[1]}, against lexicase on all "
-        f"cases: {best[3]} points."
+        f"{first} Fewer selections compute less (left, medians of the runs; solid: {problem}, dotted: {other}). In as "
+        f"many generations they can solve fewer runs: {few} with 10 selections, {full} with full evaluation "
+        f"({problem}). Right: runs solved within {equal.spec.settings['budget']:,} executions, with 95 % intervals. "
+        f"{best[1]}, against lexicase on all cases: {best[3]} points."
     )
 
 
@@ -114,10 +117,14 @@ def _training(results: StudyResults, tails: list[StudyResults], path: Path) -> s
     plain, hard = whole[BASELINE], whole[HARD_MAX]
     ratios = [(tail, compare(tail, "cifar10", HARD_MAX, measure=last_total)) for tail in tails]
     late = [f"{r} with {tail.spec.settings['train_cases']:,} images, {r.seeds} seeds" for tail, r in ratios if r]
-    end = f" In the last 50 generations of a training on CIFAR-10, the ratio is {', and '.join(late)}." if late else ""
+    time = [f"{compare(tail, 'cifar10', HARD_MAX, measure=seconds)}" for tail in tails]
+    end = (
+        f" In the last 50 generations of a training on CIFAR-10, the ratio is {', and '.join(late)}; the ratio of the "
+        f"seconds of training and selection is {' and '.join(time)}."
+    )
     return (
         "Over a whole training on the digits, plain gradient lexicase computes "
         f"{100 * plain:.0f} % of the errors of all candidates on all cases, and hard cases first {100 * hard:.0f} % "
-        f"(ratio of evaluations {compare(results, 'digits', HARD_MAX)}, 10 seeds).{end} "
-        "A selection costs most at the end, when candidates are alike:"
+        f"(ratio of evaluations {compare(results, 'digits', HARD_MAX)}, 10 seeds).{end if late else ''} "
+        "A selection costs most at the end, when candidates are alike (digits, means of the runs):"
     )

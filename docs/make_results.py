@@ -16,7 +16,7 @@ from pathlib import Path
 
 from flexicase.experiments.results import StudyResults, read_results
 from flexicase.report import _paper as paper
-from flexicase.report._sections import Section, Table
+from flexicase.report._sections import Chart, Section, Table
 from flexicase.report.claims import verdict_line
 from flexicase.report.figures import draw_figures, figures_of
 from flexicase.report.write import PROGRAMS, layout_of, sections_of, write_tables
@@ -106,7 +106,7 @@ def is_shown(path: Path) -> bool:
 
 def fragment(results: StudyResults, sections: list[Section], pictures: list[Path]) -> str:
     """A study as Markdown: how far it is, then text, figures and table of each section."""
-    captions = {"ratios": RATIOS} | {figure.name: figure.chart.caption for figure in figures_of(sections)}
+    captions = {"ratios": RATIOS} | {figure.name: caption_of(figure.chart) for figure in figures_of(sections)}
     parts = [SAME_POPULATIONS] if results.spec.kind == "same-populations" else []
     parts.append(standing(results))
     parts += [
@@ -114,7 +114,15 @@ def fragment(results: StudyResults, sections: list[Section], pictures: list[Path
         for path in pictures
     ]
     parts += [section_text(part) for part in sections if part.table]
-    return "\n\n".join(parts).replace("\n\n**\n\n", "\n\n")
+    return "\n\n".join(parts)
+
+
+def caption_of(chart: Chart) -> str:
+    """What a figure shows, and on how many runs its curves rest."""
+    if chart.kind != "evaluations":
+        return chart.title
+    means = "Means over the runs that are still active, so later means are of runs that are not solved yet"
+    return f"{chart.title} {means}; bands are 95 % intervals. {chart.caption}"
 
 
 def section_text(part: Section) -> str:

@@ -14,6 +14,7 @@ from flexicase.report._image_claims import image_claims
 from flexicase.report._same_populations import savings
 from flexicase.report._suite import suite_sections, suite_verdict
 from flexicase.report.claims import RULES, RULES_AFTER, RULES_BEFORE, claims, claims_section, verdict_line
+from flexicase.report.statistics import paired_outcomes
 from tests.report.conftest import SPEC
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
@@ -238,8 +239,20 @@ def test_the_readme_states_the_medians_on_the_same_populations():
 def test_the_readme_states_how_many_counts_agree_with_the_published_ones():
     verdict = suite_verdict(read_results(RESULTS / "psb1-published"))
     text = " ".join((RESULTS.parent / "README.md").read_text(encoding="utf-8").split())
-    agree = re.search(r"(\d+ of \d+ counts) agree with the published ones", verdict)
+    agree = re.search(r"(\d+ of \d+ counts) show no difference from the published ones", verdict)
     assert f"{agree[1]} on ten problems" in text
+
+
+def generality(results, method):
+    """Of the runs that a method and lexicase both solve: how many, how many generalise, and the difference."""
+    mine, theirs = (
+        {(r.problem, r.seed): bool(r.success) for r in results.runs if r.method == name and r.summary["solved"]}
+        for name in (method, "lexicase")
+    )
+    pairs = [(mine[same], theirs[same]) for same in mine.keys() & theirs.keys()]
+    found = paired_outcomes(pairs)
+    points, low, high = (f"{100 * x:+.0f}".replace("-", "−") for x in (found.difference, *found.bounds))
+    return len(pairs), *map(sum, zip(*pairs, strict=True)), f"{points} points, {low} to {high}"
 
 
 def test_readme_and_guide_state_what_samplings_solve_at_equal_executions():
@@ -255,11 +268,13 @@ def test_readme_and_guide_state_what_samplings_solve_at_equal_executions():
     assert f"solves {n_solved[1]} of {len(down)} runs and all cases solve {n_solved[0]}" in readme
     assert f"solves {n_solved[1]} of {len(down)} runs on five problems, and lexicase on all cases solves" in guide
     cost = next(part for part in suite_sections(results) if part.id == "cost").table.rows
-    assert f"it still solves {cost[1][-1].partition('/')[0]}." in guide
+    assert f"it still solves {cost[1][-1].partition('/')[0]};" in guide
     assert f"`InformedDownSample(0.1)` solves {n_solved[2]}," in guide
     assert f"`Cohorts(10)` solves {n_solved[3]}," in guide
-    assert f"{n_general[1]} of the {n_solved[1]} solved programs" in guide
-    assert f"{n_general[0]} of {n_solved[0]} without sampling" in guide
+    assert f"Of all 75 runs, {n_general[1]} and {n_general[0]} do" in guide
+    both, mine, theirs, points = generality(results, methods[1])
+    assert f"of the {both} runs that both solve, {mine} with `DownSample(0.1)` also solve the test cases" in guide
+    assert f"and {theirs} without it ({points})" in guide
 
 
 def test_every_page_states_what_few_parents_solve_at_equal_executions():
@@ -276,6 +291,11 @@ def test_every_page_states_what_few_parents_solve_at_equal_executions():
     change = ten[3].partition(" ")
     assert f"a difference of {change[0]} points (95 % interval {change[2].strip('()')})" in texts["docs/gp.md"]
     assert f"With 100 selections, {more[0]} are solved" in texts["docs/gp.md"]
-    assert f"within equal processor time, {in_time[1]} runs are solved and {in_time[0]}" in texts["docs/gp.md"]
+    sentence = f"10 selections solve {in_time[1]} runs, 100 selections {in_time[2]} and lexicase {in_time[0]}"
+    assert sentence in texts["docs/gp.md"]
     assert f"with hard cases first, 10 selections solve {hard_first[0]}" in texts["docs/results.md"]
-    assert f"10 selections still solve {in_time[1]} runs, and lexicase {in_time[0]}" in texts["docs/results.md"]
+    sentence = f"10 selections still solve {in_time[1]} runs, 100 selections {in_time[2]}, and lexicase {in_time[0]}"
+    assert sentence in texts["docs/results.md"]
+    both, mine, theirs, points = generality(results, "lexicase partial=True n_selections=10")
+    assert f"of the {both} runs that both solve, {mine} also solve" in texts["docs/results.md"]
+    assert f"with 10 selections and {theirs} with lexicase ({points})" in texts["docs/results.md"]

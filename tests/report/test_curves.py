@@ -64,6 +64,7 @@ def test_totals_and_means_of_runs(results):
 
 def test_the_caption_says_from_when_on_runs_are_few():
     line = {"title": "Lexicase", "x": [0, 1, 2], "active": [8, 5, 4]}
-    assert _caption([line]) == (
-        "Means of 8 runs at the start; of fewer than 5 active runs from generation: Lexicase 2 (4 at the end)."
-    )
+    few = "fewer than 5 from generation: Lexicase 2 (4 at the end)"
+    assert _caption([line]) == f"Active runs of a method: 8 at the start, 4 at the end; {few}."
+    steady = [{"title": "Lexicase", "x": [0, 1], "active": [n, n]} for n in (8, 6)]
+    assert _caption(steady) == "Active runs of a method: 6–8."

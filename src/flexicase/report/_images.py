@@ -167,7 +167,8 @@ MEASURES = {
     "ratios": (
         "Total evaluations against plain gradient lexicase",
         "evaluations per run",
-        "The primary measure: all evaluations of a run. Few selections that run out of cases can make up much of it.",
+        "All evaluations of a run, the measure of the claims. Few selections that run out of cases can make up much of "
+        "it.",
     ),
     "tail": (
         f"Evaluations of the last {LAST} generations against plain gradient lexicase",
@@ -178,7 +179,7 @@ MEASURES = {
     "typical": (
         "A typical generation against plain gradient lexicase",
         f"median of the last {LAST}",
-        f"A secondary measure: the median of the last {LAST} generations, which selections that run out of cases sway "
+        f"Another measure: the median of the last {LAST} generations, which selections that run out of cases sway "
         "little.",
     ),
 }

@@ -112,20 +112,21 @@ def charts_of(
 
 
 def _caption(lines: list[Line]) -> str:
-    """The runs behind the means of a chart: at the start, and from when on they are few."""
+    """The runs behind the curves of a chart: at the start, at the end, and from when on they are few."""
     counted = [line for line in lines if line.get("active")]
     if not counted:
         return ""
-    runs = sorted({line["active"][0] for line in counted})
+    start, end = (
+        "–".join(map(str, dict.fromkeys((min(runs), max(runs)))))
+        for runs in zip(*((line["active"][0], line["active"][-1]) for line in counted), strict=True)
+    )
     few = [
         f"{line['title']} {line['x'][enough]} ({line['active'][-1]} at the end)"
         for line in counted
         if (enough := sum(n >= MIN_ACTIVE_RUNS for n in line["active"])) < len(line["x"])
     ]
-    text = f"Means of {'–'.join(map(str, dict.fromkeys((runs[0], runs[-1]))))} runs at the start"
-    return (
-        f"{text}; of fewer than {MIN_ACTIVE_RUNS} active runs from generation: {', '.join(few)}." if few else f"{text}."
-    )
+    text = f"Active runs of a method: {start}" + (f" at the start, {end} at the end" if end != start else "")
+    return f"{text}; fewer than {MIN_ACTIVE_RUNS} from generation: {', '.join(few)}." if few else f"{text}."
 
 
 def table_of(

@@ -141,7 +141,7 @@ def _baseline_name(results: StudyResults) -> str:
 
 
 def suite_verdict(results: StudyResults) -> str:
-    """Runs that solved and generalised, by method too, and how many counts agree with the published ones."""
+    """Runs that solved and generalised, by method too, and how many counts differ from the published ones."""
     runs = results.runs
     counted = ", ".join(f"{sum(bool(r.summary.get(m)) for r in runs)} {name}" for m, name in MEASURES.items())
     text = f"{len(runs)} runs on {len(results.problems)} problems: {counted}."
@@ -157,7 +157,8 @@ def suite_verdict(results: StudyResults) -> str:
     agree = sum((cell.adjusted or 0.0) >= LEVEL for cell in tested)
     if not tested:
         return text
-    return f"{text} {agree} of {len(tested)} counts agree with the published ones. {_mean_differences(tested)}"
+    text += f" {agree} of {len(tested)} counts show no difference from the published ones."
+    return f"{text} {_mean_differences(tested)}"
 
 
 def _mean_differences(cells: list[SuiteCell]) -> str:
@@ -277,8 +278,8 @@ def _cost(results: StudyResults) -> Section | None:
     text = (
         "Means over the runs, with their simplification, beside other work. An execution does not cost the same in "
         "all methods: a program runs faster on many cases in succession, and a generation has other costs. Solved in "
-        f"time: solved within the processor time that a run of {_baseline_name(results)} on the same problem takes "
-        "without solving it, on average. This measure is not tested."
+        f"time: solved within the mean processor time of the runs of {_baseline_name(results)} that do not solve the "
+        "same problem; without a limit on a problem that all of them solve. This measure is not tested."
     )
     return Section("cost", "Processor time", text, table=Table(header, rows))
 
