@@ -287,6 +287,27 @@ def test_readme_and_guide_state_what_samplings_solve_at_equal_executions():
     assert f"and {theirs} without it ({points})" in guide
 
 
+def test_pages_state_what_samples_and_few_parents_solve():
+    sections = {part.id: part for part in suite_sections(read_results(RESULTS / "parents-or-samples"))}
+    sample, few = (row for row in sections["methods"].table.rows if row[0] == "solved")
+    (solved, runs), (others, _) = (row[2].split("/") for row in (sample, few))
+    points, interval = few[3].replace("-", "−").split(" ", 1)
+    seconds = [row[3] for row in sections["cost"].table.rows]
+    readme, guide, page = (
+        " ".join((RESULTS.parent / name).read_text(encoding="utf-8").split())
+        for name in ("README.md", "docs/gp.md", "docs/results.md")
+    )
+    assert f"{solved} of {runs} and {others} (p = {few[5]}), in half the time" in readme
+    assert f"solve {others} of {runs} runs with 10 selections per generation" in guide
+    assert f"`DownSample(0.1)` solves {solved}." in guide
+    for text in (guide, page):
+        assert f"{points} points" in text
+        assert f"{interval.strip('()')}, p = {few[5]})" in text
+    assert f"The sample solves {solved} of {runs} runs and 10 selections {others}" in page
+    assert f"{seconds[0]} against {seconds[1]} seconds" in page
+    assert float(seconds[0]) / float(seconds[1]) < 0.6, "the pages say half the time"
+
+
 def test_every_page_states_what_few_parents_solve_at_equal_executions():
     results = read_results(RESULTS / "few-parents")
     sections = {part.id: part for part in suite_sections(results)}
