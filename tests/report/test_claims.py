@@ -215,15 +215,28 @@ def test_the_readme_states_the_verdicts_of_every_study(paper_claims):
 
 
 def test_every_page_states_the_saving_at_the_end_of_training():
-    results = read_results(RESULTS / "cifar-tail")
-    claim = image_claims(results)[0]
-    ratio, p = claim.effect.split(", p = ")
+    studies = [image_claims(read_results(RESULTS / name)) for name in ("cifar-tail", "cifar-tail-large")]
+    claim, again = (found[0] for found in studies)
+    (ratio, p), (other, q) = (found.effect.split(", p = ") for found in (claim, again))
+    times = [found.effect.split(",")[0] for study in studies for found in study if found.about == "time"][::2]
     for name in ("README.md", "docs/torch.md", "docs/image-results.md"):
         text = " ".join((RESULTS.parent / name).read_text(encoding="utf-8").split())
         assert f"{ratio} times the evaluations" in text, name
+        assert re.search(re.escape(other) + r"( times)? with 12,500", text), name
+        assert name == "docs/torch.md" or " and ".join(times) in text, name
     assert f"p is {p} after adjustment" in text
     assert f"the interval reaches {claim.note[-6:-2]}" in text
     assert "Fewer in 7 of 8 seeds. The 6 with" in claim.note, "the page says one seed of eight, six seeds"
+    assert f"With 12,500 images, p is {q}, and one seed of eight needs more." in text
+    assert "Fewer in 7 of 8 seeds. The 7 with" in again.note
+    assert f"over the seven others the ratio is {again.note.partition('%: ')[2]}" in text
+    easy = sorted(
+        found.effect.partition(" ")[0]
+        for study in studies
+        for found in study
+        if found.statement.startswith("Fast – Num-Zeros") and "significantly fewer" in found.statement
+    )
+    assert f"Easy cases first take {easy[0]} to {easy[-1]} times." in text
 
 
 def test_the_readme_states_the_medians_on_the_same_populations():
