@@ -77,7 +77,8 @@ def _savings(same: StudyResults | None, runs: StudyResults, path: Path) -> str:
     problems, late = max(map(len, ranked)), ""
     if same is not None:
         medians = [np.median(early_and_late(same, paper.FEWEST_EVALUATIONS, count)[:, 1]) for count in COUNTS]
-        late = f" In generations {LATE[0]} and {LATE[1]} it makes {' and '.join(f'{m:.2f}' for m in medians)} times."
+        late = " and ".join(dict.fromkeys(f"{median:.2f}" for median in medians))
+        late = f" In generations {LATE[0]} and {LATE[1]} it makes {late} times."
     return (
         f"Ranked – Num-Nonzeros makes {middles} times the evaluations of lexicase: medians over {problems} problems "
         f"{source}, by the population count and by the distinct count.{late} Each point is a problem:"
