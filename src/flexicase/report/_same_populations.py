@@ -165,7 +165,8 @@ def _early_and_late(results: StudyResults) -> Section:
     ]
     text = (
         f"Early: generations {EARLY[0]} and {EARLY[1]}; late: {LATE[0]} and {LATE[1]}, of the runs that last so long. "
-        "Not in the plan: this table was made after the runs."
+        "The last three columns are about the late ratios: problems on which they are lower than the early ones, and "
+        "below 1, with the two-sided sign test of the latter. The plan in `results/plans` does not have this table."
     )
     table = Table(header, rows, names=3)
     return Section("late", "Early and late generations", text, table=table)
