@@ -159,8 +159,8 @@ def _early_and_late(results: StudyResults) -> Section:
         "count",
         "median ratio, early",
         "late",
-        "lower late on",
-        "late, below 1 on",
+        "lower than early on",
+        "below 1 on",
         "sign test, p",
     ]
     text = (
