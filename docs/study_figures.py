@@ -97,10 +97,10 @@ def draw_dots(rows: Sequence[Dots], label: str, path: Path) -> None:
 def draw_selections(shares: Mapping[tuple[str, str], Sequence[Share]], solved: Mapping[str, str], path: Path) -> None:
     """Two panels: shares of the matrix against selections per generation, by problem, and runs solved by each method.
 
-    ``solved`` has counts as "successes/runs" by title of the method.
+    ``solved`` has counts as "successes/runs" by label.
     """
     figure = Figure(figsize=(FLAT[0], FLAT[1] + 0.3), layout="constrained")
-    axes, counts = figure.subplots(1, 2, width_ratios=(1.2, 1))
+    axes, counts = figure.subplots(1, 2, width_ratios=(1.3, 1))
     first = next(iter(shares))[0]
     for (problem, method), found in shares.items():
         x, y = [share.selections for share in found], [share.median for share in found]
@@ -114,8 +114,7 @@ def draw_selections(shares: Mapping[tuple[str, str], Sequence[Share]], solved: M
         successes, runs = map(int, count.split("/"))
         counts.plot([100 * bound for bound in wilson(successes, runs)], [-row, -row], color="black", linewidth=1.2)
         counts.plot(100 * successes / runs, -row, "o", color="black", markersize=5)
-    names = [name.replace(", partial, ", ",\n") + f": {count}" for name, count in solved.items()]
-    counts.set_yticks([-row for row in range(len(solved))], names)
+    counts.set_yticks([-row for row in range(len(solved))], [f"{name}: {count}" for name, count in solved.items()])
     counts.set_ylim(-len(solved) + 0.5, 0.5)
     counts.set_xlim(0, 103)
     counts.xaxis.set_major_formatter(PercentFormatter())

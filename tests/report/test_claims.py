@@ -329,8 +329,22 @@ def test_every_page_states_what_few_parents_solve_at_equal_executions():
     in_time = [row[-1].partition("/")[0] for row in sections["cost"].table.rows]
     pages = ("README.md", *(f"docs/{name}.md" for name in ("fast", "gp", "results", "faq")))
     texts = {name: " ".join((RESULTS.parent / name).read_text(encoding="utf-8").split()) for name in pages}
+    longer = {part.id: part for part in suite_sections(read_results(RESULTS / "few-parents-longer"))}
+    base, in_full, late = (row for row in longer["methods"].table.rows if row[0] == "solved")
     for name, text in texts.items():
         assert f"{few[0]} of {runs}" in text, name
+        both = f"{late[2].partition('/')[0]} and {base[2].replace('/', ' of ')}"
+        if name == "docs/gp.md":
+            both = f"10 selections solve {late[2].replace('/', ' of ')} runs and lexicase on all cases {base[2][:2]} "
+        assert re.search("[Ww]ithin 20 million.{0,30}" + re.escape(both), text), name
+    page = texts["docs/results.md"]
+    seconds = {row[1]: row[3] for row in longer["cost"].table.rows}
+    assert f"solve {late[2].replace('/', ' of ')} runs and lexicase on all cases solves {base[2][:2]}" in page
+    assert f"{seconds[late[1]]} seconds a run, lexicase {seconds[base[1]]}" in page
+    points, interval = in_full[3].replace("-", "−").split(" ", 1)
+    assert f"10 selections solve {in_full[2][:2]} ({points} points, {interval.strip('()')}, p = {in_full[6]})" in page
+    for text in (page, texts["docs/gp.md"]):
+        assert f"({late[3].replace('-', '−').replace(' (', ' points, ')}" in text
         assert re.search(rf"(all cases|it) (solves )?{plain}\b", text), name
     change = ten[3].partition(" ")
     assert f"a difference of {change[0]} points (95 % interval {change[2].strip('()')})" in texts["docs/gp.md"]

@@ -162,6 +162,16 @@ def test_without_lexicase_methods_are_compared_with_the_first(tmp_path, monkeypa
     assert "the runs of lexicase, partial that do not solve" in found["cost"].text
 
 
+@pytest.mark.parametrize("setting", ["partial = true", "n_selections = 10"])
+def test_published_counts_are_of_runs_with_one_selection_per_parent(tmp_path, setting):
+    write_export(tmp_path)
+    study = tmp_path / "study.toml"
+    before = read_results(tmp_path)
+    assert any(cell.published is not None for cell in suite_cells(before) if cell.method == "lexicase")
+    study.write_text(f"{study.read_text()}\n{setting}\n")
+    assert not any(cell.published for cell in suite_cells(read_results(tmp_path)))
+
+
 def test_methods_are_compared_by_processor_time_too(results, sections):
     """Fewer programs per generation may cost more time per execution: equal executions are not equal time."""
     rows = {row[1]: row[2:] for row in sections["cost"].table.rows}

@@ -90,9 +90,9 @@ def settings_by_method(results: StudyResults) -> dict[str, dict[str, Any]]:
 
 
 def published_for(results: StudyResults, problem: str, method: str) -> PublishedCounts | None:
-    """Published counts of the same suite and the same sampling of cases; None for a method other than lexicase."""
+    """Published counts of the same suite and sampling of cases; None for other methods and other numbers of parents."""
     settings = settings_by_method(results).get(method, {})
-    if method.partition(" ")[0] != BASELINE or settings.get("partial"):
+    if method.partition(" ")[0] != BASELINE or settings.get("partial") or settings.get("n_selections"):
         return None
     sampling = settings.get("sampling", "none")
     found = (t for t in published_counts() if t.settings.get("sampling", "none") == sampling and problem in t.counts)
