@@ -17,6 +17,7 @@ settings.load_profile("flexicase")
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # more threads would spin, since tests run beside each other
 os.environ.pop("FLEXICASE_BACKEND", None)  # tests name the back end they mean
+os.environ.pop("PYTHONUNBUFFERED", None)  # what a stream cannot take fails at exit, too, where users have not set this
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs inherit a Ctrl-C that does nothing
 if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, lambda *_: None)  # nohup: go on, but start processes that a hang-up ends

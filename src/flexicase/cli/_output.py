@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any, BinaryIO, TextIO
 
 from typer import Abort, BadParameter, Exit, Option
 from typer.core import TyperGroup
@@ -35,10 +35,10 @@ def write_stdout(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
-        abandon_output()
+        drop_unwritten(sys.stdout)
         raise Exit(0) from None
     except OSError as error:
-        abandon_output()
+        drop_unwritten(sys.stdout)
         raise OSError(error.errno, error.strerror, "standard output") from None
 
 
@@ -49,13 +49,13 @@ def write_stderr(line: str) -> None:
         sys.stderr.flush()
 
 
-def abandon_output() -> None:
-    """Drop what standard output could not take, which would fail once more at exit."""
+def drop_unwritten(stream: TextIO) -> None:
+    """Drop what a standard stream could not take, which would fail once more at exit and change the exit code."""
     try:
-        sys.stdout.flush()
+        stream.flush()
     except (OSError, ValueError):
         null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, sys.stdout.fileno())
+        os.dup2(null, stream.fileno())
         os.close(null)
 
 
@@ -159,8 +159,9 @@ class CliGroup(TyperGroup):
                 raise
             text, code = explain(error)
             write_stderr(text)
-        if sys.stdout is not None:
-            abandon_output()
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                drop_unwritten(stream)
         sys.exit(code if isinstance(code, int) else 0)
 
 
