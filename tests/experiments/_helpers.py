@@ -173,6 +173,16 @@ def find_no_space(task, save, step):
         raise OSError(errno.ENOSPC, "No space left on device")
 
 
+def talk(task, save, step):
+    print("step", step)
+
+
+def die_of_much_to_say(task, save, step):
+    os.ftruncate(2, 2**40)  # with holes: as large as a log that was written for days
+    os.write(2, b"\nlast words\n")
+    always_die(task, save, step)
+
+
 def _first_time(save: Path) -> bool:
     try:
         os.mkdir(save / "trouble")
@@ -184,8 +194,8 @@ def _first_time(save: Path) -> bool:
 TROUBLES = {
     function.__name__: function
     for function in (
-        *(die, always_die, fail, die_writing, die_before_telling, hang, hang_until_saved, find_no_space),
-        *(leave_child, leave_session, die_with_child, hang_with_child),
+        *(die, always_die, die_of_much_to_say, fail, die_writing, die_before_telling, hang, hang_until_saved),
+        *(find_no_space, talk, leave_child, leave_session, die_with_child, hang_with_child),
     )
 }
 

@@ -72,6 +72,13 @@ def test_a_run_that_always_breaks_is_quarantined_and_the_rest_go_on(walks, undis
     assert results(study) == undisturbed()
 
 
+def test_the_end_of_a_log_larger_than_memory_is_quoted(walks, monkeypatch):
+    monkeypatch.setenv(TROUBLE, "die_of_much_to_say")
+    _, _, study = walks(StudyOptions(workers=2, max_attempts=1))
+    failures = {entry.failure for entry in study.entries() if entry.state == "quarantined"}
+    assert failures == {"worker killed by SIGKILL: last words"}
+
+
 def test_a_run_that_hangs_is_ended_and_tried_again(walks, undisturbed, monkeypatch):
     monkeypatch.setenv(TROUBLE, "hang")
     ending, notes, study = walks(StudyOptions(workers=2, hang_timeout=6.0), seeds=1)
@@ -87,6 +94,20 @@ def test_a_worker_without_space_stops_the_study_and_costs_no_attempt(walks, undi
     monkeypatch.delenv(TROUBLE)
     ending, _, study = walks(seeds=1)
     assert ending == "complete"
+    assert {entry.attempts for entry in study.entries()} == {1}
+    assert results(study) == undisturbed(seeds=1)
+
+
+def test_a_log_that_cannot_be_written_costs_no_attempt(walks, undisturbed, small_disk, monkeypatch):
+    """On a full disk the log of a run is full, too; its worker must still say why it ends, or that it is done."""
+    fill(small_disk, 0)
+    monkeypatch.setattr(Study, "log", lambda study, run_id: small_disk / f"{run_id}.log")
+    monkeypatch.setenv(TROUBLE, "find_no_space")
+    with pytest.raises(FullDiskError, match="free some space and give the same command again"):
+        walks(StudyOptions(workers=1), seeds=1)
+    monkeypatch.setenv(TROUBLE, "talk")
+    ending, notes, study = walks(seeds=1)
+    assert (ending, notes) == ("complete", [])
     assert {entry.attempts for entry in study.entries()} == {1}
     assert results(study) == undisturbed(seeds=1)
 

@@ -167,7 +167,9 @@ class LocalExecutor:
     def _exit_reason(self, run_id: str, code: int) -> str:
         reason = f"killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
         with suppress(OSError, IndexError):  # no log, or an empty one
-            tail = self.study.log(run_id).read_bytes()[-LOG_TAIL:].decode(errors="replace")
+            with open(self.study.log(run_id), "rb") as log:  # which may be larger than memory
+                log.seek(max(0, log.seek(0, os.SEEK_END) - LOG_TAIL))
+                tail = log.read(LOG_TAIL).decode(errors="replace")
             reason += f": {one_line(tail.strip().splitlines()[-1])}"
         return f"worker {reason}"
 
@@ -295,15 +297,17 @@ def run_worker() -> NoReturn:
     try:
         _make_run(Study(Path(request["folder"])), RunSpec(**request["task"]), messages)
     except BaseException as error:  # a job may also exit
-        traceback.print_exc()
+        with suppress(OSError):  # the log cannot be written, on a full disk
+            traceback.print_exc()
         reason = f"{type(error).__name__}: {one_line(error)}"
         try:
             _send(messages, {"reason": reason, "full_disk": is_full_disk(error)})
         except BrokenPipeError:  # the coordinator has ended
             _exit_group()
         code = 1
-    sys.stdout.flush()
-    sys.stderr.flush()
+    with suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
     os._exit(code)  # without waiting for the thread that watches standard input
 
 
