@@ -14,9 +14,7 @@ from flexicase.report import _paper as paper
 from flexicase.report._curves import COUNTS, totals
 from flexicase.report._images import compare, last_total, seconds
 from flexicase.report._paper import BASELINE
-from flexicase.report._programs import evaluation_ratios
 from flexicase.report._same_populations import LATE, early_and_late, savings
-from flexicase.report._successes import is_complete
 from flexicase.report._suite import MEASURES, method_rows
 from flexicase.report._variants import by_selections, each, solved_of, variant_verdict
 
@@ -40,17 +38,16 @@ SHOWN = {paper.title(BASELINE): "lexicase", FEW_IN_FULL: "10 selections, in full
 
 
 def fill_page(studies: Iterable[StudyResults], root: Path) -> list[Path]:
-    """Draw the three figures, write the sentences above them, and return the files."""
+    """Draw the three figures, write the sentences above them, and return the files; nothing if a study is missing."""
     found = {results.spec.name: results for results in studies}
-    if not {"gp-paper", "fast-laptop", "image-laptop", *BUDGETS} <= set(found):
+    if not {"same-populations", "fast-laptop", "image-laptop", *BUDGETS, *TAILS} <= set(found):
         return []
-    complete = {name: results for name, results in found.items() if is_complete(results)}
-    tails = [complete[name] for name in TAILS if name in complete]
     folder = root / IMAGES
     folder.mkdir(parents=True, exist_ok=True)
+    equal, tails = ([found[name] for name in names] for names in (BUDGETS, TAILS))
     parts = {
-        "savings": _savings(complete.get("same-populations"), found["gp-paper"], folder / "savings.png"),
-        "selections": _selections(found["fast-laptop"], [found[name] for name in BUDGETS], folder / "selections.png"),
+        "savings": _savings(found["same-populations"], folder / "savings.png"),
+        "selections": _selections(found["fast-laptop"], equal, folder / "selections.png"),
         "training": _training(found["image-laptop"], tails, folder / "training.png"),
     }
     page = (root / PAGE).read_text(encoding="utf-8")
@@ -61,31 +58,24 @@ def fill_page(studies: Iterable[StudyResults], root: Path) -> list[Path]:
     return [root / PAGE, *(folder / f"{name}.png" for name in parts)]
 
 
-def _savings(same: StudyResults | None, runs: StudyResults, path: Path) -> str:
-    """Ratios of evaluations per selection; of the same populations if that study is complete."""
-    ratios: dict[tuple[str, str], list[float]] = {}
-    for method, count in product(paper.HARD_FIRST, COUNTS):
-        if same is not None:
-            ratios[method, count] = [saving.ratio for saving in savings(same, method, count)]
-        else:
-            pairs = (evaluation_ratios(runs, p, [(method, BASELINE)], count) for p in runs.problems)
-            ratios[method, count] = [ratio.ratio for tested in pairs for ratio, _ in tested.values()]
+def _savings(results: StudyResults, path: Path) -> str:
+    """Ratios of evaluations per selection, on the same populations."""
+    ratios = {
+        (method, count): [saving.ratio for saving in savings(results, method, count)]
+        for method, count in product(paper.HARD_FIRST, COUNTS)
+    }
     rows = [
         Dots(f"{paper.title(method)}, {COUNTS[count].split()[0]}", method, values, float(np.median(values)))
         for (method, count), values in ratios.items()
     ]
     draw_dots(rows, "evaluations divided by those of lexicase; left of 1 saves; bar: median", path)
-    ranked = [ratios[paper.FEWEST_EVALUATIONS, count] for count in COUNTS]
-    source = "on the same populations" if same is not None else "in the paper's study"
-    middles = " and ".join(f"{np.median(values):.2f}" for values in ranked)
-    problems, late = max(map(len, ranked)), ""
-    if same is not None:
-        medians = [np.median(early_and_late(same, paper.FEWEST_EVALUATIONS, count)[:, 1]) for count in COUNTS]
-        late = " and ".join(dict.fromkeys(f"{median:.2f}" for median in medians))
-        late = f" In generations {LATE[0]} and {LATE[1]} it makes {late} times."
+    whole = [np.median(ratios[paper.FEWEST_EVALUATIONS, count]) for count in COUNTS]
+    late = [np.median(early_and_late(results, paper.FEWEST_EVALUATIONS, count)[:, 1]) for count in COUNTS]
+    at_all, at_end = (" and ".join(dict.fromkeys(f"{x:.2f}" for x in medians)) for medians in (whole, late))
     return (
-        f"Ranked – Num-Nonzeros makes {middles} times the evaluations of lexicase: medians over {problems} problems "
-        f"{source}, by the population count and by the distinct count.{late} Each point is a problem:"
+        f"**1. Hard cases first save few evaluations.** Ranked – Num-Nonzeros makes {at_all} times the evaluations of "
+        f"lexicase (medians over {len(rows[0].ratios)} problems, population and distinct count), {at_end} times in "
+        f"generations {LATE[0]} and {LATE[1]}. A point is a problem:"
     )
 
 
@@ -106,14 +96,14 @@ def _selections(results: StudyResults, equal: list[StudyResults], path: Path) ->
     draw_selections(shares, counts, path)
     problem, other = map(paper.title, results.problems)
     full, few = (solved_of(results, results.problems[0], variant) for variant in ("full", "fast-10"))
-    first = variant_verdict(results).partition(" Successes")[0]
+    first = variant_verdict(results).partition(". Successes")[0]
     gains = [f"{rows[budget, FEW][1]} points within {budget} million" for budget in budgets]
     return (
-        f"{first} Fewer selections compute less (left, medians of the runs; solid: {problem}, dotted: {other}). In as "
-        f"many generations they can solve fewer runs: {few} with 10 selections, {full} with full evaluation "
-        f"({problem}). Right: runs solved at equal executions, with 95 % intervals. 10 selections with partial "
-        f"evaluation, against lexicase on all cases: {', '.join(gains)}. They are solved sooner, not more often; with "
-        f"full evaluation, 10 selections solve fewer ({rows[budgets[-1], FEW_IN_FULL][1]})."
+        "**2. In generational GP, one selection per parent saves no work, and few selections solve sooner.** "
+        f"{first} (left, medians; solid: {problem}, dotted: {other}). 10 selections with partial evaluation solve "
+        f"sooner, not more: against lexicase on all cases, {' executions, '.join(gains)} (right, with 95 % intervals). "
+        f"With full evaluation they solve fewer, {rows[budgets[-1], FEW_IN_FULL][1]}. In as many generations they can "
+        f"solve fewer, too: {few} against {full} ({problem})."
     )
 
 
@@ -127,16 +117,15 @@ def _training(results: StudyResults, tails: list[StudyResults], path: Path) -> s
             whole[method] = totals(runs, "pairs").mean() / (length * POPULATION * DIGITS)
     draw_training(shares, path)
     plain, hard = whole[BASELINE], whole[HARD_MAX]
-    ratios = [(tail, compare(tail, "cifar10", HARD_MAX, measure=last_total)) for tail in tails]
-    late = [f"{r} with {tail.spec.settings['train_cases']:,} images, {r.seeds} seeds" for tail, r in ratios if r]
-    time = [f"{compare(tail, 'cifar10', HARD_MAX, measure=seconds)}" for tail in tails]
-    end = (
-        f" In the last 50 generations of a training on CIFAR-10, the ratio is {', and '.join(late)}; the ratio of the "
-        f"seconds of training and selection is {' and '.join(time)}."
-    )
+    ends = [
+        f"{compare(tail, 'cifar10', HARD_MAX, measure=last_total)} with {tail.spec.settings['train_cases']:,} images"
+        for tail in tails
+    ]
+    times = [f"{compare(tail, 'cifar10', HARD_MAX, measure=seconds)}" for tail in tails]
     return (
-        "Over a whole training on the digits, plain gradient lexicase computes "
-        f"{100 * plain:.0f} % of the errors of all candidates on all cases, and hard cases first {100 * hard:.0f} % "
-        f"(ratio of evaluations {compare(results, 'digits', HARD_MAX)}, 10 seeds).{end if late else ''} "
-        "A selection costs most at the end, when candidates are alike (digits, means of the runs):"
+        "**3. One selection at a time reads few errors.** "
+        f"Gradient lexicase computes {100 * plain:.0f} % of all errors of a training on the digits, most at the end "
+        f"(below), and hard cases first {100 * hard:.0f} %: {compare(results, 'digits', HARD_MAX)} times the "
+        f"evaluations. In the last 50 generations on CIFAR-10: {' and '.join(ends)}. Times of training and selection: "
+        f"{' and '.join(times)}."
     )

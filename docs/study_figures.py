@@ -25,7 +25,7 @@ INCHES_PER_PROBLEM = 0.24
 DENSE_TICKS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.5)
 TICKS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 #: Width and height of a figure of which three fit on a screen.
-FLAT = (7.5, 1.7)
+FLAT = (7.5, 1.5)
 
 
 def draw_ratios(results: StudyResults, path: Path) -> None:
